@@ -1,0 +1,3 @@
+"""memtui: the keyboard workbench for every agent memory on this machine."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Memory on disk: the only room that touches memory files, versions, locks and the watcher."""

@@ -1,0 +1,391 @@
+"""The values every room exchanges: immutable, comparable, without behaviour beyond reading themselves.
+
+They are named tuples, not dataclasses: `import dataclasses` alone costs a one-shot command more than Python's own start.
+Identity is root and path. Times are milliseconds since the epoch (UTC), hashes are lower-case hex sha-256 of raw bytes,
+sizes are bytes. Nothing here touches the disk, so any room may import it.
+"""
+
+from typing import NamedTuple
+
+from memtui.errors import MemtuiError, UsageError
+
+SCOPES = ("global", "project", "workspace", "channel")
+"""Every scope, in the order in which it is always shown."""
+
+
+class Actor(NamedTuple):
+    """Who did it."""
+
+    name: str
+    """`tui`, `cli`, `mcp:<client>`, `http:<client>`, `agent:<name>` when proven, else `outside`."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+OUTSIDE = Actor("outside")
+"""A writer memtui knows nothing about."""
+
+
+class Address(NamedTuple):
+    """How a memory is named: `<root id>/<path>`."""
+
+    root: str
+    path: str
+    """Relative to the root, separated by `/`. Undecodable bytes are surrogate escapes, as `os.fsdecode` gives them."""
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """Split `<root id>/<path>`; the path is not validated here (`paths.py` does that).
+
+        Raises:
+            UsageError: there is no `/`, or one side of it is empty.
+        """
+        root, slash, path = text.partition("/")
+        if not (root and slash and path):
+            raise UsageError(
+                f"{text!r} is not an address.", hint="Write <root id>/<path>, such as memtui:global/preferences.md."
+            )
+        return cls(root, path)
+
+    @property
+    def name(self) -> str:
+        """The last component."""
+        return self.path.rpartition("/")[2]
+
+    def __str__(self) -> str:
+        return f"{self.root}/{self.path}"
+
+
+class Policy(NamedTuple):
+    """What a layout says about the files of a root, as plain data, so that the engine needs no agent's name."""
+
+    write_bytes: int = 262_144
+    """The largest memory memtui writes here."""
+    shown_bytes: int | None = None
+    """The agent's own limit for one file: shown as a problem when exceeded, never enforced."""
+    max_files: int | None = None
+    """Creating more than this many is refused (`E_TOO_MANY`); None: no limit."""
+    include: tuple[str, ...] | None = None
+    """None: every file below the root. Else only these: `CLAUDE.md` is one file, `rules/` is everything below it."""
+    ignore: tuple[str, ...] = ()
+    """Names (last component, shell patterns) that are the agent's own bookkeeping and never memories."""
+    protected: tuple[str, ...] = ()
+    """Paths (shell patterns; `pinned/` is everything below it) that automatic work must leave alone."""
+    generated: tuple[str, ...] = ()
+    """Paths (shell patterns) the agent regenerates: an edit is possible but will be overwritten, and says so."""
+    index: str | None = None
+    """The index file's path, when the layout has one."""
+
+
+class Root(NamedTuple):
+    """One folder that holds memories of one scope for one agent."""
+
+    id: str
+    """`<agent>:<scope>` or `<agent>:<scope>:<instance>`; by hand, any name without `/`."""
+    path: str
+    """Absolute. May go through links; nothing below it may."""
+    agent: str = "files"
+    scope: str = "global"
+    label: str = ""
+    """What the tree shows instead of the id."""
+    policy: Policy = Policy()
+    read_only: bool = False
+    in_checkout: bool = False
+    """Inside a git checkout, so a repository could have planted it: unreviewed until the user accepts it."""
+    aliases: tuple[str, ...] = ()
+    """Other ids that mean this root, such as `claude-code:project` for the current project's."""
+    project: str | None = None
+    """The project this root belongs to (absolute path), when it is known."""
+    note: str = ""
+    """Who may rewrite these files behind us, in one sentence."""
+
+
+class RootStatus(NamedTuple):
+    """A root as it was last found on disk."""
+
+    root: Root
+    exists: bool
+    writable: bool
+    accepted: bool
+    """False only for a root inside a checkout that the user has not accepted yet."""
+    files: int
+    bytes: int
+    truncated: bool
+    problems: "tuple[Problem, ...]"
+
+
+class Problem(NamedTuple):
+    """Something about a memory or a root that the user should know; never hides the row."""
+
+    code: str
+    """A key of `errors.CODES`, or `being-written`, `clash`, `look-alike`, `over-agent-limit`, `front-matter`, `generated`,
+    `protected`, `truncated`, `unreviewed`, `conflict-markers`, `hidden-characters`."""
+    text: str
+    """One sentence. May hold hostile text."""
+
+
+class Memory(NamedTuple):
+    """One row of a list."""
+
+    address: Address
+    scope: str
+    agent: str
+    bytes: int
+    modified_at: int
+    sha256: str | None
+    """None when the content could not be read (see `problems`)."""
+    description: str = ""
+    """One line, at most 200 characters, from the front matter; may hold hostile text."""
+    pinned: bool = False
+    uses: int = 0
+    heat: float = 0.0
+    """Uses, each halved for every seven days that passed since it."""
+    last_used_at: int | None = None
+    last_written_at: int | None = None
+    unseen: bool = False
+    actor: str = "outside"
+    """Who wrote the current version, when known."""
+    version: int = 0
+    """How many versions history holds, the current one included; 0 when none was recorded yet."""
+    problems: tuple[Problem, ...] = ()
+    missing: bool = False
+    """Gone from disk, but not long enough ago to be believed."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether the content can be edited as text here."""
+        return self.sha256 is not None and not any(p.code.startswith("E_") for p in self.problems)
+
+
+class Listing(NamedTuple):
+    """Rows of one or more roots, ordered by root, then path."""
+
+    items: tuple[Memory, ...]
+    truncated: bool
+    roots: tuple[RootStatus, ...] = ()
+
+
+class Snapshot(NamedTuple):
+    """One complete read of a memory."""
+
+    address: Address
+    bytes: bytes
+    """The raw content."""
+    sha256: str
+    modified_at: int
+    settled: bool = True
+    """False: a writer may still be at it; the same bytes were not yet seen twice."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.bytes)
+
+    @property
+    def text(self) -> str:
+        """The content as text, a byte-order mark included, so that encoding it again gives the same bytes.
+
+        Raises:
+            RefusedError: `E_TEXT`, when the bytes are not UTF-8.
+        """
+        from memtui.errors import RefusedError
+
+        try:
+            return self.bytes.decode()
+        except UnicodeDecodeError as error:
+            raise RefusedError(
+                f"{self.address} is not UTF-8 at byte {error.start}.",
+                code="E_TEXT",
+                hint="Open it with an editor that knows its encoding; memtui keeps it as it is.",
+            ) from None
+
+
+class Saved(NamedTuple):
+    """The new text is under the name, and on disk."""
+
+    address: Address
+    sha256: str
+    before: str | None
+    """The version it replaced; None when the memory is new."""
+    txn: str
+    """The transaction, as `undo` and the audit know it."""
+
+
+class Unchanged(NamedTuple):
+    """The text was already there; nothing was written."""
+
+    address: Address
+    sha256: str
+
+
+class Conflict(NamedTuple):
+    """Somebody else's version is under the name. Both texts are in history; the file is as they left it."""
+
+    address: Address
+    current_sha256: str | None
+    """What is there now; None when the memory is gone."""
+    expected_sha256: str | None
+    """What the edit started from; None when it expected no file."""
+    yours_sha256: str | None
+    """The refused text, readable with `read_version`."""
+    txn: str
+
+
+class Version(NamedTuple):
+    """One text a memory had."""
+
+    sha256: str
+    bytes: int
+    actor: str
+    at: int
+    operation: str
+    """`created`, `modified`, `deleted`, `renamed` or `restored`."""
+    redacted: bool = False
+    note: str = ""
+    """Why it was kept when it never was (or no longer is) under the name: `yours in conflict`, `late write`, ..."""
+
+
+class Change(NamedTuple):
+    """What happened to one memory."""
+
+    address: Address
+    kind: str
+    """`created`, `modified`, `deleted` or `renamed`."""
+    actor: str
+    before: str | None
+    after: str | None
+    at: int
+    old_address: Address | None = None
+    """Where it was, for `renamed`."""
+
+
+class Notice(NamedTuple):
+    """Something the user must be told although no call of theirs is waiting for an answer."""
+
+    kind: str
+    """`late-write`, `overwritten`, `ledger`, `recovered`, `root`."""
+    text: str
+    address: Address | None = None
+    base: str | None = None
+    yours: str | None = None
+    theirs: str | None = None
+    at: int = 0
+
+
+class Health(NamedTuple):
+    """How a watch is doing."""
+
+    state: str
+    """`watching` (events and scans), `polling` (scans only), `stopped`."""
+    reason: str = ""
+
+
+class Changes(NamedTuple):
+    """Everything one quiet period brought, as one value."""
+
+    changes: tuple[Change, ...] = ()
+    touched: frozenset[Address] = frozenset()
+    """Rows that differ without a change of content: being written, missing, pins, uses, seen marks."""
+    roots: frozenset[str] = frozenset()
+    """Roots that appeared, went away or were replaced."""
+    notices: tuple[Notice, ...] = ()
+    health: Health | None = None
+    """Set when it changed."""
+
+
+class Outcome(NamedTuple):
+    """What an operation did to one memory."""
+
+    address: Address
+    result: "Saved | Unchanged | Conflict | None"
+    """None when it was deleted, or failed."""
+    error: MemtuiError | None = None
+    new_address: Address | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the memory is now as asked."""
+        return self.error is None and not isinstance(self.result, Conflict)
+
+
+class Done(NamedTuple):
+    """A finished operation: one undo step, with a result for each memory."""
+
+    txn: str
+    operation: str
+    """`save`, `create`, `rename`, `delete`, `restore`, `pin`, `unpin`, `undo`, `redo`."""
+    outcomes: tuple[Outcome, ...]
+    label: str = ""
+    """For people: `delete 3 memories`."""
+
+
+class AuditRecord(NamedTuple):
+    """One audited change."""
+
+    seq: int
+    txn: str
+    address: Address
+    new_address: Address | None
+    actor: str
+    operation: str
+    before: str | None
+    after: str | None
+    at: int
+    state: str
+    """`intent` while it runs, then `done`, `aborted` or `conflict`."""
+    note: str = ""
+
+
+class TrashEntry(NamedTuple):
+    """A deleted memory that can be restored."""
+
+    address: Address
+    sha256: str
+    bytes: int
+    actor: str
+    at: int
+    txn: str
+
+
+class Draft(NamedTuple):
+    """Unsaved text of the editor."""
+
+    address: Address
+    base_sha256: str | None
+    """The version the edit started from; None for a new memory."""
+    text: str
+    cursor: tuple[int, int]
+    """Line and column, from 0."""
+    at: int
+
+
+class Hit(NamedTuple):
+    """One search result."""
+
+    memory: Memory
+    field: str
+    """`name`, `description` or `body`: the best field that matched."""
+    line: int | None
+    """From 1, for `body`."""
+    snippet: str
+    """One line around the match; may hold hostile text."""
+
+
+class Retention(NamedTuple):
+    """Which old versions are kept; a version is kept when any rule keeps it."""
+
+    versions: int = 20
+    """The newest so many of each memory."""
+    days: int = 30
+    """Everything younger than this."""
+
+
+class Finding(NamedTuple):
+    """One line of the doctor's report."""
+
+    level: str
+    """`ok`, `note`, `warning` or `error`."""
+    topic: str
+    text: str
+    advice: str = ""

@@ -1,0 +1,135 @@
+"""The error tree: every refusal memtui can give, with a stable code, one sentence and the next step.
+
+    MemtuiError
+    ├── UsageError        the call itself is malformed                      E_USAGE, E_QUERY
+    ├── ConflictError     somebody else's version or name is in the way     E_CONFLICT, E_EXISTS, E_CLASH
+    ├── NotFoundError     no such root, memory, version or draft            E_NOT_FOUND, E_NO_ROOT, ...
+    ├── RefusedError      a rule says no: name, limit, policy, read-only    E_NAME, E_TOO_BIG, E_SYMLINK, ...
+    ├── BusyError         another process holds the lock                    E_LOCKED
+    ├── StorageError      the disk or the ledger failed                     E_DISK_FULL, E_IO, E_STORE, ...
+    └── InternalError     a fault of ours                                   E_INTERNAL
+
+An expected outcome of a guarded save (somebody else was first) is the value `Conflict`, not an exception. This module
+imports nothing of ours, so that every room can raise without learning about another.
+"""
+
+CODES = {
+    "E_USAGE": "the command or call is malformed",
+    "E_QUERY": "the search text cannot be used",
+    "E_CONFLICT": "the memory is no longer the version the edit started from",
+    "E_EXISTS": "something already has that name",
+    "E_CLASH": "the name differs from an existing one only by case or Unicode form",
+    "E_NOT_FOUND": "no memory, version or draft at that address",
+    "E_NO_ROOT": "no such root",
+    "E_NOTHING_TO_UNDO": "there is nothing left to undo or redo",
+    "E_NAME": "the name breaks a rule",
+    "E_NAME_TOO_LONG": "a name component is longer than 255 bytes",
+    "E_PATH_TOO_DEEP": "more than 20 components",
+    "E_PATH_TOO_LONG": "the path is longer than 1,024 bytes",
+    "E_RESERVED": "the name is reserved by git or by Windows",
+    "E_SYMLINK": "a symbolic link is in the way, and links inside a root are never followed",
+    "E_NOT_REGULAR": "not a regular file",
+    "E_HARDLINK": "the file has a second name elsewhere, so replacing it would split them",
+    "E_OTHER_DEVICE": "another file system is mounted there",
+    "E_SAME_ROOT": "two roots are the same folder",
+    "E_ROOT_REPLACED": "the root folder was replaced by another one",
+    "E_ROOT_MISSING": "the root folder does not exist",
+    "E_TOO_BIG": "over the size limit",
+    "E_TOO_MANY": "the scope is full",
+    "E_TEXT": "the text cannot be stored as UTF-8, or the file is not text",
+    "E_READ_ONLY": "the root, or memtui itself, is read-only",
+    "E_PROTECTED": "the agent's layout protects this memory",
+    "E_CURRENT_VERSION": "the current version of a memory cannot be redacted",
+    "E_REDACTED": "the text of this version was removed on request",
+    "E_DISABLED": "switched off in the settings",
+    "E_PERMISSION": "the operating system refuses access",
+    "E_FRONTMATTER": "the front matter cannot be edited safely",
+    "E_FRONTMATTER_UNSAFE": "the front matter uses anchors, aliases, tags, merge keys or excessive nesting",
+    "E_FRONTMATTER_TOO_BIG": "the front matter is over its limit",
+    "E_LOCKED": "another process is writing to this root",
+    "E_DISK_FULL": "no space left",
+    "E_IO": "the disk reported an error",
+    "E_STORE": "memtui's own ledger cannot be used",
+    "E_STORE_DAMAGED": "a stored version does not match its checksum",
+    "E_CONFIG": "the configuration cannot be read",
+    "E_PLATFORM": "this platform cannot give the guarantee",
+    "E_INTERNAL": "a fault in memtui",
+}
+"""Every code and what it means; `docs/errors.md` is compared with this table by a test."""
+
+
+class MemtuiError(Exception):
+    """A refusal or failure that can be shown to a person as it is.
+
+    Attributes:
+        code: a key of `CODES`; stable, for scripts.
+        message: one sentence: what happened. May hold hostile text; whoever draws it makes it safe.
+        unharmed: one sentence: what was not touched.
+        hint: one sentence: what to do next.
+        details: further facts for machines (`current_sha256`, `limit`, ...), JSON values only.
+    """
+
+    code = "E_INTERNAL"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        unharmed: str = "Nothing was changed.",
+        hint: str = "",
+        details: dict[str, str | int | float | bool | None] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code or type(self).code
+        if self.code not in CODES:
+            raise ValueError(f"unknown error code {self.code!r}")
+        self.message = message
+        self.unharmed = unharmed
+        self.hint = hint
+        self.details = details or {}
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (f"{self.code}: {self.message}", self.unharmed, self.hint) if part)
+
+
+class UsageError(MemtuiError):
+    """The call itself is malformed."""
+
+    code = "E_USAGE"
+
+
+class ConflictError(MemtuiError):
+    """Somebody else's version or name is in the way."""
+
+    code = "E_CONFLICT"
+
+
+class NotFoundError(MemtuiError):
+    """No such root, memory, version or draft."""
+
+    code = "E_NOT_FOUND"
+
+
+class RefusedError(MemtuiError):
+    """A rule says no: a name, a limit, a policy, read-only."""
+
+    code = "E_NAME"
+
+
+class BusyError(MemtuiError):
+    """Another process holds the lock."""
+
+    code = "E_LOCKED"
+
+
+class StorageError(MemtuiError):
+    """The disk or the ledger failed."""
+
+    code = "E_IO"
+
+
+class InternalError(MemtuiError):
+    """A fault of ours."""
+
+    code = "E_INTERNAL"
