@@ -7,7 +7,7 @@ sizes are bytes. Nothing here touches the disk, so any room may import it.
 
 from typing import NamedTuple
 
-from memtui.errors import MemtuiError, UsageError
+from memtui.errors import MemtuiError, RefusedError, UsageError
 
 SCOPES = ("global", "project", "workspace", "channel")
 """Every scope, in the order in which it is always shown."""
@@ -189,8 +189,6 @@ class Snapshot(NamedTuple):
         Raises:
             RefusedError: `E_TEXT`, when the bytes are not UTF-8.
         """
-        from memtui.errors import RefusedError
-
         try:
             return self.bytes.decode()
         except UnicodeDecodeError as error:

@@ -1,0 +1,353 @@
+"""Every call to the operating system about memory files, one thin function each.
+
+Callers always write `fsio.fsync(fd)`, never a name imported from here, so that a test can make the n-th call fail, stall
+or be the last one before a kill (`OPERATIONS` lists what can be replaced). No function follows a link in its last
+component. Errors stay `OSError`; `paths.py` turns them into refusals a person can read.
+"""
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+try:
+    import fcntl
+except ImportError as error:  # pragma: no cover - exercised only where there is no POSIX
+    raise ImportError("memtui needs a POSIX system: use WSL on Windows") from error
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NOFOLLOW = os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | _NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+_CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW
+
+_RESOLVE = 0x01 | 0x02 | 0x04 | 0x08
+"""RESOLVE_NO_XDEV | NO_MAGICLINKS | NO_SYMLINKS | BENEATH, from linux/openat2.h."""
+_SYS_OPENAT2 = 437
+_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
+
+OPERATIONS = (
+    "open_root",
+    "open_dir",
+    "open_beneath",
+    "open_file",
+    "create_file",
+    "read_all",
+    "write_all",
+    "fsync",
+    "fsync_dir",
+    "close",
+    "fstat",
+    "stat_at",
+    "stat_path",
+    "list_dir",
+    "make_dir",
+    "make_root",
+    "remove_dir",
+    "link",
+    "unlink",
+    "rename",
+    "rename_noreplace",
+    "exchange",
+    "chmod",
+    "chown",
+    "writers_gone",
+    "open_lock",
+    "lock",
+    "lock_now",
+    "unlock",
+)
+"""What a fault injector may replace."""
+
+
+def open_root(path: str) -> int:
+    """Open a root folder; links in the path are the user's own choice and are followed."""
+    return os.open(path, _DIRECTORY)
+
+
+def open_dir(parent: int, name: str) -> int:
+    """Open the folder `name` of a folder handle."""
+    return os.open(name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+
+
+def open_beneath(root: int, parts: tuple[str, ...]) -> int:
+    """Open a folder below a root without following a link at any step.
+
+    One `openat2` where the kernel has it, else a walk that opens each component from its parent's handle.
+    """
+    if len(parts) > 1 and _Native.beneath:
+        try:
+            return _openat2(root, "/".join(parts))
+        except OSError as error:
+            if error.errno not in (errno.ENOSYS, errno.EPERM, errno.EAGAIN):
+                raise
+            if error.errno != errno.EAGAIN:
+                # EPERM is how some container profiles answer a call they do not know.
+                _Native.beneath = False
+    handle = os.open(parts[0], _DIRECTORY | os.O_NOFOLLOW, dir_fd=root)
+    for name in parts[1:]:
+        try:
+            below = os.open(name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = below
+    return handle
+
+
+def open_file(parent: int, name: str) -> int:
+    """Open an existing file for reading; never blocks on a FIFO."""
+    return os.open(name, _READ, dir_fd=parent)
+
+
+def create_file(parent: int, name: str) -> int:
+    """Create a new private file, readable and writable."""
+    return os.open(name, _CREATE, 0o600, dir_fd=parent)
+
+
+def read_all(handle: int, size: int) -> bytes:
+    """Read from the start to the end of the file, however its size changes meanwhile.
+
+    Args:
+        handle: an open file.
+        size: the expected size in bytes; only a hint for the first read.
+    """
+    data = os.pread(handle, size + 1, 0)
+    if len(data) <= size and (len(data) == size or not data):
+        return data
+    pieces = [data]
+    offset = len(data)
+    while piece := os.pread(handle, 65_536, offset):
+        pieces.append(piece)
+        offset += len(piece)
+    return b"".join(pieces)
+
+
+def write_all(handle: int, data: bytes) -> None:
+    """Write all of `data` at the current position, however short single writes are."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def fsync(handle: int) -> None:
+    """Make a file's content durable. After a failure the handle must not be used for another try."""
+    os.fsync(handle)
+
+
+def fsync_dir(handle: int) -> None:
+    """Make a folder's names durable."""
+    os.fsync(handle)
+
+
+def close(handle: int) -> None:
+    """Close a handle."""
+    os.close(handle)
+
+
+def fstat(handle: int) -> os.stat_result:
+    """The status of an open file or folder."""
+    return os.fstat(handle)
+
+
+def stat_at(parent: int, name: str) -> os.stat_result:
+    """The status of a name in a folder, of the link itself if it is one."""
+    return os.stat(name, dir_fd=parent, follow_symlinks=False)
+
+
+def stat_path(path: str) -> os.stat_result:
+    """The status of a path the user chose (a root); links are followed."""
+    return os.stat(path)
+
+
+def list_dir(handle: int) -> "list[os.DirEntry[str]]":
+    """Every entry of an open folder."""
+    with os.scandir(handle) as entries:
+        return list(entries)
+
+
+def make_dir(parent: int, name: str, mode: int = 0o777) -> None:
+    """Make a folder in a folder."""
+    os.mkdir(name, mode, dir_fd=parent)
+
+
+def make_root(path: str, mode: int = 0o700) -> None:
+    """Make a root folder and what is missing above it."""
+    os.makedirs(path, mode, exist_ok=True)
+
+
+def remove_dir(parent: int, name: str) -> None:
+    """Remove an empty folder."""
+    os.rmdir(name, dir_fd=parent)
+
+
+def link(parent: int, name: str, new_parent: int, new: str) -> None:
+    """Give a file a second name; fails when that name exists."""
+    os.link(name, new, src_dir_fd=parent, dst_dir_fd=new_parent, follow_symlinks=False)
+
+
+def unlink(parent: int, name: str) -> None:
+    """Remove a name."""
+    os.unlink(name, dir_fd=parent)
+
+
+def rename(parent: int, name: str, new_parent: int, new: str) -> None:
+    """Rename, replacing whatever has the new name."""
+    os.rename(name, new, src_dir_fd=parent, dst_dir_fd=new_parent)
+
+
+def rename_noreplace(parent: int, name: str, new_parent: int, new: str) -> None:
+    """Rename; fails with `FileExistsError` when the new name exists.
+
+    Where the kernel or the file system lacks it, a hard link and an unlink do the same in two steps.
+    """
+    if _Native.noreplace:
+        try:
+            return _rename_flags(parent, name, new_parent, new, _Native.NOREPLACE)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+    link(parent, name, new_parent, new)
+    unlink(parent, name)
+    return None
+
+
+def exchange(parent: int, name: str, other: str) -> None:
+    """Swap two names of a folder in one step.
+
+    Raises:
+        OSError: with an errno of `unsupported()` where the kernel or the file system cannot do it.
+    """
+    if not _Native.exchange:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    _rename_flags(parent, name, parent, other, _Native.EXCHANGE)
+
+
+def unsupported(error: OSError) -> bool:
+    """Whether an error says that the system lacks the call rather than that the call failed."""
+    return error.errno in _UNSUPPORTED
+
+
+def chmod(handle: int, mode: int) -> None:
+    """Set the permission bits of an open file."""
+    os.fchmod(handle, mode)
+
+
+def chown(handle: int, user: int, group: int) -> None:
+    """Set the owner of an open file."""
+    os.fchown(handle, user, group)
+
+
+def writers_gone(handle: int) -> bool:
+    """Whether nobody has this file open for writing, so that an unlinked file can never change again.
+
+    A read lease is granted only then (fcntl(2)); it is given back at once. The file must have no name left, or opening it
+    could be delayed by the lease. False where leases do not exist: the caller falls back to looking again later.
+    """
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except (OSError, AttributeError):
+        return False
+    return True
+
+
+def open_lock(path: str) -> int:
+    """Open a lock file in the state folder, making it when it is missing."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | _NOFOLLOW, 0o600)
+
+
+def lock(handle: int) -> None:
+    """Wait for the exclusive lock of an open lock file."""
+    fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def lock_now(handle: int) -> bool:
+    """Take the exclusive lock if it is free."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def unlock(handle: int) -> None:
+    """Give the lock back."""
+    fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+@contextmanager
+def closing(handle: int) -> Iterator[int]:
+    """Close a handle at the end of the block, whatever happens in it."""
+    try:
+        yield handle
+    finally:
+        close(handle)
+
+
+def is_regular(status: os.stat_result) -> bool:
+    """Whether a status is a regular file's."""
+    return stat.S_ISREG(status.st_mode)
+
+
+class _Native:
+    """What the C library offers beyond `os`; switched off for good when it answers that it lacks the call."""
+
+    beneath = sys.platform == "linux"
+    noreplace = sys.platform in ("linux", "darwin")
+    exchange = sys.platform in ("linux", "darwin")
+    # linux/fs.h; on macOS sys/stdio.h names the same ideas RENAME_EXCL and RENAME_SWAP.
+    NOREPLACE, EXCHANGE = (4, 2) if sys.platform == "darwin" else (1, 2)
+    library: Any = None
+
+
+def capabilities() -> dict[str, bool]:
+    """Which of the guarantees of the kernel this process uses, for the doctor."""
+    return {
+        "openat2": _Native.beneath,
+        "rename without replacing": _Native.noreplace,
+        "exchange": _Native.exchange,
+        "leases": hasattr(fcntl, "F_SETLEASE"),
+    }
+
+
+def without_native_calls() -> Callable[[], None]:
+    """Switch the portable fallbacks on, for tests and for the doctor's rehearsal; returns how to switch them off."""
+    before = (_Native.beneath, _Native.noreplace, _Native.exchange)
+    _Native.beneath = _Native.noreplace = _Native.exchange = False
+
+    def restore() -> None:
+        _Native.beneath, _Native.noreplace, _Native.exchange = before
+
+    return restore
+
+
+def _libc() -> Any:
+    """The C library, loaded on first use: `import ctypes` is dear for a command that only reads."""
+    if _Native.library is None:
+        import ctypes
+
+        _Native.library = ctypes.CDLL(None, use_errno=True)
+    return _Native.library
+
+
+def _rename_flags(parent: int, name: str, new_parent: int, new: str, flags: int) -> None:
+    import ctypes
+
+    library = _libc()
+    call = library.renameatx_np if sys.platform == "darwin" else library.renameat2
+    if call(parent, os.fsencode(name), new_parent, os.fsencode(new), flags):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), name, None, new)
+
+
+def _openat2(root: int, path: str) -> int:
+    import ctypes
+
+    how = (ctypes.c_uint64 * 3)(_DIRECTORY, 0, _RESOLVE)
+    handle: int = _libc().syscall(_SYS_OPENAT2, root, os.fsencode(path), ctypes.byref(how), ctypes.sizeof(how))
+    if handle < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), path)
+    return handle

@@ -1,0 +1,368 @@
+"""Text to address to handle: the only place that judges names and descends into roots.
+
+A checked list of components is the list that is used; no joined string is ever resolved. Without this module each caller
+would check a path and then open another one.
+"""
+
+import errno
+import os
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from memtui.engine import fsio
+from memtui.engine.model import Address, Root
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
+
+MAX_COMPONENT = 255
+MAX_COMPONENTS = 20
+MAX_PATH = 1_024
+TEMP_PREFIX = ".memtui-"
+"""Ours, for the milliseconds of a commit; with 16 hex digits behind it, 24 bytes, so any memory name has room for it."""
+
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$"] + [f"{n}{d}" for n in ("com", "lpt") for d in "123456789¹²³"]
+)
+_REFUSED_CHARACTERS = frozenset('<>:"|?*\\/')
+_LISTED = "Nothing was changed; a file that already has such a name stays listed and readable."
+
+
+def split(path: str) -> tuple[str, ...]:
+    """Components of a path that exists or may exist on disk: only what would leave the root is refused.
+
+    Raises:
+        RefusedError: `E_NAME`, `E_NAME_TOO_LONG`, `E_PATH_TOO_LONG`, `E_PATH_TOO_DEEP`.
+    """
+    parts = tuple(path.split("/"))
+    for part in parts:
+        if part in ("", ".", ".."):
+            raise _refuse(path, f"it has an empty, '.' or '..' component ({part!r})")
+        if "\0" in part:
+            raise _refuse(path, "it holds a NUL")
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise _refuse(path, "it cannot be encoded as a file name") from None
+    if len(encoded) > MAX_PATH:
+        raise _refuse(path, f"it is {len(encoded):,} bytes long; the limit is {MAX_PATH:,}", "E_PATH_TOO_LONG")
+    if len(parts) > MAX_COMPONENTS:
+        raise _refuse(path, f"it is {len(parts)} levels deep; the limit is {MAX_COMPONENTS}", "E_PATH_TOO_DEEP")
+    for part in parts:
+        if len(os.fsencode(part)) > MAX_COMPONENT:
+            raise _refuse(path, f"a component is longer than {MAX_COMPONENT} bytes", "E_NAME_TOO_LONG")
+    return parts
+
+
+def creatable(path: str) -> tuple[str, ...]:
+    """Components of a path memtui itself would create: every naming rule holds.
+
+    Raises:
+        RefusedError: as `split`, and `E_NAME` or `E_RESERVED` for names that are unsafe on some platform, to git, to a
+            shell or on a screen.
+    """
+    parts = split(path)
+    for part in parts:
+        if problem := name_problem(part):
+            code, reason = problem
+            raise _refuse(path, reason, code)
+    return parts
+
+
+def name_problem(name: str) -> tuple[str, str] | None:
+    """Why memtui would not create this name: a code and the reason; None when it would."""
+    if name.isascii() and name.replace("-", "a").replace("_", "a").replace(".", "a").isalnum() and name[0] not in ".-":
+        stem = name.partition(".")[0].lower()
+        if name[-1] != "." and stem not in _DEVICES and "~" not in name:
+            return None
+    return _slow_name_problem(name)
+
+
+def _slow_name_problem(name: str) -> tuple[str, str] | None:
+    if name[0].isspace() or name[-1].isspace():
+        return "E_NAME", "it begins or ends with a space"
+    bare = unicodedata.normalize("NFKC", "".join(c for c in name if unicodedata.category(c) != "Cf")).casefold()
+    if bare.rstrip(". ") == ".git" or bare.startswith("git~"):
+        return "E_RESERVED", "git reserves this name"
+    if name.endswith("."):
+        return "E_NAME", "it ends with a dot"
+    if bare.partition(".")[0].rstrip() in _DEVICES:
+        return "E_RESERVED", "Windows reserves this name for a device"
+    for character in name:
+        if character in _REFUSED_CHARACTERS:
+            return "E_NAME", f"it holds {character!r}, which is not portable"
+        category = unicodedata.category(character)
+        if category in ("Cc", "Cf", "Cs", "Zl", "Zp", "Cn", "Co"):
+            return "E_NAME", f"it holds an invisible or control character (U+{ord(character):04X})"
+        if category == "Zs" and character != " ":
+            return "E_NAME", f"it holds an unusual space (U+{ord(character):04X})"
+    if name[0] == "-":
+        return "E_NAME", "it begins with '-', which programs read as an option"
+    if name[0] == "~":
+        return "E_NAME", "it begins with '~', which shells replace"
+    if name[0] == ".":
+        return "E_NAME", "it begins with a dot, and hidden files are not listed as memories"
+    return None
+
+
+def fold(name: str) -> str:
+    """The form in which two names clash on a file system that ignores case or Unicode form."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _refuse(path: str, reason: str, code: str = "E_NAME") -> RefusedError:
+    return RefusedError(
+        f"The name {path!r} is refused: {reason}.", code=code, unharmed=_LISTED, hint="Choose another name."
+    )
+
+
+class RootHandle:
+    """An open root folder, bound to the (device, inode) it had when it was opened."""
+
+    def __init__(self, root: Root) -> None:
+        """Open the root.
+
+        Raises:
+            NotFoundError: `E_ROOT_MISSING`.
+            MemtuiError: whatever else keeps it from being opened.
+        """
+        self.root = root
+        try:
+            self.fd = fsio.open_root(root.path)
+        except FileNotFoundError:
+            raise NotFoundError(
+                f"The folder of {root.id} does not exist.", code="E_ROOT_MISSING", hint="Creating a memory makes it."
+            ) from None
+        except OSError as error:
+            raise translate(error, f"Opening the folder of {root.id}") from error
+        try:
+            status = fsio.fstat(self.fd)
+        except BaseException:
+            fsio.close(self.fd)
+            raise
+        self.identity = (status.st_dev, status.st_ino)
+
+    def check(self) -> None:
+        """Require that the root's path still means the folder that was opened.
+
+        Raises:
+            RefusedError: `E_ROOT_REPLACED`.
+            NotFoundError: `E_ROOT_MISSING`.
+        """
+        try:
+            status = fsio.stat_path(self.root.path)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR):
+                raise NotFoundError(
+                    f"The folder of {self.root.id} is gone.",
+                    code="E_ROOT_MISSING",
+                    unharmed="Your text is kept as a draft or in history.",
+                    hint="Bring the folder back, or create the memory elsewhere.",
+                ) from None
+            raise translate(error, f"Looking at the folder of {self.root.id}") from error
+        if (status.st_dev, status.st_ino) != self.identity:
+            raise RefusedError(
+                f"The folder of {self.root.id} was replaced by another one.",
+                code="E_ROOT_REPLACED",
+                unharmed="Nothing was written into the new folder.",
+                hint="Reload, look at what is there now, then try again.",
+            )
+
+    @contextmanager
+    def folder(self, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int]:
+        """The handle of a folder below the root, closed after the block.
+
+        Args:
+            parts: checked components; empty for the root itself.
+            create: make what is missing.
+
+        Raises:
+            MemtuiError: `E_NOT_FOUND`, `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, ...
+        """
+        if not parts:
+            yield self.fd
+            return
+        try:
+            handle = self._make(parts) if create else fsio.open_beneath(self.fd, parts)
+        except OSError as error:
+            raise self._explain(error, parts) from error
+        try:
+            try:
+                device = fsio.fstat(handle).st_dev
+            except OSError as error:
+                raise translate(error, f"Looking at {'/'.join(parts)!r}") from error
+            if device != self.identity[0]:
+                raise _other_device("/".join(parts))
+            yield handle
+        finally:
+            fsio.close(handle)
+
+    def _make(self, parts: tuple[str, ...]) -> int:
+        handle = os.dup(self.fd)
+        for part in parts:
+            try:
+                try:
+                    below = fsio.open_dir(handle, part)
+                except FileNotFoundError:
+                    try:
+                        fsio.make_dir(handle, part)
+                        fsio.fsync_dir(handle)
+                    except FileExistsError:
+                        pass  # another writer made it first: it is opened below, without following links
+                    below = fsio.open_dir(handle, part)
+            finally:
+                fsio.close(handle)
+            handle = below
+        return handle
+
+    def _explain(self, error: OSError, parts: tuple[str, ...]) -> MemtuiError:
+        """Say which component is a link or no folder: the kernel gives one error for both."""
+        path = "/".join(parts)
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EXDEV):
+            if error.errno == errno.EXDEV:
+                return _other_device(path)
+            if error.errno == errno.ELOOP or self._has_link(parts):
+                return _symlink(path)
+        return translate(error, f"Opening the folder {path!r} of {self.root.id}")
+
+    def _has_link(self, parts: tuple[str, ...]) -> bool:
+        import stat
+
+        handle = os.dup(self.fd)
+        try:
+            for part in parts:
+                if stat.S_ISLNK(fsio.stat_at(handle, part).st_mode):
+                    return True
+                below = fsio.open_dir(handle, part)
+                fsio.close(handle)
+                handle = below
+        except OSError:
+            return False  # it changed again while we looked: the first error is reported as it is
+        finally:
+            fsio.close(handle)
+        return False
+
+    def close(self) -> None:
+        """Close the folder."""
+        fsio.close(self.fd)
+
+
+def open_regular(parent: int, name: str, address: Address, device: int, limit: int) -> tuple[int, os.stat_result]:
+    """Open a memory for reading, refusing everything that is not a plain file of bounded size.
+
+    Args:
+        parent: the handle of its folder.
+        name: its last component.
+        address: for the message.
+        device: the root's device.
+        limit: the largest size in bytes.
+
+    Returns:
+        The handle and its status. The caller closes the handle.
+
+    Raises:
+        NotFoundError: `E_NOT_FOUND`.
+        RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, `E_TOO_BIG`, `E_PERMISSION`.
+    """
+    try:
+        handle = fsio.open_file(parent, name)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _symlink(str(address)) from None
+        if error.errno == errno.ENXIO:
+            raise not_regular(str(address)) from None
+        raise translate(error, f"Opening {address}") from error
+    try:
+        status = fsio.fstat(handle)
+        if not fsio.is_regular(status):
+            raise not_regular(str(address))
+        if status.st_dev != device:
+            raise _other_device(str(address))
+        if status.st_size > limit:
+            raise RefusedError(
+                f"{address} has {status.st_size:,} bytes; memtui reads up to {limit:,}.",
+                code="E_TOO_BIG",
+                hint="Split it, or open it with another program.",
+                details={"limit": limit, "bytes": status.st_size},
+            )
+    except OSError as error:
+        fsio.close(handle)
+        raise translate(error, f"Looking at {address}") from error
+    except BaseException:
+        fsio.close(handle)
+        raise
+    return handle, status
+
+
+def _symlink(what: str) -> RefusedError:
+    return RefusedError(
+        f"{what!r} is or goes through a symbolic link, and links inside a root are never followed.",
+        code="E_SYMLINK",
+        hint="Register the folder it points to as a root of its own, or replace the link by the file.",
+    )
+
+
+def not_regular(what: str) -> RefusedError:
+    """The refusal of a folder, FIFO, socket or device where a memory should be."""
+    return RefusedError(
+        f"{what} is not a regular file.", code="E_NOT_REGULAR", hint="Only regular files are read as memories."
+    )
+
+
+def _other_device(what: str) -> RefusedError:
+    return RefusedError(
+        f"{what!r} lies on another file system mounted inside the root.",
+        code="E_OTHER_DEVICE",
+        hint="Register that folder as a root of its own.",
+    )
+
+
+_CODES: dict[int, tuple[type[MemtuiError], str, str]] = {
+    errno.ENOENT: (NotFoundError, "E_NOT_FOUND", "Check the address with `memtui ls`."),
+    errno.ENOTDIR: (NotFoundError, "E_NOT_FOUND", "Part of the path is a file, not a folder."),
+    errno.EEXIST: (ConflictError, "E_EXISTS", "Choose another name, or save over it with the version you saw."),
+    errno.ENOTEMPTY: (ConflictError, "E_EXISTS", "Choose another name."),
+    errno.EISDIR: (RefusedError, "E_NOT_REGULAR", "Only regular files are memories."),
+    errno.ELOOP: (RefusedError, "E_SYMLINK", "Links inside a root are never followed."),
+    errno.EACCES: (RefusedError, "E_PERMISSION", "Check the owner and the permission bits."),
+    errno.EPERM: (RefusedError, "E_PERMISSION", "Check the owner, the permission bits and file attributes."),
+    errno.EROFS: (RefusedError, "E_READ_ONLY", "The file system is mounted read-only."),
+    errno.EXDEV: (RefusedError, "E_OTHER_DEVICE", "Register the mounted folder as a root of its own."),
+    errno.ENAMETOOLONG: (RefusedError, "E_NAME_TOO_LONG", "Choose a shorter name."),
+    errno.ENOSPC: (StorageError, "E_DISK_FULL", "Free some space, then try again; your text is kept."),
+    errno.EDQUOT: (StorageError, "E_DISK_FULL", "Your quota is used up; your text is kept."),
+    errno.EFBIG: (StorageError, "E_DISK_FULL", "A file size limit is set for this process; your text is kept."),
+    errno.EMFILE: (StorageError, "E_IO", "Too many files are open; close something and try again."),
+    errno.ENFILE: (StorageError, "E_IO", "The system has too many open files; try again."),
+}
+
+
+def translate(error: OSError, doing: str) -> MemtuiError:
+    """Turn an operating system error into a refusal with a code, what is unharmed and the next step.
+
+    Args:
+        error: what the call raised.
+        doing: the start of the sentence: `Opening memtui:global/a.md`.
+    """
+    kind, code, hint = _CODES.get(
+        error.errno or 0,
+        (StorageError, "E_IO", "Check the disk and the system log, then try again; your text is kept."),
+    )
+    return kind(
+        f"{doing} failed: {os.strerror(error.errno) if error.errno else error}.",
+        code=code,
+        unharmed="The memory on disk is as it was.",
+        hint=hint,
+        details={"errno": error.errno},
+    )
+
+
+def clash(parent: int, name: str) -> str | None:
+    """A sibling of `name` that a case-folding or normalising file system would confuse with it; None when there is none."""
+    folded = fold(name)
+    for entry in fsio.list_dir(parent):
+        if entry.name != name and fold(entry.name) == folded:
+            return entry.name
+    return None
+
+
+Opener = Callable[[Root], RootHandle]
