@@ -1,0 +1,134 @@
+"""Every test's own world: home, configuration, working directory and clock are fresh, and no network is in reach.
+
+It exists so that no test can read the developer's own memories, write outside its folder, or depend on the machine's
+environment, and so that a set-up that quietly points at nothing fails at once.
+"""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tests.house.budgets import asks_for_a_split
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The checkout."""
+
+KEPT_VARIABLES = frozenset({"PATH", "TMPDIR", "VIRTUAL_ENV", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE", "CI"})
+"""What a test sees of the environment it was started in (with everything of pytest's own)."""
+
+START = 1_767_225_600_000
+"""The test clock's start, in milliseconds: 2026-01-01T00:00:00Z."""
+
+settings.register_profile("memtui", deadline=None, database=None, print_blob=True)
+settings.load_profile("memtui")
+
+
+class Clock:
+    """A clock that stands still until it is told to move. Call it for milliseconds since the epoch."""
+
+    def __init__(self, now: int = START) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+    def advance(self, *, seconds: float = 0, days: float = 0) -> int:
+        """Move forward and return the new time in milliseconds."""
+        self.now += round(seconds * 1000 + days * 86_400_000)
+        return self.now
+
+
+class NetworkUsedError(Exception):
+    """A test reached for the network."""
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock at `START` that only the test moves."""
+    return Clock()
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test's own HOME, with every memtui and XDG folder below it and the working directory beside it."""
+    for name in list(os.environ):
+        if name not in KEPT_VARIABLES and not name.startswith(("PYTEST_", "COV_")):
+            monkeypatch.delenv(name)
+    folder = tmp_path / "home"
+    places = {
+        "HOME": folder,
+        "USERPROFILE": folder,
+        "MEMTUI_HOME": folder / ".memtui-test",
+        "XDG_CONFIG_HOME": folder / ".config",
+        "XDG_DATA_HOME": folder / ".local/share",
+        "XDG_STATE_HOME": folder / ".local/state",
+        "XDG_CACHE_HOME": folder / ".cache",
+        "XDG_RUNTIME_DIR": folder / ".run",
+    }
+    work = tmp_path / "work"
+    for made in (folder, work):
+        made.mkdir()
+    for name, place in places.items():
+        monkeypatch.setenv(name, str(place))
+    for name, value in {"LANG": "C.UTF-8", "TZ": "UTC", "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(work)
+    assert Path.home() == folder
+    assert Path.cwd() == work
+    assert (ROOT / "memtui" / "__init__.py").is_file()
+    return folder
+
+
+def is_near(address: object, family: int) -> bool:
+    """Whether a socket address stays on this machine."""
+    if family == getattr(socket, "AF_UNIX", None):
+        return True
+    host = address[0] if isinstance(address, tuple) and address else address
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    return host in {None, "", "localhost", "::1", "0.0.0.0", "::"} or (
+        isinstance(host, str) and host.startswith("127.")
+    )
+
+
+@pytest.fixture(autouse=True)
+def network(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Refuse connections and name look-ups that leave this machine; fail the test even if it hid the refusal."""
+    refused: list[str] = []
+
+    def refuse(what: str) -> None:
+        refused.append(what)
+        raise NetworkUsedError(f"a test reached for the network: {what}")
+
+    def guard(name: str) -> None:
+        original: Callable[..., object] = getattr(socket.socket, name)
+
+        def guarded(self: socket.socket, *arguments: object) -> object:
+            if not is_near(arguments[-1], self.family):
+                refuse(f"{name} {arguments[-1]}")
+            return original(self, *arguments)
+
+        monkeypatch.setattr(socket.socket, name, guarded)
+
+    for name in ("connect", "connect_ex", "sendto"):
+        guard(name)
+    look_up = socket.getaddrinfo
+
+    def getaddrinfo(host: str | bytes | None, *arguments: object, **options: object) -> object:
+        if not is_near((host,), 0):
+            refuse(f"getaddrinfo {host!r}")
+        return look_up(host, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    yield refused
+    assert not refused, f"this test reached for the network: {refused}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which files ask to be split; only the larger limit fails a test."""
+    for ask in asks_for_a_split(ROOT):
+        terminalreporter.write_line(f"asks for a split: {ask}", yellow=True)
