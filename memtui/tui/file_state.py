@@ -23,7 +23,7 @@ class FileState(Enum):
     CONFLICT = "!"
     """Both changed, and at least one place overlaps."""
     GONE = "!d"
-    """Deleted on disk while there is a draft."""
+    """Deleted on disk; what the editor holds is kept."""
     MOVED = ">"
     """Gone from this name, and the same text now stands under another one."""
     RAW = "raw"
@@ -60,8 +60,9 @@ def state_of(file: OpenFile) -> FileState:
         return FileState.RAW
     if file.dirty:
         return _dirty_state(file)
-    changed = file.disk is not None and file.disk != file.base
-    return FileState.FOLLOW if file.unseen or changed else FileState.CLEAN
+    if file.disk is None and file.base is not None:
+        return FileState.GONE
+    return FileState.FOLLOW if file.unseen or file.disk != file.base else FileState.CLEAN
 
 
 def _dirty_state(file: OpenFile) -> FileState:
@@ -94,7 +95,7 @@ def title_note(
         case FileState.MERGEABLE | FileState.CONFLICT:
             return f"{state.value} {who} saved: {_counts(hunks, overlaps)}  f8"
         case FileState.GONE:
-            return f"!d {who} deleted it, your draft is kept  f8"
+            return f"!d {who} deleted it, your text is kept  f8"
         case FileState.MOVED:
             return f"> {who} moved it  f8"
         case FileState.RAW:

@@ -21,6 +21,7 @@ A, B = "a" * 64, "b" * 64
         (OpenFile(base=A, disk=B, dirty=True, overlaps=None), FileState.CONFLICT),
         (OpenFile(base=None, disk=B, dirty=True), FileState.CONFLICT),
         (OpenFile(base=A, disk=None, dirty=True), FileState.GONE),
+        (OpenFile(base=A, disk=None, dirty=False), FileState.GONE),
         (OpenFile(base=A, disk=None, dirty=True, moved=True), FileState.MOVED),
         (OpenFile(base=A, disk=None, dirty=False, moved=True), FileState.MOVED),
         (OpenFile(base=A, disk=A, dirty=False, editable=False), FileState.RAW),

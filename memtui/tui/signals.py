@@ -1,0 +1,122 @@
+"""What happens when the process is told to end: drafts first, then the terminal, then out.
+
+Textual leaves the terminal in mouse and alternate-screen mode on SIGTERM and SIGHUP and forgets everything typed. The
+event loop is not asked here, because it may be the thing that hangs.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NoReturn
+
+SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+LAST_WORDS_SECONDS = 3.0
+"""How long a dying process may take to store drafts before the terminal is given back anyway."""
+
+TERMINAL_RESET = (
+    "\x1b[?2026l"  # end a half-sent synchronised update
+    "\x1b[?2004l"  # bracketed paste
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # every kind of mouse report
+    "\x1b[?1004l"  # focus reports
+    "\x1b[?2048l"  # in-band resize reports
+    "\x1b[<u"  # kitty keyboard; it belongs to the alternate screen, so before leaving that
+    "\x1b[?1049l"  # alternate screen
+    "\x1b[?7h\x1b[?25h\x1b[0m\r"  # line wrap, cursor, colours
+)
+"""Everything that has to be switched off again; each sequence is harmless when the mode was not on."""
+
+
+class LastWords:
+    """The handlers of one process; install once, before the app starts."""
+
+    def __init__(self, speak: Callable[[], None], *, seconds: float = LAST_WORDS_SECONDS) -> None:
+        """Remember what to save and how the terminal was.
+
+        Args:
+            speak: stores every draft and closes the engine; runs in a thread of its own, may raise, may hang.
+            seconds: how long it is waited for.
+        """
+        self._speak = speak
+        self._seconds = seconds
+        self._modes = _terminal_modes()
+        self._before: dict[int, Any] = {}
+        self._dying = False
+        self._busy = False
+
+    def install(self) -> None:
+        """Take over the signals that end a process; one that was ignored (`nohup`) stays ignored."""
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._on_signal)
+
+    def uninstall(self) -> None:
+        """Give the signals back, for a program that goes on after the workbench."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    def lend_terminal(self, lent: bool) -> None:
+        """Say whether another program owns the terminal now: its ctrl+c is then not ours."""
+        self._busy = lent
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if number == signal.SIGINT and self._busy:
+            return
+        if self._dying:
+            os._exit(128 + number)
+        self._dying = True
+        self.end(128 + number)
+
+    def end(self, status: int) -> NoReturn:
+        """Store the drafts, give the terminal back and end the process at once with this exit status."""
+        speaker = threading.Thread(target=self._last_words, name="memtui-last-words", daemon=True)
+        speaker.start()
+        speaker.join(self._seconds)
+        self.restore_terminal()
+        os._exit(status)
+
+    def _last_words(self) -> None:
+        try:
+            self._speak()
+        except Exception as error:  # noqa: BLE001 - the process ends now; what failed is said on the terminal it leaves
+            self._failure = f"memtui: a draft could not be written: {type(error).__name__}"
+        else:
+            self._failure = ""
+
+    _failure = "memtui: drafts were not written in time; the last one is at most a second older than the text"
+
+    def restore_terminal(self) -> None:
+        """Switch off every mode a Textual program switches on; does nothing where there is no terminal."""
+        stream = sys.__stderr__
+        if stream is None:
+            return
+        try:
+            fd = stream.fileno()
+            if not os.isatty(fd):
+                return
+            words = f"{self._failure}\r\n" if self._failure else ""
+            os.write(fd, (TERMINAL_RESET + words).encode())
+        except (OSError, ValueError):  # the terminal itself is gone: nothing is left to restore
+            return
+        if self._modes is not None:
+            try:
+                keyboard = sys.__stdin__.fileno() if sys.__stdin__ else 0
+                termios.tcflush(keyboard, termios.TCIFLUSH)  # mouse reports that nobody will read
+                termios.tcsetattr(keyboard, termios.TCSANOW, self._modes)
+            except (termios.error, OSError, ValueError):
+                return
+
+
+def _terminal_modes() -> list[Any] | None:
+    """The terminal's settings before anybody changed them."""
+    try:
+        return termios.tcgetattr(sys.__stdin__.fileno()) if sys.__stdin__ is not None else None
+    except (termios.error, OSError, ValueError):
+        return None
