@@ -1,0 +1,152 @@
+"""The table of settings: key, type, default and one sentence each; everything that lists the settings reads it.
+
+Reading, checking, `memtui config` and docs/configuration.md come from this one table, so that none of them can forget
+a setting or describe it differently.
+"""
+
+from typing import NamedTuple
+
+Value = str | int | bool
+"""What a simple setting can hold."""
+
+
+class Field(NamedTuple):
+    """One setting."""
+
+    key: str
+    """As written in `config.toml`; a dot separates table and key."""
+    kind: str
+    """`text`, `number` or `yes/no`."""
+    default: Value
+    text: str
+    """One sentence: what it does."""
+    choices: tuple[str, ...] = ()
+    """For `text`: the only values allowed; empty: any."""
+    least: int = 0
+    """For `number`."""
+    most: int = 0
+    """For `number`."""
+    otherwise: str = ""
+    """What decides when the file says nothing, before the default does."""
+
+    @property
+    def attribute(self) -> str:
+        """The name of the field of `Settings` that holds it."""
+        return self.key.replace(".", "_")
+
+
+FIELDS = (
+    Field(
+        "project_memory",
+        "text",
+        "checkout",
+        "Where memtui's own project memories live: in the checkout (`.memtui/memory/`, meant to be committed), or on "
+        "this host only, in the data folder.",
+        choices=("checkout", "host"),
+    ),
+    Field(
+        "editor",
+        "text",
+        "vi",
+        "The command that `memtui edit` and `f4` open a memory with; it may have arguments.",
+        otherwise="`VISUAL`, then `EDITOR`",
+    ),
+    Field(
+        "theme",
+        "text",
+        "auto",
+        "The workbench's theme; `auto` takes its own colours, or its monochrome ones under `NO_COLOR`.",
+    ),
+    Field(
+        "calm",
+        "yes/no",
+        default=False,
+        text="No animation, no blinking, fewer frames: for slow links and quiet eyes.",
+        otherwise="on over SSH (`SSH_CONNECTION`)",
+    ),
+    Field(
+        "ascii",
+        "yes/no",
+        default=False,
+        text="Draw with ASCII only: no boxes, no signs beyond the keyboard's.",
+        otherwise="on when the locale (`LC_ALL`, `LC_CTYPE`, `LANG`) names an encoding other than UTF-8",
+    ),
+    Field(
+        "retention.versions",
+        "number",
+        20,
+        "How many of the newest versions of each memory are always kept.",
+        least=1,
+        most=100_000,
+    ),
+    Field(
+        "retention.days",
+        "number",
+        30,
+        "Every version younger than this many days is kept, however many there are.",
+        least=0,
+        most=36_500,
+    ),
+    Field(
+        "merge.when_mergeable",
+        "text",
+        "ask",
+        "What a save does when an agent changed other lines of the same memory meanwhile: show the merged text and "
+        "ask, or save it at once.",
+        choices=("ask", "save"),
+    ),
+)
+"""Every simple setting, in the order of the page."""
+
+TABLES = (
+    ("keys", "A table of `action = \"key\"`: gives an action of the workbench another key; `memtui keys` lists them."),
+    ("roots", "An array of tables, each a folder of memories that memtui would not find by itself."),
+)
+"""Settings that are not simple values."""
+
+ROOT_KEYS = (
+    ("name", "The root's id, used in addresses: any name without `/`.", True),
+    ("dir", "The folder: an absolute path, or one that starts with `~/`.", True),
+    ("agent", "Whose layout it follows: `files` (the default), `memtui`, `claude-code`, `qwen-code` or `mux`.", False),
+    ("scope", "`global` (the default), `project`, `workspace` or `channel`.", False),
+)
+"""The keys of one `[[roots]]` table: name, one sentence, whether it must be there."""
+
+VARIABLES = (
+    ("MEMTUI_HOME", "memtui", "One folder for everything memtui keeps: `config.toml`, `state.db`, drafts, memories."),
+    ("MEMTUI_WORKSPACE", "memtui", "The name of the workspace, instead of one made from the checkout's path."),
+    ("MEMTUI_DEBUG", "memtui", "`1`: show a traceback when memtui itself fails."),
+    ("HOME", "memtui", "The home folder; when unset, the password database is asked."),
+    ("XDG_CONFIG_HOME", "memtui", "Where `memtui/config.toml` is looked for (Linux); a relative path is ignored."),
+    ("XDG_STATE_HOME", "memtui", "Where `memtui/state.db` lives (Linux); a relative path is ignored."),
+    ("XDG_DATA_HOME", "memtui", "Where `memtui/memory/` lives (Linux); a relative path is ignored."),
+    ("VISUAL", "memtui", "The editor, when the settings name none."),
+    ("EDITOR", "memtui", "The editor, when neither the settings nor `VISUAL` name one."),
+    ("NO_COLOR", "memtui", "When set and not empty, no colour is used."),
+    ("SSH_CONNECTION", "memtui", "When set, `calm` is on unless the settings say otherwise."),
+    ("CLAUDE_CONFIG_DIR", "claude-code", "Claude Code's folder, instead of `~/.claude`."),
+    ("QWEN_HOME", "qwen-code", "Qwen Code's folder, instead of `~/.qwen`."),
+    ("QWEN_RUNTIME_DIR", "qwen-code", "Where Qwen Code keeps memories, instead of its own folder."),
+    ("QWEN_CODE_MEMORY_BASE_DIR", "qwen-code", "The same, and stronger."),
+    ("QWEN_CODE_MEMORY_LOCAL", "qwen-code", "`1`: project memories live in the project, in `.qwen/memory/`."),
+    (
+        "QWEN_CODE_MEMORY_PROJECT_SCOPE",
+        "qwen-code",
+        "`workspace`: project memories belong to the exact folder, not to the checkout.",
+    ),
+    ("XUM_ROOT", "mux", "Mux's folder, instead of `~/.xum`."),
+    ("MUX_ROOT", "mux", "The same, under Mux's older name."),
+)
+"""Every environment variable that changes what memtui does: name, whose it is, one sentence."""
+
+
+def field(key: str) -> Field:
+    """Find a setting by its key.
+
+    Raises:
+        KeyError: there is no such setting.
+    """
+    for candidate in FIELDS:
+        if candidate.key == key:
+            return candidate
+    raise KeyError(key)

@@ -1,0 +1,166 @@
+"""Where the user stands: home, working directory, project and workspace, as the one value discovery works from.
+
+Agents' modules take this value and never look at the process, so that a test can put any machine in front of them.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtui.config.directories import expand_user
+from memtui.config.settings import RootEntry, Settings
+from memtui.errors import NotFoundError, UsageError
+
+
+class Surroundings(NamedTuple):
+    """Everything discovery may know. All paths are absolute."""
+
+    home: str | None
+    cwd: str
+    """The canonical working directory."""
+    project: str
+    """The canonical project root."""
+    checkout: str | None
+    """The nearest folder at or above the project with `.git` in it; None when there is none."""
+    workspace: str
+    """The id of the checkout's workspace: a folder name."""
+    data_dir: str
+    project_memory: str = "checkout"
+    roots: tuple[RootEntry, ...] = ()
+    """Roots by hand: those of `--root` first, then those of the settings."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """The agents' own environment variables that are set and not empty."""
+    system_dir: str = "/etc"
+    """Where a machine's administrators put agents' settings."""
+
+    def variable(self, name: str) -> str | None:
+        """Give an agent's environment variable; None when it is not set, or empty."""
+        return dict(self.variables).get(name)
+
+    def folder(self, text: str) -> str:
+        """Make a path from an agent's setting absolute, as the agent itself would: `~/`, then the working directory."""
+        return os.path.normpath(os.path.join(self.cwd, expand_user(text, self.home)))
+
+
+def surroundings_from(
+    settings: Settings, *, cwd: str, project: str | None = None, roots: Sequence[str] = ()
+) -> Surroundings:
+    """Find out where the user stands.
+
+    Args:
+        settings: what `load_settings` gave.
+        cwd: the working directory, absolute.
+        project: `--project DIR`; None: the nearest folder at or above `cwd` with `.git` in it, else `cwd`.
+        roots: the `--root` options, each `NAME=DIR[,agent=KIND][,scope=SCOPE]`.
+
+    Raises:
+        UsageError: a `--root` option is malformed.
+        NotFoundError: the folder of `--project` does not exist.
+    """
+    here = os.path.realpath(cwd)
+    if project is None:
+        checkout = find_checkout(here)
+        root = checkout or here
+    else:
+        root = os.path.realpath(os.path.join(here, expand_user(project, settings.home)))
+        if not os.path.isdir(root):
+            raise NotFoundError(f"--project: there is no folder {root!r}.", hint="Give the project's folder.")
+        checkout = find_checkout(root)
+    return Surroundings(
+        home=settings.home,
+        cwd=here,
+        project=root,
+        checkout=checkout,
+        workspace=settings.workspace or folder_id(checkout or root),
+        data_dir=settings.data_dir,
+        project_memory=settings.project_memory,
+        roots=(*(parse_root(text, cwd=here, home=settings.home) for text in roots), *settings.roots),
+        variables=settings.variables,
+        system_dir={"darwin": "/Library/Application Support", "win32": r"C:\Program Files"}.get(sys.platform, "/etc"),
+    )
+
+
+def find_checkout(folder: str) -> str | None:
+    """Find the nearest folder at or above this one that has an entry `.git`, whatever kind of entry it is."""
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def folder_id(folder: str) -> str:
+    """Make a readable, unique folder name from a path: at most 40 characters of its last part, and 12 of its hash."""
+    name = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in os.path.basename(folder))
+    return f"{name[:40].lstrip('.-') or '_'}-{sha256_hex(os.fsencode(folder))[:12]}"
+
+
+def sha256_hex(data: bytes) -> str:
+    """Hash bytes with SHA-256, without loading OpenSSL for it where Python has its own."""
+    try:
+        from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]  # Python 3.12 and newer
+    except ImportError:
+        try:
+            from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]  # Python 3.11
+        except ImportError:
+            from hashlib import sha256
+    digest: str = sha256(data).hexdigest()
+    return digest
+
+
+def parse_root(text: str, *, cwd: str, home: str | None) -> RootEntry:
+    """Read a `--root` option, `NAME=DIR[,agent=KIND][,scope=SCOPE]`; DIR may be relative to `cwd`.
+
+    Raises:
+        UsageError: a part is missing, empty or unknown.
+    """
+    name, equals, rest = text.partition("=")
+    chosen: dict[str, str] = {}
+    while True:  # from the right, because a folder's name may hold commas
+        front, comma, part = rest.rpartition(",")
+        key, sign, value = part.partition("=")
+        if not comma or not sign or key not in ("agent", "scope") or key in chosen:
+            break
+        chosen[key], rest = value, front
+    if not (equals and name and rest):
+        raise UsageError(
+            f"--root {text!r} does not name a folder.", hint="Write --root NAME=DIR[,agent=KIND][,scope=SCOPE]."
+        )
+    entry = RootEntry(
+        name,
+        os.path.normpath(os.path.join(cwd, expand_user(rest, home))),
+        chosen.get("agent", "files"),
+        chosen.get("scope", "global"),
+        "--root",
+    )
+    problem = root_problem(entry)
+    if problem:
+        raise UsageError(f"--root {text!r}: {problem[0]}", hint=problem[1])
+    return entry
+
+
+SCOPES = ("global", "project", "workspace", "channel")
+"""The scopes a root can have; a test compares them with the engine's."""
+
+
+def root_problem(entry: RootEntry) -> tuple[str, str] | None:
+    """Check a root given by hand.
+
+    Returns:
+        None when it is sound; else what is wrong and what to do, one sentence each.
+    """
+    if not entry.name or "/" in entry.name or entry.name != entry.name.strip() or not entry.name.isprintable():
+        return (
+            f"{entry.name!r} cannot be a root's name.",
+            "A name has no `/`, no control characters, and no space at either end.",
+        )
+    if entry.name.startswith(("memtui:", "-", "~", ".")):
+        return f"the name {entry.name!r} is not free to use.", "Choose another name, such as notes."
+    if entry.scope not in SCOPES:
+        return f"there is no scope {entry.scope!r}.", f"The scopes are {', '.join(SCOPES)}."
+    if "\0" in entry.dir:
+        return "the folder's path holds a NUL character.", "Give the folder's path."
+    return None
