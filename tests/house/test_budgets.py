@@ -1,0 +1,42 @@
+"""Nothing grows past its budget."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.house.budgets import FILE_ASKS, FOLDERS, asks_for_a_split, too_large
+from tests.house.source import Source, python_files, sources
+
+
+def test_nothing_is_over_its_budget() -> None:
+    found = [str(offence) for source in sources(*FOLDERS) for offence in too_large(source)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = 1\n" * 601, "the file has 601 lines"),
+        ("class Big:\n" + "    x = 1\n" * 350, "class Big has 351 lines"),
+        ("def big():\n" + "    x = 1\n" * 60, "function big has 61 lines"),
+        ("class A:\n    async def big(self):\n" + "        x = 1\n" * 60, "function big has 61 lines"),
+    ],
+)
+def test_what_is_too_large_is_found(text: str, words: str) -> None:
+    assert [offence.what for offence in too_large(Source.of(text)) if offence.what.startswith(words)]
+
+
+def test_what_just_fits_passes() -> None:
+    assert not list(too_large(Source.of("def fits():\n" + "    x = 1\n" * 59 + "x = 1\n" * 540)))
+
+
+def test_a_file_over_the_smaller_limit_asks(tmp_path: Path) -> None:
+    (tmp_path / "memtui").mkdir()
+    (tmp_path / "memtui/long.py").write_text("x = 1\n" * (FILE_ASKS + 1))
+    (tmp_path / "memtui/short.py").write_text("x = 1\n" * FILE_ASKS)
+    assert asks_for_a_split(tmp_path) == ["memtui/long.py: 401 lines"]
+
+
+def test_the_walk_sees_the_package() -> None:
+    assert {"memtui/errors.py", "memtui/engine/model.py"} <= {source.name for source in sources("memtui")}
+    assert len(list(python_files(*FOLDERS))) > 20

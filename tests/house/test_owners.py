@@ -1,0 +1,135 @@
+"""One file writer, one SQL module, one reader of the environment, one writer to the standard streams."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+
+from tests.house import rules
+from tests.house.source import Source, sources
+
+
+class Owner(NamedTuple):
+    """One thing, who may do it, and who else may, with the reason."""
+
+    rule: str
+    uses: Callable[[Source], Iterator[tuple[str, int]]]
+    owners: tuple[str, ...]
+    allowed: dict[tuple[str, str], str]
+
+
+OWNERS = {
+    "files": Owner(
+        "only memtui/engine/fsio.py touches files",
+        rules.file_calls,
+        ("memtui/engine/fsio.py",),
+        {
+            ("memtui/engine/ledger/database.py", "*"): "the ledger's own file and its backups, in the state folder",
+            ("memtui/config/smallfile.py", "os.open"): "reads settings, never a memory",
+            ("memtui/tui/external.py", "*"): "the private copy for $EDITOR, in the state folder",
+        },
+    ),
+    "sql": Owner(
+        "only the ledger speaks SQL",
+        rules.sql_uses,
+        ("memtui/engine/ledger/",),
+        {},
+    ),
+    "environment": Owner("only memtui/config reads the environment", rules.environment_reads, ("memtui/config/",), {}),
+    "streams": Owner(
+        "only memtui/cli/output.py writes to the terminal",
+        rules.stream_uses,
+        ("memtui/cli/output.py",),
+        {("memtui/tui/signals.py", "sys.__stderr__"): "gives the terminal back while the process dies"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWNERS)
+def test_each_thing_has_one_owner(name: str) -> None:
+    owner = OWNERS[name]
+    found = [
+        str(offence)
+        for source in sources("memtui")
+        for offence in rules.offences(owner.rule, owner.uses(source), source, owner.owners, owner.allowed)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", OWNERS)
+def test_no_exception_outlives_its_reason(name: str) -> None:
+    owner = OWNERS[name]
+    seen = {(source.name, use) for source in sources("memtui") for use, _ in owner.uses(source)}
+    assert not rules.stale(seen, owner.allowed)
+    assert all(reason.strip() for reason in owner.allowed.values())
+
+
+BAD = {
+    "files": [
+        ("memtui/engine/files.py", "import os\nos.rename('a', 'b')"),
+        ("memtui/engine/files.py", "from os import unlink as gone\ngone('a')"),
+        ("memtui/engine/files.py", "import os as o\no.fsync(3)"),
+        ("memtui/engine/catalog.py", "import os\nos.scandir('.')"),
+        ("memtui/engine/catalog.py", "open('a')"),
+        ("memtui/agents/mux.py", "open('a', 'w')"),
+        ("memtui/agents/mux.py", "open('a', mode=mode)"),
+        ("memtui/wire/x.py", "import shutil\nshutil.rmtree('a')"),
+        ("memtui/cli/x.py", "from pathlib import Path\nPath('a').write_text('')"),
+        ("memtui/tui/tree.py", "from pathlib import Path\nPath('a').read_text()"),
+        ("memtui/tui/tree.py", "import os\nos.path.exists('a')"),
+    ],
+    "sql": [
+        ("memtui/engine/search.py", "import apsw"),
+        ("memtui/cli/x.py", "from sqlite3 import connect"),
+        ("memtui/engine/watch.py", "run('SELECT sha FROM version')"),
+        ("memtui/engine/watch.py", "run('''\n  UPDATE pin SET at = 1''')"),
+        ("memtui/engine/watch.py", "run(f'DELETE FROM {table}')"),
+    ],
+    "environment": [
+        ("memtui/engine/x.py", "import os\nos.environ['HOME']"),
+        ("memtui/agents/x.py", "from os import getenv\ngetenv('HOME')"),
+        ("memtui/tui/x.py", "from pathlib import Path\nPath.home()"),
+        ("memtui/cli/x.py", "import os.path\nos.path.expanduser('~')"),
+    ],
+    "streams": [
+        ("memtui/engine/x.py", "print('x')"),
+        ("memtui/cli/main.py", "import sys\nsys.stdout.write('x')"),
+        ("memtui/tui/x.py", "from sys import stderr\nstderr.flush()"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "file", "text"), [(name, *bad) for name, cases in BAD.items() for bad in cases])
+def test_a_second_owner_is_found(name: str, file: str, text: str) -> None:
+    owner, source = OWNERS[name], Source.of(text, file)
+    assert list(rules.offences(owner.rule, owner.uses(source), source, owner.owners, owner.allowed))
+
+
+GOOD = {
+    "files": [
+        ("memtui/engine/fsio.py", "import os\nos.rename('a', 'b')"),
+        ("memtui/engine/files.py", "fsio.unlink(handle, 'a')\nengine.rename(a, b)\n'a'.replace('b', 'c')"),
+        ("memtui/agents/mux.py", "open('a')\nopen('a', 'rb')"),
+    ],
+    "sql": [
+        ("memtui/engine/ledger/pins.py", "import apsw\nrun('SELECT 1')"),
+        ("memtui/cli/x.py", "say('Select a memory'); say('UPDATE: begin here'); say('selected')"),
+    ],
+    "environment": [
+        ("memtui/config/places.py", "import os\nos.environ['HOME']"),
+        ("memtui/engine/x.py", "environ = 1"),
+    ],
+    "streams": [("memtui/cli/output.py", "print('x')"), ("memtui/tui/x.py", "log.print('x')")],
+}
+
+
+@pytest.mark.parametrize(("name", "file", "text"), [(name, *good) for name, cases in GOOD.items() for good in cases])
+def test_the_owner_and_look_alikes_pass(name: str, file: str, text: str) -> None:
+    owner, source = OWNERS[name], Source.of(text, file)
+    assert not list(rules.offences(owner.rule, owner.uses(source), source, owner.owners, owner.allowed))
+
+
+def test_a_stale_exception_is_found() -> None:
+    assert rules.stale(set(), {("memtui/x.py", "os.open"): "because"}) == [
+        "memtui/x.py: os.open is allowed but not used"
+    ]
