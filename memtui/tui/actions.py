@@ -1,0 +1,249 @@
+"""Every action of the workbench, said once: its id, keys, words, and where it works.
+
+Bindings, footer, palette, help, key overrides and `docs/keys.md` are all made from this table, so they cannot disagree.
+It imports nothing that draws, so that tests, docs and the command line can read it.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import NamedTuple
+
+ROOMS = {
+    "everywhere": "Everywhere (in text: only those with ctrl or an f-key)",
+    "list": "Tree and lists",
+    "memory": "On a memory, or on all marked ones",
+    "view": "What is shown",
+    "picker": "Lists on top: versions, changes, trash",
+    "editor": "Editor",
+    "conflict": "Conflict",
+}
+"""Where an action works, in the order of the help page."""
+
+
+class Action(NamedTuple):
+    """One thing a user can do."""
+
+    id: str
+    """Stable name: what the key settings refer to."""
+    keys: tuple[str, ...]
+    """Alternatives. `g g` is two keys one after the other; single characters are written as they are."""
+    label: str
+    """Two words at most, for the footer."""
+    help: str
+    """One sentence, for help, palette and docs."""
+    room: str
+    """A key of `ROOMS`."""
+    writes: bool = False
+    """Changes something on disk, so it is off with --read-only."""
+    footer: int = 0
+    """Rank in the footer, 1 first; 0: not shown there."""
+    moves: bool = False
+    """Only moves about: may run at once even while a paste is being recognised."""
+
+
+def _(id: str, keys: str, label: str, help: str, room: str, **rest: bool | int) -> Action:  # noqa: A002
+    return Action(id, tuple(keys.split("  ")), label, help, room, **rest)  # type: ignore[arg-type]
+
+
+ACTIONS: tuple[Action, ...] = (
+    # Everywhere
+    _("help", "?  f1", "help", "Show the keys of this pane and what its signs mean.", "everywhere"),
+    _("palette", ":  ctrl+p", "commands", "Find any command by name and run it.", "everywhere"),
+    _("back", "escape", "back", "Go one step back: close, clear the filter, clear the marks, un-zoom. Never quits.", "everywhere"),
+    _("quit", "q", "quit", "Close the view on top, else quit. Drafts are kept.", "everywhere"),
+    _("quit_now", "ctrl+q", "quit", "Quit at once, from anywhere. Drafts are kept.", "everywhere"),
+    _("next_pane", "tab", "next pane", "Go to the next pane.", "everywhere"),
+    _("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "everywhere"),
+    _("messages", "M", "messages", "Show what memtui has said since it started.", "everywhere"),
+    # Tree and lists
+    _("down", "j  down", "down", "Move down.", "list", moves=True),
+    _("up", "k  up", "up", "Move up.", "list", moves=True),
+    _("left", "h  left", "close", "Close the folder, or go to the one it is in.", "list", moves=True),
+    _("right", "l  right", "open", "Open the folder, or go into it.", "list", moves=True),
+    _("top", "g g  home", "top", "Go to the first row.", "list", moves=True),
+    _("bottom", "G  end", "bottom", "Go to the last row.", "list", moves=True),
+    _("half_down", "ctrl+d", "half page down", "Move down half a page.", "list", moves=True),
+    _("half_up", "ctrl+u", "half page up", "Move up half a page.", "list", moves=True),
+    _("page_down", "pagedown", "page down", "Move down a page.", "list", moves=True),
+    _("page_up", "pageup", "page up", "Move up a page.", "list", moves=True),
+    _("next_folder", "}", "next folder", "Go to the next folder or scope.", "list", moves=True),
+    _("previous_folder", "{", "previous folder", "Go to the previous folder or scope.", "list", moves=True),
+    _("expand_all", "t", "open all", "Open or close everything below.", "list", moves=True),
+    _("mark", "space", "mark", "Mark this memory (or all in this folder) and move down.", "list", footer=3),
+    _("range", "v", "range", "Start or end a range: moving marks every memory on the way.", "list"),
+    _("range_down", "shift+down", "mark down", "Mark and move down.", "list"),
+    _("range_up", "shift+up", "mark up", "Mark and move up.", "list"),
+    _("mark_all", "*", "mark all", "Mark every memory shown; again takes the marks away.", "list"),
+    _("filter", "/", "filter", "Show only memories whose name or description has these words.", "list", footer=2),
+    _("sort_name", "s n", "by name", "Sort by name; again reverses.", "list"),
+    _("sort_uses", "s u", "by uses", "Sort by how often agents used it lately; again reverses.", "list"),
+    _("sort_age", "s a", "by age", "Sort by last change, newest first; again reverses.", "list"),
+    _("sort_size", "s s", "by size", "Sort by size, largest first; again reverses.", "list"),
+    _("sort_edited", "s m", "by agent edit", "Sort by the most recent change by somebody else; again reverses.", "list"),
+    _("only_unseen", "f a", "changed only", "Show only what others changed since you looked; again shows all.", "list"),
+    _("only_pinned", "f p", "pinned only", "Show only pinned memories; again shows all.", "list"),
+    _("only_conflicts", "f c", "conflicts only", "Show only memories with a conflict; again shows all.", "list"),
+    _("all_projects", "A", "all projects", "Show the memories of every project, or of this one only.", "list"),
+    _("reload", "R", "reload", "Read every folder again.", "list"),
+    # On a memory
+    _("open", "enter", "edit", "Open the memory in the editor; a folder opens or closes.", "memory", footer=1),
+    _("edit", "e", "edit", "Open the memory in the editor.", "memory"),
+    _("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", "memory", writes=True),
+    _("new", "n", "new", "Create a memory here.", "memory", writes=True, footer=5),
+    _("rename", "r", "rename", "Rename or move; an address of another root moves it there.", "memory", writes=True, footer=8),
+    _("pin", "p", "pin", "Pin or unpin: pinned memories are always given to agents.", "memory", writes=True, footer=4),
+    _("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
+    _("undo", "u", "undo", "Undo the last operation, whatever it was, also after a restart.", "memory", writes=True, footer=7),
+    _("redo", "U", "redo", "Do again what was undone.", "memory", writes=True),
+    _("resolve", "c", "resolve", "Resolve the conflict of this memory.", "memory"),
+    _("copy_path", "y p", "path", "Copy the path of the file.", "memory"),
+    _("copy_contents", "y c", "contents", "Copy the text.", "memory"),
+    _("copy_description", "y d", "description", "Copy the description.", "memory"),
+    _("copy_sha", "y s", "sha", "Copy the sha-256 of the text.", "memory"),
+    # What is shown
+    _("changes", "w", "what changed", "Show what changed since you last looked, here or in everything below.", "view", footer=9),
+    _("seen", "x", "seen", "Say that you have seen it: takes the sign A away.", "view"),
+    _("versions", "H", "versions", "Show every version there was, and restore one.", "view", footer=10),
+    _("info", "i", "info", "Show or hide everything known about the memory.", "view"),
+    _("trash_view", "g t", "trash", "Show the trash, and restore from it.", "view"),
+    _("preview_down", "J", "text down", "Scroll the text beside the tree down.", "view", moves=True),
+    _("preview_up", "K", "text up", "Scroll the text beside the tree up.", "view", moves=True),
+    _("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
+    # Lists on top
+    _("pick", "enter", "choose", "Choose this row.", "picker"),
+    _("restore", "r", "restore", "Put this version back under its name; u takes it back.", "picker", writes=True, footer=1),
+    _("pick_seen", "x", "seen", "Say that you have seen this change.", "picker", footer=2),
+    # Editor
+    _("save", "ctrl+s", "save", "Save, guarded: never over somebody else's text.", "editor", writes=True, footer=1),
+    _("leave", "escape", "tree", "Go back to the tree; the draft is kept.", "editor", footer=2),
+    _("editor_outside", "f4", "$EDITOR", "Go on in $EDITOR, guarded.", "editor", writes=True, footer=3),
+    _("compare", "f8", "compare", "Show both texts when somebody else saved.", "editor", footer=4),
+    _("text_undo", "ctrl+z", "undo", "Undo typing.", "editor", footer=5),
+    _("text_redo", "ctrl+y", "redo", "Redo typing.", "editor"),
+)
+"""Everything a user can do. Order is the order of help, palette and docs."""
+
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+"""Every action by its id."""
+
+BROWSER_ROOMS = ("everywhere", "list", "memory", "view")
+"""The rooms whose keys work on the main screen."""
+
+TEXT_ROOMS = ("editor", "conflict")
+"""Rooms whose own keys come before those of `everywhere`."""
+
+SIGNS: tuple[tuple[str, str], ...] = (
+    ("P", "pinned: always given to agents"),
+    ("A", "changed by somebody else since you last looked (stay on it for a second with its text shown, open it, or press w or x)"),
+    ("!", "conflict: your draft and the text on disk both changed"),
+    ("~", "draft: text of yours that is not saved yet"),
+    ("R", "a proposal waits for your review"),
+    ("*", "marked; keys such as p and d t work on all marked ones"),
+    (">", "the cursor"),
+)
+"""The signs of a row and what they mean, in the order in which they are shown."""
+
+
+def in_room(*rooms: str, actions: Iterable[Action] = ACTIONS) -> tuple[Action, ...]:
+    """Return the actions of these rooms, in table order."""
+    return tuple(action for action in actions if action.room in rooms)
+
+
+def with_overrides(overrides: Mapping[str, str | Iterable[str]]) -> tuple[tuple[Action, ...], tuple[str, ...]]:
+    """Replace keys as the settings ask.
+
+    Args:
+        overrides: action id to its new keys; a string may hold several, separated by commas.
+
+    Returns:
+        The table with the new keys, and one sentence for each name or key that could not be used.
+    """
+    problems = []
+    table = dict(BY_ID)
+    for id_, wanted in overrides.items():
+        if id_ not in table:
+            near = get_close_matches(id_, table, n=1)
+            problems.append(f"No action is called {id_!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+            continue
+        keys = tuple(key.strip() for key in (wanted.split(",") if isinstance(wanted, str) else wanted) if key.strip())
+        if keys:
+            table[id_] = table[id_]._replace(keys=keys)
+        else:
+            problems.append(f"{id_!r} was given no key; it keeps {shown_keys(table[id_])}.")
+    actions = tuple(table.values())
+    problems += [f"{key} is used by {' and '.join(ids)}; the first one wins." for key, ids in _clashes(actions)]
+    return actions, tuple(problems)
+
+
+def _clashes(actions: Iterable[Action]) -> list[tuple[str, list[str]]]:
+    """Find keys that two actions of one screen share, or that hide a two-key sequence."""
+    clashes = []
+    actions = tuple(actions)
+    for rooms in (BROWSER_ROOMS, ("everywhere", "picker"), ("editor",), ("conflict",)):
+        users: dict[str, list[str]] = {}
+        here = in_room(*rooms, actions=actions)
+        if "picker" in rooms:
+            here = tuple(a for a in here if a.room == "picker")
+        prefixes = {key.split(" ")[0]: action.id for action in here for key in action.keys if " " in key}
+        for action in here:
+            for key in action.keys:
+                users.setdefault(key, []).append(action.id)
+                if key in prefixes:
+                    users[key].append(prefixes[key])
+        clashes += [(key, ids) for key, ids in users.items() if len(ids) > 1]
+    return clashes
+
+
+def keymap(rooms: Iterable[str], actions: Iterable[Action] = ACTIONS) -> dict[str, Action]:
+    """Return key or sequence (`g g`) to action for these rooms; earlier actions win."""
+    found: dict[str, Action] = {}
+    for action in in_room(*rooms, actions=actions):
+        for key in action.keys:
+            found.setdefault(key, action)
+    return found
+
+
+_SHOWN = {
+    "escape": "esc",
+    "pagedown": "page down",
+    "pageup": "page up",
+    "question_mark": "?",
+    "colon": ":",
+    "slash": "/",
+}
+
+
+def shown_key(key: str) -> str:
+    """Write a key as people do: `esc`, `page down`, `g g`."""
+    return _SHOWN.get(key, key)
+
+
+def shown_keys(action: Action) -> str:
+    """Write all keys of an action as people do."""
+    return ", ".join(shown_key(key) for key in action.keys)
+
+
+def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
+    """Return `docs/keys.md`."""
+    actions = tuple(actions)
+    lines = [
+        "# Keys",
+        "",
+        "Made from the action table of the workbench; a test compares them. In the workbench `?` shows the same for the pane",
+        "you are in, and `:` finds every command by name. Keys are changed by id in the `[keys]` table of the configuration:",
+        '`pin = "P"`, or several as `pin = "P, f6"`; two keys one after the other are written with a space (`d t`).',
+        "",
+        "Escape goes one step back and never quits. A single key never destroys anything, and text pasted into a list is",
+        "ignored. With `--read-only` the keys marked *writes* are off and say so.",
+    ]
+    for room, title in ROOMS.items():
+        here = in_room(room, actions=actions)
+        if not here:
+            continue
+        lines += ["", f"## {title}", "", "| key | does | id |", "| --- | --- | --- |"]
+        for action in here:
+            keys = " or ".join(f"`{shown_key(key)}`" for key in action.keys).replace("|", "\\|")
+            lines.append(f"| {keys} | {action.help}{' *writes*' if action.writes else ''} | `{action.id}` |")
+    lines += ["", "## Signs", "", "| sign | means |", "| --- | --- |"]
+    lines += [f"| `{sign}` | {meaning} |" for sign, meaning in SIGNS]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,239 @@
+"""The only file of the workbench that holds the engine: jobs go in, messages come out.
+
+`bridge.run(lambda engine: ..., then=..., what="...")` is the one pattern: the function runs in a thread, `then` gets its
+result on the event loop. So no screen can block, and no thread can touch a widget.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from textual.message import Message
+
+from memtui.engine.model import Actor, Address, Changes, Health, Listing, Memory
+from memtui.errors import InternalError, MemtuiError, NotFoundError
+from memtui.tui import messages
+from memtui.tui.lanes import Lanes
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.watch import Watch
+
+T = TypeVar("T")
+
+READ, WRITE, ROWS = "read", "write", "rows"
+"""Lanes: looking at one memory; changing things, in the order asked; keeping the rows true."""
+
+ONE_BY_ONE = 64
+"""Up to so many rows are asked for one by one; more are cheaper in one list."""
+
+ACTIVITY = 4
+"""How many audit entries the activity strip may want."""
+
+
+class Target(Protocol):
+    """Whatever takes messages from any thread."""
+
+    def post_message(self, message: Message) -> bool:
+        """Queue a message."""
+        ...
+
+
+class Bridge:
+    """Runs everything that may block, and turns what happens into messages."""
+
+    def __init__(self, engine: Engine, *, actor: Actor, read_only: bool = False) -> None:
+        self._engine = engine
+        self.actor = actor
+        self.read_only = read_only
+        self._app: Target | None = None
+        self._screen: Target | None = None
+        self._lanes = Lanes()
+        self._latest: dict[str, int] = {}
+        self._lock = threading.Lock()
+        self._pending: set[Address] = set()
+        self._everything = False
+        self._queued = False
+        self._watch: Watch | None = None
+        self._unsubscribe: Callable[[], None] | None = None
+
+    # Jobs
+
+    def run(
+        self,
+        job: Callable[[Engine], T],
+        then: Callable[[T], None] | None = None,
+        *,
+        what: str,
+        otherwise: Callable[[MemtuiError], None] | None = None,
+        lane: str = READ,
+        latest: str | None = None,
+    ) -> None:
+        """Run a job with the engine in a thread.
+
+        Args:
+            job: called with the engine, off the event loop; touches no widget.
+            then: called on the event loop with its result.
+            what: what is tried, for people (`rename notes.md`); shown when it fails.
+            otherwise: called on the event loop with the error, instead of showing it.
+            lane: `READ`, or `WRITE` for anything that changes something: writes keep their order.
+            latest: a group of which only the newest job matters: older ones are skipped and their results dropped.
+        """
+        ticket = self._take_ticket(latest)
+
+        def work() -> None:
+            if not self._is_newest(latest, ticket):
+                return
+            message: Message
+            try:
+                message = messages.Finished(then, job(self._engine))
+            except MemtuiError as error:
+                message = messages.Failed(what, error, otherwise)
+            except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
+                message = messages.Failed(what, _unexpected(error), otherwise)
+            if self._is_newest(latest, ticket):
+                self._post(self._app, message)
+
+        self._lanes.submit(lane, work)
+
+    def _take_ticket(self, group: str | None) -> int:
+        if group is None:
+            return 0
+        self._latest[group] = self._latest.get(group, 0) + 1
+        return self._latest[group]
+
+    def _is_newest(self, group: str | None, ticket: int) -> bool:
+        return group is None or self._latest[group] == ticket
+
+    def drop(self, group: str) -> None:
+        """Forget the jobs of a `latest` group: nothing of theirs arrives any more."""
+        self._take_ticket(group)
+
+    def attach(self, app: Target, screen: Target) -> None:
+        """Say who takes the outcome of jobs, and who takes news about rows."""
+        self._app, self._screen = app, screen
+
+    # The rows
+
+    def remembered(self) -> Listing | None:
+        """Return the rows of the last run, without touching a memory file; for the first frame only."""
+        try:
+            return self._engine.cached()
+        except MemtuiError as error:
+            self._post(self._app, messages.Failed("remember the last run", error, None))
+            return None
+
+    def start(self) -> None:
+        """Read every row, then follow what happens on disk."""
+        self._lanes.submit(ROWS, self._guarded("read the memories", self._first_rows))
+        self._lanes.submit(ROWS, self._guarded("follow changes", self._follow))
+
+    def reload(self) -> None:
+        """Read and hash everything again."""
+        self._lanes.submit(ROWS, self._guarded("read the memories again", self._reread))
+
+    def refresh(self, addresses: Iterable[Address] = (), *, everything: bool = False) -> None:
+        """Ask for these rows again, soon and together with whatever else is asked for; from any thread."""
+        with self._lock:
+            self._pending.update(addresses)
+            self._everything = self._everything or everything
+            if self._queued or not (self._pending or self._everything):
+                return
+            self._queued = True
+        self._lanes.submit(ROWS, self._guarded("read the changed memories", self._send_pending))
+
+    def refresh_drafts(self) -> None:
+        """Tell the screen anew which memories have unsaved text."""
+        self._lanes.submit(ROWS, self._guarded("read the drafts", self._send_drafts))
+
+    def focus(self, focused: bool) -> None:  # noqa: FBT001 - as the terminal reports it
+        """Tell the watcher whether somebody is looking."""
+        if self._watch is not None:
+            self._watch.focus(focused)
+
+    def close(self) -> None:
+        """Stop following, and let writes that were asked for end."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+        if self._watch is not None:
+            self._watch.stop()
+        self._lanes.close(wait_for=(WRITE,))
+        self._app = self._screen = None
+
+    def _first_rows(self) -> None:
+        self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+        self._send_drafts()
+        self._send_activity()
+
+    def _follow(self) -> None:
+        self._unsubscribe = self._engine.subscribe(self._on_changes)
+        self._watch = self._engine.watch(self._on_changes, self._on_health)
+        self._reread()
+
+    def _reread(self) -> None:
+        self._on_changes(self._engine.reconcile())
+        self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+        self._send_activity()
+
+    def _on_changes(self, changes: Changes) -> None:
+        """Take what happened, on whatever thread it is told."""
+        addresses = {change.address for change in changes.changes} | changes.touched
+        addresses |= {change.old_address for change in changes.changes if change.old_address is not None}
+        if changes.notices:
+            self._post(self._screen, messages.NoticesArrived(changes.notices))
+        if changes.health is not None:
+            self._on_health(changes.health)
+        self.refresh(addresses, everything=bool(changes.roots))
+
+    def _on_health(self, health: Health) -> None:
+        self._post(self._screen, messages.HealthChanged(health))
+
+    def _send_pending(self) -> None:
+        with self._lock:
+            addresses, everything = self._pending, self._everything
+            self._pending, self._everything, self._queued = set(), False, False
+        if everything or len(addresses) > ONE_BY_ONE:
+            self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+        else:
+            rows: list[Memory] = []
+            gone: list[Address] = []
+            for address in addresses:
+                try:
+                    rows.append(self._engine.memory(address))
+                except NotFoundError:
+                    gone.append(address)
+            self._post(self._screen, messages.RowsChanged(tuple(rows), tuple(gone)))
+        self._send_activity()
+
+    def _send_drafts(self) -> None:
+        self._post(self._screen, messages.DraftsChanged(self._engine.drafts()))
+
+    def _send_activity(self) -> None:
+        self._post(self._screen, messages.ActivityChanged(self._engine.audit(limit=ACTIVITY)))
+
+    def _guarded(self, what: str, work: Callable[[], None]) -> Callable[[], None]:
+        def guarded() -> None:
+            try:
+                work()
+            except MemtuiError as error:
+                self._post(self._app, messages.Failed(what, error, None))
+            except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
+                self._post(self._app, messages.Failed(what, _unexpected(error), None))
+
+        return guarded
+
+    @staticmethod
+    def _post(target: Target | None, message: Message) -> None:
+        if target is not None:
+            target.post_message(message)
+
+
+def _unexpected(error: Exception) -> MemtuiError:
+    """Turn a fault of ours into something that can be shown."""
+    return InternalError(
+        f"{type(error).__name__}: {error}",
+        unharmed="memtui goes on; what is on disk is as it was before this step.",
+        hint="Run memtui doctor; with MEMTUI_DEBUG=1 it shows where it happened.",
+    )

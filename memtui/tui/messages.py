@@ -1,0 +1,87 @@
+"""What the bridge tells the screens: everything that was learned or finished away from the event loop.
+
+Values only, so that a test can post any of them by hand and no handler ever needs a thread or the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from textual.message import Message
+
+from memtui.engine.model import Address, AuditRecord, Draft, Health, Listing, Memory, Notice
+from memtui.errors import MemtuiError
+
+
+class Finished(Message, bubble=False):
+    """A job of the bridge ended well; the app calls `then` with its result."""
+
+    def __init__(self, then: Callable[[Any], None] | None, result: Any) -> None:
+        super().__init__()
+        self.then = then
+        self.result = result
+
+
+class Failed(Message, bubble=False):
+    """A job of the bridge ended badly; the app calls `otherwise`, or shows the error when there is none."""
+
+    def __init__(self, what: str, error: MemtuiError, otherwise: Callable[[MemtuiError], None] | None) -> None:
+        super().__init__()
+        self.what = what
+        """What was tried, for people: `pin 3 memories`."""
+        self.error = error
+        self.otherwise = otherwise
+
+
+class RowsLoaded(Message, bubble=False):
+    """Every row, fresh from the disk (or from the last run)."""
+
+    def __init__(self, listing: Listing, *, stale: bool = False) -> None:
+        super().__init__()
+        self.listing = listing
+        self.stale = stale
+        """Remembered from the last run, not read yet."""
+
+
+class RowsChanged(Message, bubble=False):
+    """Some rows differ."""
+
+    def __init__(self, rows: tuple[Memory, ...], gone: tuple[Address, ...], roots: frozenset[str] = frozenset()) -> None:
+        super().__init__()
+        self.rows = rows
+        self.gone = gone
+        self.roots = roots
+        """Roots that appeared, went away or were replaced."""
+
+
+class DraftsChanged(Message, bubble=False):
+    """Which memories have unsaved text."""
+
+    def __init__(self, drafts: tuple[Draft, ...]) -> None:
+        super().__init__()
+        self.drafts = drafts
+
+
+class ActivityChanged(Message, bubble=False):
+    """The newest entries of the audit."""
+
+    def __init__(self, records: tuple[AuditRecord, ...]) -> None:
+        super().__init__()
+        self.records = records
+
+
+class HealthChanged(Message, bubble=False):
+    """The watcher is up, down, or only polling."""
+
+    def __init__(self, health: Health) -> None:
+        super().__init__()
+        self.health = health
+
+
+class NoticesArrived(Message, bubble=False):
+    """Something the user must be told although no call of theirs is waiting for an answer."""
+
+    def __init__(self, notices: tuple[Notice, ...]) -> None:
+        super().__init__()
+        self.notices = notices
