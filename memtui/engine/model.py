@@ -74,7 +74,7 @@ class Policy(NamedTuple):
     """Paths (shell patterns; `pinned/` is everything below it) that automatic work must leave alone."""
     generated: tuple[str, ...] = ()
     """Paths (shell patterns) the agent regenerates: an edit is possible but will be overwritten, and says so."""
-    index: str | None = None
+    index_file: str | None = None
     """The index file's path, when the layout has one."""
 
 

@@ -1,0 +1,11 @@
+"""memtui's own records, and the only SQL: versions, audit, pins, uses, seen marks, drafts, root identities."""
+
+from memtui.engine.ledger.audit import AuditTable, Intent, Step, Transaction
+from memtui.engine.ledger.memories import HALF_LIFE_MS, Record, decay
+from memtui.engine.ledger.versions import Observation
+
+__all__ = ["HALF_LIFE_MS", "Intent", "Ledger", "Observation", "Record", "Step", "Transaction", "decay"]
+
+
+class Ledger(AuditTable):
+    """The ledger of one state folder; safe to share between threads, opened on first use."""

@@ -1,0 +1,326 @@
+"""Transactions, their audit records and the drafts: what was meant, how it ended, and what can be taken back."""
+
+import hashlib
+import os
+from typing import NamedTuple
+
+from memtui.engine.ledger.database import Row
+from memtui.engine.ledger.versions import VersionTable, pack, unpack
+from memtui.engine.model import Address, AuditRecord, Draft, TrashEntry
+
+
+class Intent(NamedTuple):
+    """A change that was begun and has no end yet: what recovery needs to finish it or roll it back."""
+
+    seq: int
+    txn: int
+    uid: int
+    path: str
+    new_uid: int | None
+    new_path: str | None
+    actor: str
+    operation: str
+    before: str | None
+    after: str | None
+    at: int
+    temp: str | None
+
+
+class Step(NamedTuple):
+    """One finished change of a transaction, as undo needs it."""
+
+    uid: int
+    path: str
+    new_uid: int | None
+    new_path: str | None
+    operation: str
+    before: str | None
+    after: str | None
+
+
+class Transaction(NamedTuple):
+    """A transaction that undo or redo may take back."""
+
+    id: int
+    kind: str
+    operation: str
+    label: str
+    reverses: int | None
+
+
+class AuditTable(VersionTable):
+    """Transactions, audit, drafts."""
+
+    def begin(self, operation: str, *, actor: str, label: str, kind: str = "do", reverses: int | None = None) -> int:
+        """Open a transaction, the unit of undo; returns its id."""
+        with self.transaction(durable=False) as db:
+            db.execute(
+                "INSERT INTO txns (kind, operation, actor, at, label, reverses) VALUES (?, ?, ?, ?, ?, ?)",
+                (kind, operation, actor, self.clock(), label, reverses),
+            )
+            return db.last_insert_rowid()
+
+    def intend(
+        self,
+        txn: int,
+        uid: int,
+        path: str,
+        *,
+        actor: str,
+        operation: str,
+        before: str | None,
+        after: str | None,
+        temp: str | None = None,
+        target: tuple[int, str] | None = None,
+        state: str = "intent",
+        note: str = "",
+    ) -> int:
+        """Write the audit record of one change; returns its number."""
+        new_uid, new_path = target or (None, None)
+        with self.transaction() as db:
+            db.execute(
+                "INSERT INTO audit (txn, root, path, new_root, new_path, actor, operation, before, after, at, state, temp,"
+                " note) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    txn,
+                    uid,
+                    os.fsencode(path),
+                    new_uid,
+                    os.fsencode(new_path) if new_path is not None else None,
+                    actor,
+                    operation,
+                    bytes.fromhex(before) if before else None,
+                    bytes.fromhex(after) if after else None,
+                    self.clock(),
+                    state,
+                    temp,
+                    note,
+                ),
+            )
+            number = db.last_insert_rowid()
+            if state == "done":
+                db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
+            return number
+
+    def end(self, seq: int, state: str, *, note: str = "", after: str | None = None) -> None:
+        """Give an intent its end. Losing this in a power cut is harmless: recovery finds out again.
+
+        Args:
+            seq: the record.
+            state: `done`, `aborted` or `conflict`.
+            note: why, when that is not plain.
+            after: what really is there now, when it is not what was meant.
+        """
+        with self.transaction(durable=False) as db:
+            db.execute(
+                "UPDATE audit SET state = ?, temp = NULL, note = ?, after = coalesce(?, after) WHERE seq = ?",
+                (state, note, bytes.fromhex(after) if after else None, seq),
+            )
+            if state == "done":
+                db.execute("UPDATE txns SET effective = 1 WHERE id = (SELECT txn FROM audit WHERE seq = ?)", (seq,))
+
+    def open_intents(self, uid: int) -> list[Intent]:
+        """Intents of a root without an end. Under the root's lock they are a dead process's."""
+        return [
+            Intent(
+                seq,
+                txn,
+                root,
+                os.fsdecode(path),
+                new_root,
+                os.fsdecode(new_path) if new_path is not None else None,
+                actor,
+                operation,
+                before.hex() if before else None,
+                after.hex() if after else None,
+                at,
+                temp,
+            )
+            for seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp in self.rows(
+                "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp FROM audit"
+                " WHERE state = 'intent' AND root = ? ORDER BY seq",
+                (uid,),
+            )
+        ]
+
+    def roots_with_intents(self) -> list[int]:
+        """Roots that have intents without an end."""
+        return [uid for (uid,) in self.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'")]
+
+    def steps(self, txn: int) -> list[Step]:
+        """What a transaction really did, in order."""
+        return [
+            Step(
+                root,
+                os.fsdecode(path),
+                new_root,
+                os.fsdecode(new_path) if new_path is not None else None,
+                operation,
+                before.hex() if before else None,
+                after.hex() if after else None,
+            )
+            for root, path, new_root, new_path, operation, before, after in self.rows(
+                "SELECT root, path, new_root, new_path, operation, before, after FROM audit"
+                " WHERE txn = ? AND state = 'done' ORDER BY seq",
+                (txn,),
+            )
+        ]
+
+    def undoable(self) -> Transaction | None:
+        """The transaction that undo takes back next."""
+        return self._transaction(
+            "SELECT id, kind, operation, label, reverses FROM txns"
+            " WHERE effective = 1 AND undone = 0 AND kind IN ('do', 'redo') ORDER BY id DESC LIMIT 1"
+        )
+
+    def redoable(self) -> Transaction | None:
+        """The undo that redo takes back next: none once something else was done after it."""
+        return self._transaction(
+            "SELECT id, kind, operation, label, reverses FROM txns t"
+            " WHERE effective = 1 AND undone = 0 AND kind = 'undo'"
+            " AND NOT EXISTS (SELECT 1 FROM txns n WHERE n.id > t.id AND n.kind = 'do' AND n.effective = 1)"
+            " ORDER BY id DESC LIMIT 1"
+        )
+
+    def _transaction(self, sql: str) -> Transaction | None:
+        found = self.row(sql)
+        return None if found is None else Transaction(*found)
+
+    def mark_undone(self, txn: int) -> None:
+        """Take a transaction off the undo (or redo) stack."""
+        with self.transaction() as db:
+            db.execute("UPDATE txns SET undone = 1 WHERE id = ?", (txn,))
+
+    def latest_own(self, uid: int, path: str) -> tuple[str | None, str, int, str | None] | None:
+        """The last change memtui itself made to a memory: (after, actor, at, before)."""
+        found = self.row(
+            "SELECT after, actor, at, before FROM audit WHERE root = ? AND path = ? AND state = 'done' AND txn NOT NULL"
+            " ORDER BY seq DESC LIMIT 1",
+            (uid, os.fsencode(path)),
+        )
+        if found is None:
+            return None
+        after, actor, at, before = found
+        return (after.hex() if after else None, actor, at, before.hex() if before else None)
+
+    def audit_records(
+        self,
+        names: dict[int, str],
+        *,
+        actor: str | None = None,
+        since: int | None = None,
+        memory: tuple[int, str] | None = None,
+        limit: int = 200,
+    ) -> tuple[AuditRecord, ...]:
+        """Audit records, newest first.
+
+        Args:
+            names: root ids by ledger id; other roots are shown by number.
+            actor: only this actor's.
+            since: only from this time on, in milliseconds.
+            memory: only this memory's, as (root, path).
+            limit: at most so many.
+        """
+        where: list[str] = ["1"]
+        values: list[str | int | bytes] = []
+        if actor is not None:
+            where.append("actor = ?")
+            values.append(actor)
+        if since is not None:
+            where.append("at >= ?")
+            values.append(since)
+        if memory is not None:
+            uid, path = memory
+            where.append("((root = ? AND path = ?) OR (new_root = ? AND new_path = ?))")
+            values += [uid, os.fsencode(path), uid, os.fsencode(path)]
+        rows = self.rows(
+            "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note FROM audit"
+            f" WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
+            (*values, limit),
+        )
+        return tuple(_audit_record(row, names) for row in rows)
+
+    def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
+        """Deleted memories whose last text is still stored, newest first; see `audit_records` for `names`."""
+        return tuple(
+            TrashEntry(Address(names[root], os.fsdecode(path)), sha.hex(), size, actor, at, str(txn or ""))
+            for root, path, sha, size, actor, at, txn in self.rows(
+                "SELECT a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn FROM audit a"
+                " JOIN memories m ON m.root = a.root AND m.path = a.path AND m.sha IS NULL"
+                " JOIN blobs b ON b.sha = a.before AND b.data NOT NULL"
+                " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
+                "   AND new_path IS NULL GROUP BY root, path)"
+                " ORDER BY a.seq DESC"
+            )
+            if root in names
+        )
+
+    # --- drafts
+
+    def save_draft(self, uid: int, draft: Draft) -> None:
+        """Keep the editor's unsaved text."""
+        packed, data = pack(draft.text.encode("utf-8", "surrogatepass"))
+        with self.transaction() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    self.memory_id(uid, draft.address.path),
+                    bytes.fromhex(draft.base_sha256) if draft.base_sha256 else None,
+                    packed,
+                    data,
+                    *draft.cursor,
+                    draft.at,
+                ),
+            )
+
+    def drafts(self, names: dict[int, str]) -> tuple[Draft, ...]:
+        """All drafts, oldest first; see `audit_records` for `names`."""
+        return tuple(
+            Draft(
+                Address(names[root], os.fsdecode(path)),
+                base.hex() if base else None,
+                unpack(packed, data).decode("utf-8", "surrogatepass"),
+                (line, col),
+                at,
+            )
+            for root, path, base, packed, data, line, col, at in self.rows(
+                "SELECT m.root, m.path, d.base, d.packed, d.data, d.line, d.col, d.at FROM drafts d"
+                " JOIN memories m ON m.id = d.memory ORDER BY d.at"
+            )
+            if root in names
+        )
+
+    def drop_draft(self, uid: int, path: str) -> None:
+        """Remove a draft; a text that is nowhere else is put on the memory's history first."""
+        with self.transaction() as db:
+            memory = self.memory_id(uid, path)
+            for packed, data in list(db.execute("SELECT packed, data FROM drafts WHERE memory = ?", (memory,))):
+                text = unpack(packed, data)
+                known = self.row(
+                    "SELECT 1 FROM versions v JOIN blobs b ON b.id = v.blob WHERE v.memory = ? AND b.sha = ?",
+                    (memory, _digest(text)),
+                )
+                if known is None:
+                    self.keep_text(uid, path, text, actor="tui", note="discarded draft")
+            db.execute("DELETE FROM drafts WHERE memory = ?", (memory,))
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:
+    seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note = row
+    return AuditRecord(
+        seq,
+        str(txn) if txn is not None else "",
+        Address(names.get(root, f"root-{root}"), os.fsdecode(path)),
+        Address(names.get(new_root, f"root-{new_root}"), os.fsdecode(new_path)) if new_path is not None else None,
+        actor,
+        operation,
+        before.hex() if before else None,
+        after.hex() if after else None,
+        at,
+        state,
+        note,
+    )

@@ -1,0 +1,334 @@
+"""The ledger's SQLite connection: opened on first use, shared by threads, repaired when it is damaged.
+
+WAL with full durability for what must survive a power cut, and the same file for every process. apsw brings a SQLite
+without the WAL race that older system libraries have. A ledger that cannot be read is moved aside and kept; it never
+makes a memory unreadable.
+"""
+
+import contextlib
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import apsw
+
+from memtui.engine import fsio
+from memtui.engine.ledger.migrations import LATEST, MIGRATIONS
+from memtui.errors import BusyError, MemtuiError, StorageError
+
+BUSY_MS = 10_000
+"""How long one statement waits for another process's transaction."""
+BACKUPS = 3
+BACKUP_EVERY_MS = 24 * 3_600_000
+LARGEST_BACKUP = 512 * 1024 * 1024
+
+Value = str | bytes | int | float | None
+Row = tuple[Any, ...]
+
+
+class Database:
+    """One connection to `state.db`, or to memory where there can be no file."""
+
+    def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
+        """Remember where the ledger is; nothing is opened or made until it is used."""
+        self.directory = state_dir
+        self.path = os.path.join(state_dir, "state.db")
+        self.clock = clock
+        self.read_only = read_only
+        self.mode = "closed"
+        """`closed`, `normal`, `newer` (a later memtui wrote it: read-only) or `memory` (no usable file: nothing is kept)."""
+        self.notices: list[str] = []
+        """What the user must be told about the ledger itself, once."""
+        self._guard = threading.RLock()
+        self._db: apsw.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._durable: bool | None = None
+        self.written = False
+        """Whether this process committed anything."""
+
+    # --- use
+
+    def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
+        """Run a query."""
+        with self._guard, self._errors():
+            return self._retry(lambda: list(self._connection().execute(sql, values)))
+
+    def row(self, sql: str, values: tuple[Value, ...] = ()) -> Row | None:
+        """Run a query of which only the first row matters."""
+        found = self.rows(sql, values)
+        return found[0] if found else None
+
+    @contextlib.contextmanager
+    def transaction(self, *, durable: bool = True) -> Iterator[apsw.Connection]:
+        """Run a block in one transaction; nested blocks join the outer one.
+
+        Args:
+            durable: whether the commit must survive a power cut (it always survives a kill).
+
+        Raises:
+            StorageError: `E_STORE`, `E_DISK_FULL` or `E_IO`; the transaction did not happen.
+            BusyError: another process kept the ledger for ten seconds.
+        """
+        with self._guard, self._errors():
+            database = self._retry(self._writable)
+            if database.in_transaction:
+                yield database
+                return
+            if durable is not self._durable:
+                database.execute("PRAGMA synchronous=FULL" if durable else "PRAGMA synchronous=NORMAL")
+                self._durable = durable
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+                database.execute("COMMIT")
+                self.written = True
+            except BaseException:
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
+                raise
+
+    def change_counter(self) -> tuple[int, int]:
+        """A pair that differs from an earlier one when any process has committed since."""
+        with self._guard, self._errors():
+            database = self._connection()
+            (version,) = next(iter(database.execute("PRAGMA data_version")))
+            return int(version), database.total_changes()
+
+    def close(self) -> None:
+        """Close the connection; a later call opens it again."""
+        with self._guard:
+            if self._db is not None:
+                self._db.close()
+            self._db, self._identity, self._durable, self.mode = None, None, None, "closed"
+
+    # --- opening
+
+    def _connection(self) -> apsw.Connection:
+        if self._db is None:
+            self._db = self._open()
+        return self._db
+
+    def _writable(self) -> apsw.Connection:
+        database = self._connection()
+        if self.mode == "normal":
+            try:
+                now = os.stat(self.path)
+                same = (now.st_dev, now.st_ino) == self._identity
+            except FileNotFoundError:
+                same = False
+            if not same and not database.in_transaction:
+                # Another process repaired or removed the ledger: writing on into the old file would lose the records.
+                self.close()
+                database = self._connection()
+        if self.mode != "normal" or self.read_only:
+            reason = {
+                "newer": "a newer memtui wrote the ledger, so this one only reads it",
+                "memory": "the ledger cannot be kept on disk, so no version could be kept either",
+            }.get(self.mode, "memtui runs read-only")
+            raise StorageError(
+                f"Changes are off: {reason}.",
+                code="E_READ_ONLY" if self.read_only and self.mode == "normal" else "E_STORE",
+                unharmed="Memories stay readable and unchanged.",
+                hint="Run `memtui doctor` to see why.",
+            )
+        return database
+
+    def _open(self) -> apsw.Connection:
+        try:
+            if self.read_only and not os.path.lexists(self.path):
+                return self._in_memory("")
+            os.makedirs(self.directory, 0o700, exist_ok=True)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+            try:
+                status = os.fstat(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            return self._in_memory(os.strerror(error.errno or 0))
+        if not stat.S_ISREG(status.st_mode):
+            return self._in_memory("it is not a regular file")
+        if status.st_size == 0 and self.backups():
+            self._repair()  # an emptied file is damage, not a new ledger
+        try:
+            database = self._prepare()
+        except (apsw.NotADBError, apsw.CorruptError):
+            self._repair()
+            database = self._prepare()
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError) as error:
+            return self._in_memory(str(error))
+        status = os.stat(self.path)
+        self._identity = (status.st_dev, status.st_ino)
+        return database
+
+    def _prepare(self) -> apsw.Connection:
+        database = apsw.Connection(self.path)
+        try:
+            database.set_busy_timeout(BUSY_MS)
+            (version,) = next(iter(database.execute("PRAGMA user_version")))
+            if version == LATEST:
+                self.mode = "normal"
+            elif version > LATEST:
+                self.mode = "newer"
+                self.notices.append("The ledger was written by a newer memtui; this one only reads it.")
+            else:
+                database.execute("PRAGMA journal_mode=WAL")
+                self._migrate(database)
+                self.mode = "normal"
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def _migrate(self, database: apsw.Connection) -> None:
+        for number, step in enumerate(MIGRATIONS, start=1):
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                (version,) = next(iter(database.execute("PRAGMA user_version")))
+                if version < number:
+                    database.execute(step)
+                    database.execute("INSERT INTO migrations VALUES (?, ?)", (number, self.clock()))
+                    database.execute(f"PRAGMA user_version={number}")
+                database.execute("COMMIT")
+            except BaseException:
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
+                raise
+
+    def _in_memory(self, reason: str) -> apsw.Connection:
+        database = apsw.Connection(":memory:")
+        self._migrate(database)
+        self.mode = "memory"
+        if reason:
+            self.notices.append(
+                f"The ledger {self.path} cannot be used ({reason}). Memories can be read; nothing can be changed or marked."
+            )
+        return database
+
+    # --- damage
+
+    def _retry(self, work: Callable[[], Any]) -> Any:
+        """Run `work`; on a damaged file repair it once and run it again."""
+        try:
+            return work()
+        except (apsw.NotADBError, apsw.CorruptError):
+            if self._db is not None and self._db.in_transaction:
+                raise
+            self.close()
+            self._repair()
+            return work()
+
+    def _repair(self) -> None:
+        """Move a damaged ledger aside and put the newest good backup, or nothing, in its place."""
+        guard = fsio.open_lock(os.path.join(self.directory, "repair.lock"))
+        try:
+            fsio.lock(guard)
+            if _is_sound(self.path):
+                return  # another process repaired it while we waited
+            stamp = self.clock()
+            for suffix in ("", "-wal", "-shm"):
+                if os.path.lexists(self.path + suffix):
+                    os.replace(self.path + suffix, f"{self.path}.damaged-{stamp}{suffix}")
+            source = next((name for name in reversed(self.backups()) if _is_sound(name)), None)
+            if source is not None:
+                _copy(source, self.path)
+            kept = f"The damaged one is kept as {os.path.basename(self.path)}.damaged-{stamp}"
+            now = "a backup took its place" if source else "it starts empty: history, pins and usage begin anew"
+            self.notices.append(f"The ledger was damaged; {now}. {kept}. No memory is affected.")
+        finally:
+            fsio.close(guard)
+
+    def backups(self) -> list[str]:
+        """Paths of the backups, oldest first."""
+        folder = os.path.join(self.directory, "backups")
+        try:
+            names = sorted(name for name in os.listdir(folder) if name.startswith("state-") and name.endswith(".db"))
+        except FileNotFoundError:
+            return []
+        return [os.path.join(folder, name) for name in names]
+
+    def back_up(self) -> bool:
+        """Write a backup unless one is younger than a day; keep the newest three.
+
+        Returns:
+            Whether one was written.
+        """
+        existing = self.backups()
+        now = self.clock()
+        newest = int(os.path.basename(existing[-1])[6:-3]) if existing else 0
+        if now - newest < BACKUP_EVERY_MS or self.mode != "normal" or os.stat(self.path).st_size > LARGEST_BACKUP:
+            return False
+        folder = os.path.join(self.directory, "backups")
+        os.makedirs(folder, 0o700, exist_ok=True)
+        target = os.path.join(folder, f"state-{now:015d}.db")
+        with self._guard, self._errors():
+            self._connection().execute("VACUUM INTO ?", (target + ".part",))
+        os.chmod(target + ".part", 0o600)
+        os.replace(target + ".part", target)
+        for name in existing[: max(0, len(existing) + 1 - BACKUPS)]:
+            os.unlink(name)
+        return True
+
+    def check(self) -> str:
+        """What SQLite's own check says: `ok`, or the first damage found."""
+        return str((self.row("PRAGMA quick_check(1)") or ("no answer",))[0])
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except apsw.BusyError as error:
+            raise BusyError(
+                "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}
+            ) from error
+        except apsw.FullError as error:
+            raise StorageError(
+                "There is no space left for the ledger, so the version could not be kept first.",
+                code="E_DISK_FULL",
+                unharmed="The memory on disk is as it was.",
+                hint="Free some space, then try again.",
+            ) from error
+        except apsw.Error as error:
+            raise _store_error(error) from error
+
+
+def _store_error(error: apsw.Error) -> MemtuiError:
+    code = "E_IO" if isinstance(error, apsw.IOError) else "E_STORE"
+    return StorageError(
+        f"The ledger answered with an error: {error}.",
+        code=code,
+        unharmed="The memory on disk is as it was.",
+        hint="Run `memtui doctor`.",
+    )
+
+
+def _is_sound(path: str) -> bool:
+    if not os.path.exists(path):
+        return False
+    try:
+        database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    except apsw.Error:
+        return False
+    try:
+        database.set_busy_timeout(BUSY_MS)
+        if next(iter(database.execute("PRAGMA quick_check(1)")))[0] != "ok":
+            return False
+        return bool(next(iter(database.execute("PRAGMA user_version")))[0])
+    except apsw.Error:
+        return False
+    finally:
+        database.close()
+
+
+def _copy(source: str, target: str) -> None:
+    part = target + ".part"
+    with (
+        open(source, "rb") as reader,
+        open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as writer,
+    ):
+        while piece := reader.read(1 << 20):
+            writer.write(piece)
+        writer.flush()
+        os.fsync(writer.fileno())
+    os.replace(part, target)

@@ -1,0 +1,237 @@
+"""What the ledger knows of each root and memory: identity, current version, seen marks, pins and uses.
+
+Pins and uses live here and nowhere else, so that a file can never pin itself.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from memtui.engine.ledger.database import Database, Row
+from memtui.engine.model import Root
+
+HALF_LIFE_MS = 7 * 24 * 3_600_000
+"""A use counts half after this long."""
+
+_COLUMNS = "path, sha, actor, at, seen_sha, versions, pinned, uses, heat, heat_at, last_used_at, last_written_at"
+
+
+class Record(NamedTuple):
+    """What the ledger knows of one memory, deleted ones included."""
+
+    path: str
+    sha256: str | None
+    """The version last recorded; None when it is deleted, or was never recorded."""
+    actor: str
+    at: int
+    seen_sha256: str | None
+    """The version the user last looked at."""
+    versions: int
+    pinned: bool
+    uses: int
+    heat: float
+    """Decayed uses as of `heat_at`."""
+    heat_at: int
+    last_used_at: int | None
+    last_written_at: int | None
+
+    @property
+    def seen(self) -> bool:
+        """Whether the user has looked at the current version (or saw it go)."""
+        return self.sha256 == self.seen_sha256
+
+    def heat_now(self, now: int) -> float:
+        """Uses, each halved for every half-life since it.
+
+        Every use is aged, not only the last one: the sum of decaying terms decays as a whole.
+        """
+        return decay(self.heat, now - self.heat_at)
+
+
+def decay(heat: float, elapsed: int) -> float:
+    """What a heat is worth `elapsed` milliseconds later."""
+    if not heat:
+        return 0.0
+    result: float = heat * 0.5 ** (max(0, elapsed) / HALF_LIFE_MS)
+    return result
+
+
+class MemoryTable(Database):
+    """Roots and memories."""
+
+    # --- roots
+
+    def root_uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
+        """The ledger's own id of a root, registered when it is new.
+
+        A root is found by its path. A folder that moved is found by (device, inode) when nothing is left at the old path
+        and the layout is the same, so that pins and history follow it.
+
+        Args:
+            root: the root.
+            identity: (device, inode) of its folder; None when it does not exist.
+
+        Returns:
+            The id, and whether the root was never reconciled before.
+        """
+        path = os.fsencode(os.path.realpath(root.path))
+        found = self.row("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,))
+        if found is None and identity is not None:
+            found = self._moved(root, identity)
+        if found is None:
+            found = self._register(root, path, identity)
+        uid, baselined, device, inode = found
+        if identity is not None and (device, inode) != identity and self.mode == "normal" and not self.read_only:
+            with self.transaction(durable=False) as db:
+                db.execute(
+                    "UPDATE roots SET path = ?, device = ?, inode = ?, root_id = ? WHERE id = ?",
+                    (path, *identity, root.id, uid),
+                )
+        return int(uid), not baselined
+
+    def _moved(self, root: Root, identity: tuple[int, int]) -> Row | None:
+        kind = ":".join(root.id.split(":")[:2])
+        for uid, baselined, path, root_id in self.rows(
+            "SELECT id, baselined, path, root_id FROM roots WHERE device = ? AND inode = ? AND baselined", identity
+        ):
+            # An inode is used again soon after a folder is deleted, so the content has to agree as well.
+            same_kind = ":".join(root_id.split(":")[:2]) == kind
+            if same_kind and not os.path.lexists(path) and self._remembers(uid, root.path):
+                return (uid, baselined, None, None)
+        return None
+
+    def _remembers(self, uid: int, path: str) -> bool:
+        known = {
+            os.fsdecode(name)
+            for (name,) in self.rows("SELECT path FROM memories WHERE root = ? AND sha NOT NULL", (uid,))
+        }
+        return bool(known) and any(os.path.lexists(os.path.join(path, name)) for name in known)
+
+    def _register(self, root: Root, path: bytes, identity: tuple[int, int] | None) -> Row:
+        device, inode = identity or (None, None)
+        if self.mode != "normal" or self.read_only:
+            return (0, 0, device, inode)
+        with self.transaction(durable=False) as db:
+            db.execute(
+                "INSERT OR IGNORE INTO roots (key, root_id, path, device, inode, at) VALUES (?, ?, ?, ?, ?, ?)",
+                (os.urandom(8).hex(), root.id, path, device, inode, self.clock()),
+            )
+            return next(iter(db.execute("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,))))
+
+    def mark_baseline(self, uid: int) -> None:
+        """Remember that a root was reconciled once: from now on what is new in it is news."""
+        with self.transaction(durable=False) as db:
+            db.execute("UPDATE roots SET baselined = 1 WHERE id = ?", (uid,))
+
+    def accept(self, uid: int) -> None:
+        """Remember that the user accepted a root found in a checkout."""
+        with self.transaction() as db:
+            db.execute("UPDATE roots SET accepted = 1 WHERE id = ?", (uid,))
+
+    def is_accepted(self, uid: int) -> bool:
+        """Whether the user accepted the root."""
+        return bool((self.row("SELECT accepted FROM roots WHERE id = ?", (uid,)) or (0,))[0])
+
+    def root_paths(self) -> dict[int, str]:
+        """Where each known root was last seen."""
+        return {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots")}
+
+    def forget_root(self, uid: int) -> None:
+        """Forget pins, uses and seen marks of a root that is gone for good; its versions stay until retention takes them."""
+        with self.transaction() as db:
+            db.execute("UPDATE memories SET pinned = 0, uses = 0, heat = 0, seen_sha = sha WHERE root = ?", (uid,))
+
+    # --- memories
+
+    def records(self, uid: int) -> dict[str, Record]:
+        """Everything known of the memories of a root, by path."""
+        return {
+            record.path: record
+            for record in map(_record, self.rows(f"SELECT {_COLUMNS} FROM memories WHERE root = ?", (uid,)))
+        }
+
+    def record(self, uid: int, path: str) -> Record | None:
+        """What is known of one memory."""
+        found = self.row(f"SELECT {_COLUMNS} FROM memories WHERE root = ? AND path = ?", (uid, os.fsencode(path)))
+        return None if found is None else _record(found)
+
+    def memory_id(self, uid: int, path: str) -> int:
+        """The row id of a memory, registered when it is new. Call inside a transaction."""
+        encoded = os.fsencode(path)
+        found = self.row("SELECT id FROM memories WHERE root = ? AND path = ?", (uid, encoded))
+        if found is None:
+            with self.transaction() as db:
+                db.execute("INSERT INTO memories (root, path) VALUES (?, ?)", (uid, encoded))
+                return db.last_insert_rowid()
+        return int(found[0])
+
+    def set_pins(self, uid: int, paths: Iterable[str], pinned: bool) -> None:  # noqa: FBT001
+        """Pin or unpin memories."""
+        with self.transaction() as db:
+            for path in paths:
+                db.execute("UPDATE memories SET pinned = ? WHERE id = ?", (int(pinned), self.memory_id(uid, path)))
+
+    def mark_seen(self, marks: Sequence[tuple[int, str, str | None]]) -> None:
+        """Remember what the user looked at.
+
+        Args:
+            marks: (root id, path, sha-256 of what was shown; None for a deletion).
+        """
+        with self.transaction(durable=False) as db:
+            for uid, path, sha in marks:
+                db.execute(
+                    "UPDATE memories SET seen_sha = ? WHERE id = ?",
+                    (bytes.fromhex(sha) if sha else None, self.memory_id(uid, path)),
+                )
+
+    def record_use(self, uid: int, path: str, *, wrote: bool) -> None:
+        """Count one use by an agent; survives a kill, and a power cut within seconds of it may forget it."""
+        now = self.clock()
+        with self.transaction(durable=False) as db:
+            memory = self.memory_id(uid, path)
+            ((heat, heat_at),) = db.execute("SELECT heat, heat_at FROM memories WHERE id = ?", (memory,))
+            db.execute(
+                "UPDATE memories SET uses = uses + 1, heat = ?, heat_at = ?, last_used_at = ?,"
+                " last_written_at = CASE WHEN ? THEN ? ELSE last_written_at END WHERE id = ?",
+                (decay(heat, now - heat_at) + 1.0, now, now, int(wrote), now, memory),
+            )
+
+    def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
+        """Carry pins, uses, the seen mark and history of a renamed memory over. Call inside a transaction."""
+        old, new = self.memory_id(uid, path), self.memory_id(new_uid, new_path)
+        with self.transaction() as db:
+            db.execute(
+                "UPDATE memories SET (pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha) ="
+                " (SELECT pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha FROM memories WHERE id = ?)"
+                " WHERE id = ?",
+                (old, new),
+            )
+            db.execute("UPDATE versions SET memory = ? WHERE memory = ?", (new, old))
+            db.execute(
+                "UPDATE memories SET versions = (SELECT count(*) FROM versions WHERE memory = memories.id)"
+                " WHERE id IN (?, ?)",
+                (old, new),
+            )
+            db.execute(
+                "UPDATE memories SET pinned = 0, uses = 0, heat = 0, last_used_at = NULL, last_written_at = NULL,"
+                " sha = NULL, seen_sha = NULL WHERE id = ?",
+                (old,),
+            )
+
+
+def _record(row: Row) -> Record:
+    path, sha, actor, at, seen, versions, pinned, uses, heat, heat_at, used, written = row
+    return Record(
+        os.fsdecode(path),
+        sha.hex() if sha else None,
+        actor,
+        at,
+        seen.hex() if seen else None,
+        versions,
+        bool(pinned),
+        uses,
+        heat,
+        heat_at,
+        used,
+        written,
+    )

@@ -1,0 +1,102 @@
+"""The ledger's schema, as numbered steps; each runs in one transaction together with the record that it ran.
+
+A step that was released is never edited: a ledger on somebody's disk has already run it.
+"""
+
+MIGRATIONS: tuple[str, ...] = (
+    # Paths are BLOBs because a file name is bytes. `sha` and `blob` columns hold raw 32-byte digests and row ids.
+    """
+    CREATE TABLE migrations (version INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+    CREATE TABLE roots (
+        id INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        root_id TEXT NOT NULL,
+        path BLOB NOT NULL UNIQUE,
+        device INTEGER,
+        inode INTEGER,
+        at INTEGER NOT NULL,
+        baselined INTEGER NOT NULL DEFAULT 0,
+        accepted INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE TABLE memories (
+        id INTEGER PRIMARY KEY,
+        root INTEGER NOT NULL REFERENCES roots(id),
+        path BLOB NOT NULL,
+        sha BLOB,
+        actor TEXT NOT NULL DEFAULT 'outside',
+        at INTEGER NOT NULL DEFAULT 0,
+        seen_sha BLOB,
+        versions INTEGER NOT NULL DEFAULT 0,
+        pinned INTEGER NOT NULL DEFAULT 0,
+        uses INTEGER NOT NULL DEFAULT 0,
+        heat REAL NOT NULL DEFAULT 0,
+        heat_at INTEGER NOT NULL DEFAULT 0,
+        last_used_at INTEGER,
+        last_written_at INTEGER,
+        UNIQUE (root, path)
+    );
+    CREATE TABLE blobs (
+        id INTEGER PRIMARY KEY,
+        sha BLOB NOT NULL UNIQUE,
+        size INTEGER NOT NULL,
+        packed INTEGER NOT NULL,
+        data BLOB,
+        redacted_at INTEGER,
+        reason TEXT
+    );
+    CREATE TABLE versions (
+        id INTEGER PRIMARY KEY,
+        memory INTEGER NOT NULL REFERENCES memories(id),
+        blob INTEGER NOT NULL REFERENCES blobs(id),
+        actor TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        operation TEXT NOT NULL,
+        note TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX versions_memory ON versions (memory, id);
+    CREATE INDEX versions_blob ON versions (blob);
+    CREATE TABLE txns (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL CHECK (kind IN ('do', 'undo', 'redo')),
+        operation TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        label TEXT NOT NULL DEFAULT '',
+        reverses INTEGER,
+        effective INTEGER NOT NULL DEFAULT 0,
+        undone INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX txns_open ON txns (id) WHERE effective = 1 AND undone = 0;
+    CREATE TABLE audit (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        txn INTEGER,
+        root INTEGER NOT NULL REFERENCES roots(id),
+        path BLOB NOT NULL,
+        new_root INTEGER,
+        new_path BLOB,
+        actor TEXT NOT NULL,
+        operation TEXT NOT NULL,
+        before BLOB,
+        after BLOB,
+        at INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('intent', 'done', 'aborted', 'conflict')),
+        temp TEXT,
+        note TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX audit_memory ON audit (root, path, seq);
+    CREATE INDEX audit_txn ON audit (txn);
+    CREATE INDEX audit_open ON audit (root) WHERE state = 'intent';
+    CREATE TABLE drafts (
+        memory INTEGER PRIMARY KEY REFERENCES memories(id),
+        base BLOB,
+        packed INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        line INTEGER NOT NULL,
+        col INTEGER NOT NULL,
+        at INTEGER NOT NULL
+    );
+    """,
+)
+"""Step n (from 1) brings a ledger of version n - 1 to version n."""
+
+LATEST = len(MIGRATIONS)

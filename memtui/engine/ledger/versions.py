@@ -1,0 +1,258 @@
+"""Texts that memories had: stored once by content, compressed, never changed, removed only by retention or redaction."""
+
+import hashlib
+import os
+import zlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtui.engine.ledger.memories import MemoryTable
+from memtui.engine.model import Retention, Version
+from memtui.errors import NotFoundError, RefusedError, StorageError
+
+_WORTH_PACKING = 256
+DAY_MS = 24 * 3_600_000
+
+
+class Observation(NamedTuple):
+    """One settled change made by a writer outside memtui."""
+
+    path: str
+    kind: str
+    """`created`, `modified`, `deleted` or `renamed`."""
+    sha256: str | None
+    data: bytes | None
+    actor: str
+    at: int
+    old_path: str | None = None
+
+
+def pack(data: bytes) -> tuple[int, bytes]:
+    """Compress when that is worth it: (1, zlib) or (0, plain)."""
+    if len(data) > _WORTH_PACKING:
+        packed = zlib.compress(data, 1)
+        if len(packed) < len(data):
+            return 1, packed
+    return 0, data
+
+
+def unpack(packed: int, data: bytes) -> bytes:
+    """Undo `pack`."""
+    return zlib.decompress(data) if packed else bytes(data)
+
+
+class VersionTable(MemoryTable):
+    """Blobs and the versions that point to them."""
+
+    def store(self, data: bytes, sha: str) -> int:
+        """Keep a text; returns its row id. Call inside a transaction.
+
+        A text that was redacted and is written again by somebody comes back: it is on disk, so hiding it keeps nothing.
+        """
+        key = bytes.fromhex(sha)
+        found = self.row("SELECT id, data IS NULL FROM blobs WHERE sha = ?", (key,))
+        if found is not None and not found[1]:
+            return int(found[0])
+        packed, body = pack(data)
+        with self.transaction() as db:
+            db.execute(
+                "INSERT INTO blobs (sha, size, packed, data) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (sha) DO UPDATE SET data = excluded.data, packed = excluded.packed,"
+                " redacted_at = NULL, reason = NULL",
+                (key, len(data), packed, body),
+            )
+            ((number,),) = db.execute("SELECT id FROM blobs WHERE sha = ?", (key,))
+            return int(number)
+
+    def add_version(
+        self, uid: int, path: str, blob: int, *, actor: str, at: int, operation: str, note: str = ""
+    ) -> None:
+        """Put a stored text on a memory's history. Call inside a transaction."""
+        with self.transaction() as db:
+            memory = self.memory_id(uid, path)
+            db.execute(
+                "INSERT INTO versions (memory, blob, actor, at, operation, note) VALUES (?, ?, ?, ?, ?, ?)",
+                (memory, blob, actor, at, operation, note),
+            )
+            db.execute("UPDATE memories SET versions = versions + 1 WHERE id = ?", (memory,))
+
+    def set_current(self, uid: int, path: str, sha: str | None, *, actor: str, at: int) -> None:
+        """Remember which version is under the name. Call inside a transaction."""
+        with self.transaction() as db:
+            db.execute(
+                "UPDATE memories SET sha = ?, actor = ?, at = ? WHERE id = ?",
+                (bytes.fromhex(sha) if sha else None, actor, at, self.memory_id(uid, path)),
+            )
+
+    def keep_text(self, uid: int, path: str, data: bytes, *, actor: str, note: str, operation: str = "modified") -> str:
+        """Keep a text that is not (or no longer) under the name, on the memory's history.
+
+        Returns:
+            Its sha-256.
+        """
+        sha = hashlib.sha256(data).hexdigest()
+        with self.transaction():
+            blob = self.store(data, sha)
+            newest = self.row(
+                "SELECT blob, note FROM versions WHERE memory = ? ORDER BY id DESC LIMIT 1",
+                (self.memory_id(uid, path),),
+            )
+            if newest != (blob, note):
+                self.add_version(uid, path, blob, actor=actor, at=self.clock(), operation=operation, note=note)
+        return sha
+
+    def observe(self, uid: int, observations: Sequence[Observation], *, baseline: bool = False) -> None:
+        """Record what others did, in one transaction: texts, versions, the current version, the audit.
+
+        Args:
+            uid: the root.
+            observations: settled changes, oldest first.
+            baseline: the root is seen for the first time, so nothing in it is news.
+        """
+        with self.transaction() as db:
+            for item in observations:
+                if item.old_path is not None:
+                    self.follow(uid, item.old_path, uid, item.path)
+                memory = self.memory_id(uid, item.path)
+                ((before, seen),) = db.execute("SELECT sha, seen_sha FROM memories WHERE id = ?", (memory,))
+                if item.sha256 is not None and item.data is not None:
+                    blob = self.store(item.data, item.sha256)
+                    self.add_version(uid, item.path, blob, actor=item.actor, at=item.at, operation=item.kind)
+                self.set_current(uid, item.path, item.sha256, actor=item.actor, at=item.at)
+                after = bytes.fromhex(item.sha256) if item.sha256 else None
+                if baseline:
+                    db.execute("UPDATE memories SET seen_sha = ? WHERE id = ?", (after, memory))
+                    continue
+                source = item.old_path if item.old_path is not None else item.path
+                target = item.path if item.old_path is not None else None
+                db.execute(
+                    "INSERT INTO audit (root, path, new_root, new_path, actor, operation, before, after, at, state)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'done')",
+                    (
+                        uid,
+                        os.fsencode(source),
+                        uid if target is not None else None,
+                        os.fsencode(target) if target is not None else None,
+                        item.actor,
+                        item.kind,
+                        before,
+                        after,
+                        item.at,
+                    ),
+                )
+
+    def blob(self, sha: str) -> bytes | None:
+        """A stored text, checked against its sha-256; None when it was never stored.
+
+        Raises:
+            StorageError: `E_STORE_DAMAGED`.
+            RefusedError: `E_REDACTED`.
+        """
+        found = self.row("SELECT packed, data, reason FROM blobs WHERE sha = ?", (bytes.fromhex(sha),))
+        if found is None:
+            return None
+        packed, body, reason = found
+        if body is None:
+            raise RefusedError(
+                f"The text of version {sha[:12]} was removed: {reason}.",
+                code="E_REDACTED",
+                unharmed="Its record is kept.",
+                hint="Choose another version.",
+            )
+        try:
+            data = unpack(packed, body)
+        except zlib.error:
+            data = b""
+        if hashlib.sha256(data).hexdigest() != sha:
+            raise StorageError(
+                f"The stored text of version {sha[:12]} is damaged.",
+                code="E_STORE_DAMAGED",
+                unharmed="The memory on disk and all other versions are unharmed.",
+                hint="Choose another version; `memtui doctor` tells how the ledger is.",
+            )
+        return data
+
+    def history(self, uid: int, path: str) -> tuple[Version, ...]:
+        """The versions of a memory, newest first."""
+        return tuple(
+            Version(sha.hex(), size, actor, at, operation, bool(redacted), note)
+            for sha, size, actor, at, operation, redacted, note in self.rows(
+                "SELECT b.sha, b.size, v.actor, v.at, v.operation, b.data IS NULL, v.note FROM versions v"
+                " JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
+                " WHERE m.root = ? AND m.path = ? ORDER BY v.id DESC",
+                (uid, os.fsencode(path)),
+            )
+        )
+
+    def find_version(self, uid: int, path: str, prefix: str) -> str:
+        """The full sha-256 of a version of a memory, from at least six hex digits of it.
+
+        Raises:
+            NotFoundError: no version, or several, begin like this.
+        """
+        wanted = prefix.lower()
+        found = (
+            {v.sha256 for v in self.history(uid, path) if v.sha256.startswith(wanted)} if len(wanted) >= 6 else set()
+        )
+        if len(found) != 1:
+            reason = "matches several versions" if found else "is no version of this memory"
+            raise NotFoundError(
+                f"{prefix!r} {reason}.", hint="Give at least six digits of a sha that `memtui history` shows."
+            )
+        return found.pop()
+
+    def redact(self, sha: str, reason: str) -> None:
+        """Clear one stored text and keep its record."""
+        with self.transaction() as db:
+            db.execute(
+                "UPDATE blobs SET data = NULL, redacted_at = ?, reason = ? WHERE sha = ?",
+                (self.clock(), reason, bytes.fromhex(sha)),
+            )
+
+    def prune(self, retention: Retention) -> int:
+        """Remove versions that no rule keeps, and texts nothing points to.
+
+        Kept: the newest of each memory, everything young, the current and the last seen version, the base of a draft, and
+        both sides of a conflict that no later save of that memory settled.
+
+        Returns:
+            How many versions were removed.
+        """
+        oldest = self.clock() - retention.days * DAY_MS
+        with self.transaction() as db:
+            before = db.total_changes()
+            db.execute(
+                """
+                DELETE FROM versions WHERE id IN (
+                    SELECT id FROM (
+                        SELECT id, blob, memory, at, row_number() OVER (PARTITION BY memory ORDER BY id DESC) AS rank
+                        FROM versions
+                    ) v
+                    WHERE rank > ?1 AND at < ?2
+                      AND NOT EXISTS (
+                        SELECT 1 FROM memories m JOIN blobs b ON b.sha IN (m.sha, m.seen_sha)
+                        WHERE m.id = v.memory AND b.id = v.blob)
+                      AND NOT EXISTS (
+                        SELECT 1 FROM drafts d JOIN blobs b ON b.sha = d.base WHERE d.memory = v.memory AND b.id = v.blob)
+                      AND NOT EXISTS (
+                        SELECT 1 FROM audit a JOIN memories m ON m.root = a.root AND m.path = a.path
+                        JOIN blobs b ON b.sha IN (a.before, a.after)
+                        WHERE m.id = v.memory AND b.id = v.blob AND a.state = 'conflict' AND NOT EXISTS (
+                            SELECT 1 FROM audit l WHERE l.root = a.root AND l.path = a.path
+                            AND l.seq > a.seq AND l.state = 'done' AND l.txn IS NOT NULL))
+                )
+                """,
+                (max(1, retention.versions), oldest),
+            )
+            removed = db.total_changes() - before
+            if removed:
+                db.execute("UPDATE memories SET versions = (SELECT count(*) FROM versions WHERE memory = memories.id)")
+                db.execute(
+                    """
+                    DELETE FROM blobs WHERE id NOT IN (SELECT blob FROM versions)
+                      AND sha NOT IN (SELECT sha FROM memories WHERE sha NOT NULL)
+                      AND sha NOT IN (SELECT seen_sha FROM memories WHERE seen_sha NOT NULL)
+                      AND sha NOT IN (SELECT base FROM drafts WHERE base NOT NULL)
+                    """
+                )
+        return removed
