@@ -1,0 +1,110 @@
+"""Modules without a screen load no screen, and a one-shot command loads nothing it does not need."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.house.interpreter import loaded_by_command, loaded_by_import
+from tests.house.source import Source, sources
+
+SCREEN = frozenset({"textual", "rich"})
+
+SLOW = frozenset(
+    {"asyncio", "dataclasses", "frontmatter", "inspect", "pathlib", "platformdirs", "tomllib", "watchfiles", "yaml"}
+)
+"""What a command that reads one memory has no use for; together they would cost several times its own work."""
+
+HEADLESS = [source.module for source in sources("memtui") if source.room not in ("tui", "__main__")]
+    source.module for source in sources("memtui") if source.room != "tui" and source.module != "memtui.__main__"
+]
+
+
+def tops(modules: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.partition(".")[0] for name in modules)
+
+
+@pytest.mark.parametrize("module", HEADLESS)
+def test_a_module_without_a_screen_loads_none(module: str) -> None:
+    loaded = loaded_by_import(*HEADLESS)[module]
+    assert module in loaded, loaded
+    assert not tops(loaded) & SCREEN
+
+
+def test_a_deferred_screen_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "guilty.py").write_text("def act():\n    __import__('rich.text')\nact()\n")
+    (tmp_path / "broken.py").write_text("raise OSError('no')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    loaded = loaded_by_import("guilty", "broken", "json")
+    assert "rich" in tops(loaded["guilty"])
+    assert loaded["broken"] == {"failed: OSError: no"}
+    assert not tops(loaded["json"]) & SCREEN
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    """A folder of memories, one of them with plain front matter."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "plain.md").write_text("---\ndescription: How we write\n---\nText.\n")
+    (folder / "bare.md").write_text("No front matter.\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["view", "notes/plain.md"],
+        ["ls"],
+        ["ls", "notes", "--json"],
+        ["roots", "--json"],
+        ["history", "notes/bare.md"],
+        ["--version"],
+    ],
+    ids=" ".join,
+)
+def test_a_one_shot_command_is_light(arguments: list[str], memory: Path, tmp_path: Path) -> None:
+    options = [] if arguments == ["--version"] else [f"--root=notes={memory}", "--only-root"]
+    done, loaded = loaded_by_command([*options, *arguments], str(tmp_path / "loaded"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    assert "memtui.cli" in loaded
+    assert not tops(loaded) & (SLOW | SCREEN), sorted(tops(loaded) & (SLOW | SCREEN))
+
+
+def test_what_python_loads_anyway_is_not_held_against_a_command(tmp_path: Path) -> None:
+    _, loaded = loaded_by_command(["--version"], str(tmp_path / "loaded"))
+    assert not loaded & {"sys", "os", "site"}
+    assert {"sys", "os"} <= set(sys.modules)
+
+
+def test_values_are_named_tuples_where_start_up_counts() -> None:
+    rooms = {"engine", "config", "agents", "wire", "cli"}
+    found = [
+        f"{source.name}: {slow}"
+        for source in sources("memtui")
+        if source.room in rooms
+        for slow in slow_imports(source)
+    ]
+    assert not found, found
+
+
+def slow_imports(source: Source) -> list[str]:
+    """What slows the import of a module: data classes, and annotations that named tuples compile from strings."""
+    lines = source.text.splitlines()
+    words = ["import dataclasses", "from dataclasses import"]
+    if any("(NamedTuple)" in line for line in lines):
+        words.append("from __future__ import annotations")
+    return [word for word in words if any(line.strip().startswith(word) for line in lines)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from dataclasses import dataclass\n",
+        "def act():\n    import dataclasses\n",
+        "from __future__ import annotations\nclass A(NamedTuple):\n    x: int\n",
+    ],
+)
+def test_slow_values_are_found(text: str) -> None:
+    assert slow_imports(Source.of(text))
