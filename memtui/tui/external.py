@@ -73,7 +73,7 @@ def editor_command(setting: str | None, *, which: Callable[[str], str | None] | 
     """Work out how to run the user's editor.
 
     Args:
-        setting: the command line from `MEMTUI_EDITOR`, `VISUAL` or `EDITOR`, as the settings found it; None: none is set.
+        setting: the command line from `MEMTUI_EDITOR`, `VISUAL` or `EDITOR`, or None.
         which: finds a program; `shutil.which` when not given.
 
     Raises:
