@@ -207,7 +207,7 @@ def test_one_line_keeps_tokens_and_emoji_whole() -> None:
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z", "M"], max_codepoint=0x2FFF)))
 def test_widths_agree_with_the_workbench(text: str) -> None:
-    """Both fronts must cut and pad alike; rich's tables are newer than Python's, so only settled blocks are compared."""
+    """Both fronts must cut and pad alike; rich's tables are newer, so only settled blocks are compared."""
     settled = "".join(c for c in visible(text) if unicodedata.east_asian_width(c) in ("Na", "W", "F", "H"))
     assert cell_width(settled) == cell_len(settled)
 
