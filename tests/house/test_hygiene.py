@@ -16,8 +16,6 @@ SLOW = frozenset(
 """What a command that reads one memory has no use for; together they would cost several times its own work."""
 
 HEADLESS = [source.module for source in sources("memtui") if source.room not in ("tui", "__main__")]
-    source.module for source in sources("memtui") if source.room != "tui" and source.module != "memtui.__main__"
-]
 
 
 def tops(modules: frozenset[str]) -> frozenset[str]:
