@@ -49,7 +49,13 @@ ACTIONS: tuple[Action, ...] = (
     # Everywhere
     _("help", "?  f1", "help", "Show the keys of this pane and what its signs mean.", "everywhere"),
     _("palette", ":  ctrl+p", "commands", "Find any command by name and run it.", "everywhere"),
-    _("back", "escape", "back", "Go one step back: close, clear the filter, clear the marks, un-zoom. Never quits.", "everywhere"),
+    _(
+        "back",
+        "escape",
+        "back",
+        "Go one step back: close, clear the filter, clear the marks, un-zoom. Never quits.",
+        "everywhere",
+    ),
     _("quit", "q", "quit", "Close the view on top, else quit. Drafts are kept.", "everywhere"),
     _("quit_now", "ctrl+q", "quit", "Quit at once, from anywhere. Drafts are kept.", "everywhere"),
     _("next_pane", "tab", "next pane", "Go to the next pane.", "everywhere"),
@@ -79,7 +85,13 @@ ACTIONS: tuple[Action, ...] = (
     _("sort_uses", "s u", "by uses", "Sort by how often agents used it lately; again reverses.", "list"),
     _("sort_age", "s a", "by age", "Sort by last change, newest first; again reverses.", "list"),
     _("sort_size", "s s", "by size", "Sort by size, largest first; again reverses.", "list"),
-    _("sort_edited", "s m", "by agent edit", "Sort by the most recent change by somebody else; again reverses.", "list"),
+    _(
+        "sort_edited",
+        "s m",
+        "by agent edit",
+        "Sort by the most recent change by somebody else; again reverses.",
+        "list",
+    ),
     _("only_unseen", "f a", "changed only", "Show only what others changed since you looked; again shows all.", "list"),
     _("only_pinned", "f p", "pinned only", "Show only pinned memories; again shows all.", "list"),
     _("only_conflicts", "f c", "conflicts only", "Show only memories with a conflict; again shows all.", "list"),
@@ -90,10 +102,26 @@ ACTIONS: tuple[Action, ...] = (
     _("edit", "e", "edit", "Open the memory in the editor.", "memory"),
     _("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", "memory", writes=True),
     _("new", "n", "new", "Create a memory here.", "memory", writes=True, footer=5),
-    _("rename", "r", "rename", "Rename or move; an address of another root moves it there.", "memory", writes=True, footer=8),
+    _(
+        "rename",
+        "r",
+        "rename",
+        "Rename or move; an address of another root moves it there.",
+        "memory",
+        writes=True,
+        footer=8,
+    ),
     _("pin", "p", "pin", "Pin or unpin: pinned memories are always given to agents.", "memory", writes=True, footer=4),
     _("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
-    _("undo", "u", "undo", "Undo the last operation, whatever it was, also after a restart.", "memory", writes=True, footer=7),
+    _(
+        "undo",
+        "u",
+        "undo",
+        "Undo the last operation, whatever it was, also after a restart.",
+        "memory",
+        writes=True,
+        footer=7,
+    ),
     _("redo", "U", "redo", "Do again what was undone.", "memory", writes=True),
     _("resolve", "c", "resolve", "Resolve the conflict of this memory.", "memory"),
     _("copy_path", "y p", "path", "Copy the path of the file.", "memory"),
@@ -101,7 +129,14 @@ ACTIONS: tuple[Action, ...] = (
     _("copy_description", "y d", "description", "Copy the description.", "memory"),
     _("copy_sha", "y s", "sha", "Copy the sha-256 of the text.", "memory"),
     # What is shown
-    _("changes", "w", "what changed", "Show what changed since you last looked, here or in everything below.", "view", footer=9),
+    _(
+        "changes",
+        "w",
+        "what changed",
+        "Show what changed since you last looked, here or in everything below.",
+        "view",
+        footer=9,
+    ),
     _("seen", "x", "seen", "Say that you have seen it: takes the sign A away.", "view"),
     _("versions", "H", "versions", "Show every version there was, and restore one.", "view", footer=10),
     _("info", "i", "info", "Show or hide everything known about the memory.", "view"),
@@ -111,7 +146,15 @@ ACTIONS: tuple[Action, ...] = (
     _("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
     # Lists on top
     _("pick", "enter", "choose", "Choose this row.", "picker"),
-    _("restore", "r", "restore", "Put this version back under its name; u takes it back.", "picker", writes=True, footer=1),
+    _(
+        "restore",
+        "r",
+        "restore",
+        "Put this version back under its name; u takes it back.",
+        "picker",
+        writes=True,
+        footer=1,
+    ),
     _("pick_seen", "x", "seen", "Say that you have seen this change.", "picker", footer=2),
     # Editor
     _("save", "ctrl+s", "save", "Save, guarded: never over somebody else's text.", "editor", writes=True, footer=1),
@@ -134,7 +177,10 @@ TEXT_ROOMS = ("editor", "conflict")
 
 SIGNS: tuple[tuple[str, str], ...] = (
     ("P", "pinned: always given to agents"),
-    ("A", "changed by somebody else since you last looked (stay on it for a second with its text shown, open it, or press w or x)"),
+    (
+        "A",
+        "changed by others since you last looked: stay a second with its text shown, open it, or press w or x",
+    ),
     ("!", "conflict: your draft and the text on disk both changed"),
     ("~", "draft: text of yours that is not saved yet"),
     ("R", "a proposal waits for your review"),
@@ -229,12 +275,12 @@ def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
     lines = [
         "# Keys",
         "",
-        "Made from the action table of the workbench; a test compares them. In the workbench `?` shows the same for the pane",
-        "you are in, and `:` finds every command by name. Keys are changed by id in the `[keys]` table of the configuration:",
-        '`pin = "P"`, or several as `pin = "P, f6"`; two keys one after the other are written with a space (`d t`).',
+        "Made from the action table of the workbench; a test compares them. In the workbench `?` shows them for the",
+        "pane you are in, and `:` finds every command by name. Keys are changed by id in the `[keys]` table of the",
+        'configuration: `pin = "P"`, or several: `pin = "P, f6"`; two keys in a row are written with a space (`d t`).',
         "",
-        "Escape goes one step back and never quits. A single key never destroys anything, and text pasted into a list is",
-        "ignored. With `--read-only` the keys marked *writes* are off and say so.",
+        "Escape goes one step back and never quits. A single key never destroys anything, and text pasted into a list",
+        "is ignored. With `--read-only` the keys marked *writes* are off and say so.",
     ]
     for room, title in ROOMS.items():
         here = in_room(room, actions=actions)

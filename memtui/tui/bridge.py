@@ -1,7 +1,7 @@
 """The only file of the workbench that holds the engine: jobs go in, messages come out.
 
-`bridge.run(lambda engine: ..., then=..., what="...")` is the one pattern: the function runs in a thread, `then` gets its
-result on the event loop. So no screen can block, and no thread can touch a widget.
+`bridge.run(lambda engine: ..., then=..., what="...")` is the one pattern: the function runs in a thread, `then` gets
+its result on the event loop. So no screen can block, and no thread can touch a widget.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Bridge:
         """Tell the screen anew which memories have unsaved text."""
         self._lanes.submit(ROWS, self._guarded("read the drafts", self._send_drafts))
 
-    def focus(self, focused: bool) -> None:  # noqa: FBT001 - as the terminal reports it
+    def focus(self, focused: bool) -> None:
         """Tell the watcher whether somebody is looking."""
         if self._watch is not None:
             self._watch.focus(focused)

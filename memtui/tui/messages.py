@@ -47,7 +47,9 @@ class RowsLoaded(Message, bubble=False):
 class RowsChanged(Message, bubble=False):
     """Some rows differ."""
 
-    def __init__(self, rows: tuple[Memory, ...], gone: tuple[Address, ...], roots: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, rows: tuple[Memory, ...], gone: tuple[Address, ...], roots: frozenset[str] = frozenset()
+    ) -> None:
         super().__init__()
         self.rows = rows
         self.gone = gone

@@ -1,0 +1,133 @@
+"""One row of the tree and its arithmetic: what is below it, what it sums up to, what it is sorted by.
+
+Apart from `rows.py` so that the rules about one node can be read and tested without those about all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from memtui.engine.model import Address, Draft, Memory, Problem, Root
+
+SCOPE, ROOT, FOLDER, MEMORY = "scope", "root", "folder", "memory"
+"""The kinds of rows."""
+
+Key = tuple[str, ...]
+"""What a row is, across reloads: its kind and names."""
+
+SORTS = ("name", "uses", "age", "size", "edited")
+"""Ways to sort."""
+
+OWN_ACTORS = frozenset({"tui", "cli"})
+"""Actors that are the user."""
+
+
+class Signs(NamedTuple):
+    """What a row is marked with, or how many rows below are."""
+
+    pinned: int = 0
+    unseen: int = 0
+    conflict: int = 0
+    draft: int = 0
+
+
+class Node:
+    """One row of the tree, with what is below it."""
+
+    __slots__ = (
+        "_order",
+        "bytes",
+        "children",
+        "depth",
+        "files",
+        "key",
+        "kind",
+        "memory",
+        "name",
+        "parent",
+        "root",
+        "signs",
+    )
+
+    def __init__(self, kind: str, key: Key, name: str, parent: Node | None, *, root: str = "") -> None:
+        self.kind = kind
+        self.key = key
+        self.name = name
+        self.parent = parent
+        self.root = root
+        """The root id, except for scopes that hold several."""
+        self.depth: int = -1 if parent is None else parent.depth + 1
+        self.children: dict[str, Node] = {}
+        self.memory: Memory | None = None
+        self.files = 0
+        self.bytes = 0
+        self.signs = Signs()
+        self._order: list[Node] | None = None
+
+    def __repr__(self) -> str:
+        return f"Node({'/'.join(self.key)})"
+
+    def forget_order(self) -> None:
+        """Sort again when asked next."""
+        self._order = None
+
+    def ordered(self, value: Callable[[Node], tuple[float, str]], *, reverse: bool) -> list[Node]:
+        """Return the children, folders first, each group sorted."""
+        if self._order is None:
+            self._order = sorted(self.children.values(), key=value, reverse=reverse)
+            self._order.sort(key=lambda node: node.kind == MEMORY)
+        return self._order
+
+    def memories(self) -> Iterator[Node]:
+        """Every memory at or below this node, in no special order."""
+        if self.kind == MEMORY:
+            yield self
+        for child in self.children.values():
+            yield from child.memories()
+
+    @property
+    def folder(self) -> str:
+        """The path inside the root of the folder this row is or lies in, with a `/` at its end; empty for the root."""
+        if self.kind == FOLDER:
+            return self.key[-1] + "/"
+        if self.kind == MEMORY:
+            head, slash, _ = self.key[-1].rpartition("/")
+            return head + slash
+        return ""
+
+
+def line_up(node: Node | None) -> Iterator[Key]:
+    """A row and every row above it."""
+    while node is not None and node.key:
+        yield node.key
+        node = node.parent
+
+
+def add_up(node: Node | None, signs: Signs, files: int, size: int) -> None:
+    """Add to the sums of a node and all above it."""
+    while node is not None:
+        if any(signs):
+            node.signs = Signs(*(a + b for a, b in zip(node.signs, signs, strict=True)))
+        node.files += files
+        node.bytes += size
+        node = node.parent
+
+
+def sort_value(sort: str, memory: Memory) -> float:
+    """What a memory is sorted by, larger first."""
+    if sort == "uses":
+        return memory.heat
+    if sort == "size":
+        return memory.bytes
+    if sort == "edited" and memory.actor in OWN_ACTORS and not memory.unseen:
+        return 0
+    return memory.modified_at
+
+
+def ghost(address: Address, roots: Mapping[str, Root], draft: Draft) -> Memory:
+    """A row for a draft whose memory is not on disk."""
+    root = roots.get(address.root)
+    problem = Problem("draft-only", "not on disk; your draft is kept")
+    scope, agent = (root.scope, root.agent) if root is not None else ("global", "files")
+    return Memory(address, scope, agent, 0, draft.at, None, problems=(problem,), missing=True, actor="tui")

@@ -1,0 +1,64 @@
+"""memtui's own themes: a plain pair, high contrast, safe for colour-blind eyes, and monochrome.
+
+Textual's themes can be chosen too. Under NO_COLOR only the monochrome one is used, because a theme that leaves colours
+to the terminal is drawn black on black there.
+"""
+
+from __future__ import annotations
+
+from textual.theme import Theme
+
+DEFAULT = "memtui"
+MONOCHROME = "memtui-mono"
+
+
+def _theme(name: str, colours: str, *, dark: bool = True) -> Theme:
+    """Make a theme from: background, foreground, primary, brighter primary, accent, error, warning, success."""
+    back, front, primary, light, accent, error, warning, success = colours.split()
+    return Theme(
+        name=name,
+        dark=dark,
+        primary=primary,
+        secondary=primary,
+        accent=accent,
+        error=error,
+        warning=warning,
+        success=success,
+        foreground=front,
+        background=back,
+        surface=back,
+        panel=back,
+        variables={"primary-lighten": light, "block-cursor-text-style": "bold"},
+    )
+
+
+THEMES = (
+    _theme("memtui", "#16181d #d6d9e0 #3d6fb4 #86b2ee #f2b155 #f2777a #e6c35c #8fc07a"),
+    _theme("memtui-light", "#fbfbf8 #22252b #2a62ad #1f4f91 #9a5b00 #b3261e #7d5a00 #2f6b2f", dark=False),
+    _theme("memtui-contrast", "#000000 #ffffff #0060d0 #7fc4ff #ffd700 #ff6b6b #ffee58 #5dff8f"),
+    _theme("memtui-contrast-light", "#ffffff #000000 #003f9e #002f7a #5c3600 #a00000 #4f3d00 #004d1a", dark=False),
+    _theme("memtui-blue-orange", "#16181d #d6d9e0 #2f6db5 #7fb8ff #ffb454 #ff9e3d #f0d060 #5aa9ff"),
+    _theme("memtui-blue-orange-light", "#fbfbf8 #22252b #1f5fae #174f95 #8a4b00 #a34f00 #6f5600 #0b57b0", dark=False),
+    _theme("memtui-mono", "#101010 #dddddd #707070 #ffffff #ffffff #ffffff #e0e0e0 #cccccc"),
+)
+"""Every theme of ours; a test checks that each colour can be read on its background."""
+
+
+def choose(wanted: str, *, no_color: bool, known: frozenset[str]) -> tuple[str, str]:
+    """Decide which theme is used.
+
+    Args:
+        wanted: the setting; `auto` is ours.
+        no_color: whether NO_COLOR is set.
+        known: the names there are.
+
+    Returns:
+        The name, and one sentence when it is not the one that was asked for.
+    """
+    if no_color:
+        return MONOCHROME, ""
+    if wanted in ("", "auto"):
+        return DEFAULT, ""
+    if wanted in known:
+        return wanted, ""
+    return DEFAULT, f"There is no theme {wanted!r}; {DEFAULT} is used."
