@@ -99,7 +99,7 @@ FIELDS = (
 """Every simple setting, in the order of the page."""
 
 TABLES = (
-    ("keys", "A table of `action = \"key\"`: gives an action of the workbench another key; `memtui keys` lists them."),
+    ("keys", 'A table of `action = "key"`: gives an action of the workbench another key; `memtui keys` lists them.'),
     ("roots", "An array of tables, each a folder of memories that memtui would not find by itself."),
 )
 """Settings that are not simple values."""

@@ -93,9 +93,7 @@ def read_config(path: str, home: str | None) -> Chosen:
             values.append((key, _check(file, fields[key], value), file.line_of(key)))
         else:
             known = [*fields, *(name for name, _ in TABLES)]
-            raise file.refuse(
-                f"there is no setting {key!r}.", _suggest(key, known), key=key, line=file.line_of(key)
-            )
+            raise file.refuse(f"there is no setting {key!r}.", _suggest(key, known), key=key, line=file.line_of(key))
     return Chosen(tuple(values), keys, roots)
 
 
@@ -105,7 +103,8 @@ def _read_text(path: str) -> str:
         data = read_small(path)
     except OSError as error:
         raise nothing.refuse(
-            f"the settings cannot be read ({os.strerror(error.errno or 0)}).", "Make the file readable, or move it away."
+            f"the settings cannot be read ({os.strerror(error.errno or 0)}).",
+            "Make the file readable, or move it away.",
         ) from error
     if data is None:
         raise nothing.refuse(
@@ -130,7 +129,9 @@ def _parse(file: _File) -> Mapping[str, object]:
         what, _, place = str(error).partition(" (at ")
         digits = "".join(c for c in place.partition(",")[0] if c.isdigit())
         line = int(digits) if digits else file.text.count("\n") + 1
-        raise file.refuse(f"this is not TOML: {what}.", "Correct that line; text values need quotes.", line=line) from error
+        raise file.refuse(
+            f"this is not TOML: {what}.", "Correct that line; text values need quotes.", line=line
+        ) from error
     except RecursionError as error:
         raise file.refuse("values are nested too deeply.", "Settings are plain values and tables.") from error
 
@@ -168,7 +169,10 @@ def _check(file: _File, field: Field, value: object) -> Value:
 def _keys(file: _File, value: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
         raise file.refuse(
-            "keys is not a table.", 'Write [keys], and below it lines like pin = "P".', key="keys", line=file.line_of("keys")
+            "keys is not a table.",
+            'Write [keys], and below it lines like pin = "P".',
+            key="keys",
+            line=file.line_of("keys"),
         )
     found: list[tuple[str, str]] = []
     for action, key in _dotted(value):
@@ -215,18 +219,14 @@ def _root(file: _File, table: Mapping[str, object], number: int) -> RootEntry:
     for name, value in table.items():
         line = file.line_of(f"roots.{name}", number)
         if name not in known:
-            raise file.refuse(
-                f"a root has no key {name!r}.", _suggest(name, known), key=f"roots.{name}", line=line
-            )
+            raise file.refuse(f"a root has no key {name!r}.", _suggest(name, known), key=f"roots.{name}", line=line)
         if not isinstance(value, str) or not value:
-            raise file.refuse(
-                f"roots.{name} is {value!r}.", "Write text in quotes.", key=f"roots.{name}", line=line
-            )
+            raise file.refuse(f"roots.{name} is {value!r}.", "Write text in quotes.", key=f"roots.{name}", line=line)
         texts[name] = value
     line = file.line_of("roots", number)
     for name, _, needed in ROOT_KEYS:
         if needed and name not in texts:
-            raise file.refuse(f"this root has no {name!r}.", f"Add {name} = \"...\".", key=f"roots.{name}", line=line)
+            raise file.refuse(f"this root has no {name!r}.", f'Add {name} = "...".', key=f"roots.{name}", line=line)
     folder = expand_user(texts["dir"], file.home)
     if not os.path.isabs(folder):
         raise file.refuse(

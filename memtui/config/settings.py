@@ -133,7 +133,9 @@ def load_settings(
         workspace=_workspace(environ),
         debug=environ.get("MEMTUI_DEBUG", "") not in ("", "0"),
         terminal=_terminal(environ),
-        variables=tuple((name, environ[name]) for name, whose, _ in VARIABLES if whose != "memtui" and environ.get(name)),
+        variables=tuple(
+            (name, environ[name]) for name, whose, _ in VARIABLES if whose != "memtui" and environ.get(name)
+        ),
         origins=tuple(origins.items()),
     )
 

@@ -157,7 +157,7 @@ def root_problem(entry: RootEntry) -> tuple[str, str] | None:
             f"{entry.name!r} cannot be a root's name.",
             "A name has no `/`, no control characters, and no space at either end.",
         )
-    if entry.name.startswith(("memtui:", "-", "~", ".")):
+    if entry.name.startswith(("-", "~", ".")):
         return f"the name {entry.name!r} is not free to use.", "Choose another name, such as notes."
     if entry.scope not in SCOPES:
         return f"there is no scope {entry.scope!r}.", f"The scopes are {', '.join(SCOPES)}."

@@ -76,6 +76,9 @@ class Policy(NamedTuple):
     """Paths (shell patterns) the agent regenerates: an edit is possible but will be overwritten, and says so."""
     index_file: str | None = None
     """The index file's path, when the layout has one."""
+    elsewhere: tuple[str, ...] = ()
+    """Paths (`a/b.md` is one file, `a/` everything below it) that belong to a root further in: listed and changed only
+    there."""
 
 
 class Root(NamedTuple):

@@ -1,0 +1,182 @@
+"""Claude Code: auto memory for each project, CLAUDE.md and rules, and the memories of its subagents.
+
+Worktrees of one repository share the auto memory of the main checkout. Only the user's own settings can move it: a
+repository's settings are not believed.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from memtui.agents.checkout import main_checkout
+from memtui.agents.layout import SLUG_LENGTH, agent_setting, has_any, id_part, is_folder, names_in, slug
+from memtui.agents.projects import other_projects
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+AGENT = "claude-code"
+IGNORED = (".DS_Store", ".git", "*.lock")
+
+AUTO = Policy(index_file="MEMORY.md", ignore=IGNORED)
+"""One topic per file; of the index, the first 200 lines or 25 KB are loaded."""
+SUBAGENTS = Policy(ignore=IGNORED)
+"""A folder for each subagent, each with an index of its own."""
+PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=IGNORED)
+IN_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
+MANAGED = Policy(include=("CLAUDE.md",), ignore=IGNORED)
+
+POLICY = AUTO
+"""For a root by hand that follows this layout."""
+
+WRITES = "Claude Code writes and tidies these files while it works."
+READS = "Claude Code reads these files and writes them when asked to."
+
+
+class _Projects(NamedTuple):
+    """Where the current project's auto memory lies."""
+
+    folder: str
+    """`projects/` in Claude Code's own folder."""
+    current: str
+    """The slug of the main checkout."""
+    own: str
+    """The slug of this checkout; the same, except in a worktree."""
+    path: str
+    """The project these memories are about."""
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find Claude Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
+    folder = _home(surroundings)
+    if folder is not None and is_folder(folder):
+        yield Root(f"{AGENT}:global", folder, AGENT, "global", "Claude Code instructions", PERSONAL, note=READS)
+        subagents = os.path.join(folder, "agent-memory")
+        if is_folder(subagents):
+            yield Root(
+                f"{AGENT}:global:agent-memory",
+                subagents,
+                AGENT,
+                "global",
+                "Claude Code subagents",
+                SUBAGENTS,
+                note=WRITES,
+            )
+    yield from _managed(surroundings)
+    if folder is not None and is_folder(folder):
+        yield from _auto_memory(surroundings, folder, all_projects=all_projects)
+    yield from _in_project(surroundings)
+
+
+def _home(surroundings: Surroundings) -> str | None:
+    named = surroundings.variable("CLAUDE_CONFIG_DIR")
+    if named:
+        return surroundings.folder(named)
+    return os.path.join(surroundings.home, ".claude") if surroundings.home else None
+
+
+def _managed(surroundings: Surroundings) -> Iterator[Root]:
+    for name in ("claude-code", "ClaudeCode"):
+        folder = os.path.join(surroundings.system_dir, name)
+        if has_any(folder, ("CLAUDE.md",)):
+            yield Root(
+                f"{AGENT}:global:managed",
+                folder,
+                AGENT,
+                "global",
+                "Claude Code, managed",
+                MANAGED,
+                read_only=True,
+                note="Set by this machine's administrators.",
+            )
+            return
+
+
+def _auto_memory(surroundings: Surroundings, folder: str, *, all_projects: bool) -> Iterator[Root]:
+    anchor = surroundings.checkout or surroundings.project
+    main = main_checkout(anchor) if surroundings.checkout else anchor
+    projects = _Projects(os.path.join(folder, "projects"), slug(main), slug(anchor), main)
+    alias: tuple[str, ...] = (f"{AGENT}:project",)
+    moved = _moved_folder(surroundings, folder)
+    if moved is not None and is_folder(moved):
+        note = WRITES + " Your settings (autoMemoryDirectory) make every project share them."
+        yield Root(
+            f"{AGENT}:project:shared", moved, AGENT, "project", "Claude Code memory", AUTO, aliases=alias, note=note
+        )
+        alias = ()
+    listed: set[str] = set()
+    for made, note in ((projects.current, ""), (projects.own, " From before worktrees shared one folder.")):
+        name = _folder_of(projects.folder, made)
+        if name is None or name in listed:
+            continue
+        listed.add(name)
+        yield Root(
+            f"{AGENT}:project:{id_part(name)}",
+            os.path.join(projects.folder, name, "memory"),
+            AGENT,
+            "project",
+            "Claude Code memory",
+            AUTO,
+            aliases=alias,
+            project=projects.path,
+            note=WRITES + note,
+        )
+        alias = ()
+    if all_projects:
+        yield from other_projects(
+            surroundings, projects.folder, listed, agent=AGENT, label="Claude Code memory", policy=AUTO, note=WRITES
+        )
+
+
+def _folder_of(projects: str, made: str) -> str | None:
+    """Find the project folder for a slug that has memories; a slug too long for a name is found by its beginning."""
+    if len(made) <= SLUG_LENGTH:
+        return made if is_folder(os.path.join(projects, made, "memory")) else None
+    begin = made[:SLUG_LENGTH] + "-"
+    for name in names_in(projects):
+        if name.startswith(begin) and is_folder(os.path.join(projects, name, "memory")):
+            return name
+    return None
+
+
+def _moved_folder(surroundings: Surroundings, folder: str) -> str | None:
+    """Read where the user's own settings put auto memory; a folder as wide as the home folder is not believed."""
+    text = agent_setting(os.path.join(folder, "settings.json"), "autoMemoryDirectory")
+    if text is None or not text.startswith(("/", "~/")):
+        return None
+    moved = surroundings.folder(text)
+    home = (surroundings.home or "/").rstrip("/") + "/"
+    return None if home.startswith(moved.rstrip("/") + "/") else moved
+
+
+def _in_project(surroundings: Surroundings) -> Iterator[Root]:
+    project = surroundings.project
+    checked_out = surroundings.checkout is not None
+    if has_any(project, IN_PROJECT):
+        yield Root(
+            f"{AGENT}:project:instructions",
+            project,
+            AGENT,
+            "project",
+            "Claude Code instructions",
+            Policy(include=IN_PROJECT, ignore=IGNORED),
+            in_checkout=checked_out,
+            project=project,
+            note=READS,
+        )
+    for name, label in (
+        ("agent-memory", "Claude Code subagents"),
+        ("agent-memory-local", "Claude Code subagents, not shared"),
+    ):
+        folder = os.path.join(project, ".claude", name)
+        if is_folder(folder):
+            yield Root(
+                f"{AGENT}:project:{name}",
+                folder,
+                AGENT,
+                "project",
+                label,
+                SUBAGENTS,
+                in_checkout=checked_out,
+                project=project,
+                note=WRITES,
+            )

@@ -1,0 +1,82 @@
+"""What several agents' layouts share: slugs of paths and back, folders that may be missing, an agent's own settings.
+
+Everything here reads names and small files as data. It runs no program, follows nothing a repository wrote, and
+treats "missing" and "not allowed" alike: discovery shows what is there and never fails because of what is not.
+"""
+
+import os
+
+from memtui.config.smallfile import read_small
+from memtui.config.surroundings import sha256_hex
+
+SLUG_LENGTH = 200
+"""Agents cut longer slugs and add a hash of their own making."""
+
+
+def slug(path: str) -> str:
+    """Name a folder for a path as Claude Code and Qwen Code do: everything but ASCII letters and digits is a dash.
+
+    Characters beyond the basic plane become two dashes, because those agents count UTF-16 units.
+    """
+    if path.isascii() and path.replace("/", "").isalnum():
+        return path.replace("/", "-")
+    return "".join(c if c.isascii() and c.isalnum() else "-" if ord(c) < 0x10000 else "--" for c in path)
+
+
+def is_folder(path: str) -> bool:
+    """Whether a folder is there; a link to one counts, because the user chose where it lies."""
+    return os.path.isdir(path)
+
+
+def has_any(folder: str, paths: tuple[str, ...]) -> bool:
+    """Whether any of these paths exists below the folder."""
+    return any(os.path.lexists(os.path.join(folder, path)) for path in paths)
+
+
+def names_in(folder: str) -> tuple[str, ...]:
+    """Give the sorted names in a folder; none when it is missing, unreadable or no folder."""
+    try:
+        return tuple(sorted(os.listdir(folder)))
+    except OSError:
+        return ()
+
+
+def short_path(path: str, home: str | None) -> str:
+    """Shorten a path for a label: the home folder becomes `~`."""
+    if home and (path == home or path.startswith(home.rstrip("/") + "/")):
+        return "~" + path[len(home.rstrip("/")) :]
+    return path
+
+
+def id_part(name: str) -> str:
+    """Make a folder's name fit for a root id: printable text stays, anything else is replaced and told apart by a hash."""
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else "_" for c in name) + "-" + sha256_hex(os.fsencode(name))[:8]
+
+
+def agent_setting(path: str, *keys: str) -> str | None:
+    """Read one text from an agent's own JSON settings.
+
+    Args:
+        path: the settings file of the user or the machine, never one inside a repository.
+        keys: the way to the value.
+
+    Returns:
+        The text; None when the file, the key or a readable value is missing.
+    """
+    try:
+        data = read_small(path)
+    except OSError:
+        return None
+    if data is None or keys[-1].encode() not in data:  # importing json costs more than most commands' work
+        return None
+    import json
+
+    try:
+        value: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) and value and "\0" not in value else None

@@ -1,0 +1,99 @@
+"""Roots that meet: one folder found twice, and roots that lie inside others.
+
+Each file belongs to the innermost root that covers it, and to one root only. Saying so in the layouts' plain data
+spares the engine from knowing why two roots overlap.
+"""
+
+import os
+from collections.abc import Iterable
+
+from memtui.engine.model import Root
+
+
+def merge_same(roots: Iterable[Root], mergeable: Iterable[Root]) -> tuple[Root, ...]:
+    """Join roots that were found under two ids although they are one folder.
+
+    Args:
+        roots: roots that keep their ids whatever they share with each other; the engine reports that.
+        mergeable: further roots; one that is the same folder as an earlier root becomes an alias of it.
+
+    Returns:
+        All of `roots`, then the rest of `mergeable`, in order.
+    """
+    kept: list[Root] = []
+    places: dict[tuple[int, int], int] = {}
+    fixed = list(roots)
+    for root in [*fixed, *mergeable]:
+        place = _identity(root) if root.policy.include is None else None
+        earlier = places.get(place) if place is not None else None
+        if earlier is None or len(kept) < len(fixed):
+            if place is not None:
+                places.setdefault(place, len(kept))
+            kept.append(root)
+            continue
+        first = kept[earlier]
+        said = f"Also found as {root.id}, which is the same folder."
+        kept[earlier] = first._replace(
+            aliases=(*first.aliases, root.id, *root.aliases), note=f"{first.note} {said}".strip()
+        )
+    return tuple(kept)
+
+
+def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
+    """Take out of each root what belongs to a root further in.
+
+    At the same depth, the earlier root keeps a file. A root of which nothing is left goes.
+
+    Returns:
+        The roots, in order, with `include` and `elsewhere` of their policies adjusted.
+    """
+    result = list(roots)
+    places: dict[str, list[int]] = {}
+    paths = [os.path.realpath(root.path) for root in result]
+    for number, path in enumerate(paths):
+        places.setdefault(path, []).append(number)
+    taken: dict[int, list[str]] = {}
+    for number, root in enumerate(result):
+        for outer, below in _outer(number, paths, places):
+            claims = root.policy.include if below or root.policy.include else result[outer].policy.include
+            taken.setdefault(outer, []).extend(below + claim for claim in (claims or ("",)) if below + claim)
+    for number, claims in taken.items():
+        result[number] = _without(result[number], claims)
+    return tuple(root for root in result if root.policy.include != ())
+
+
+def _outer(number: int, paths: list[str], places: dict[str, list[int]]) -> Iterable[tuple[int, str]]:
+    """Find the roots this one lies in, each with the path from there to here: empty, or ending in `/`."""
+    path, below = paths[number], ""
+    for other in places[path]:
+        if other > number:
+            yield other, ""
+    while True:
+        parent, name = os.path.split(path)
+        if parent == path:
+            return
+        path, below = parent, f"{name}/{below}"
+        for other in places.get(path, ()):
+            yield other, below
+
+
+def _without(root: Root, claims: list[str]) -> Root:
+    """Take claimed paths out of one root."""
+    include = root.policy.include
+    if include is not None:
+        include = tuple(entry for entry in include if not any(_covers(claim, entry) for claim in claims))
+        claims = [claim for claim in claims if any(_covers(entry, claim) for entry in include)]
+    elsewhere = dict.fromkeys((*root.policy.elsewhere, *claims))
+    return root._replace(policy=root.policy._replace(include=include, elsewhere=tuple(elsewhere)))
+
+
+def _covers(outer: str, inner: str) -> bool:
+    return outer == inner or (outer.endswith("/") and inner.startswith(outer))
+
+
+def _identity(root: Root) -> tuple[int, int] | None:
+    try:
+        found = os.stat(root.path)
+    except OSError:  # missing, or out of reach: it cannot be the same as anything
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,107 @@
+"""The folders agents keep for each project, named by a slug of its path: finding the project again.
+
+Claude Code and Qwen Code name these folders alike, so what a slug hides (which dashes were slashes, whether the project
+still exists, whether two projects share it) is worked out here once.
+"""
+
+import os
+from collections.abc import Container, Iterator
+
+from memtui.agents.layout import SLUG_LENGTH, id_part, is_folder, names_in, short_path, slug
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."
+
+
+def other_projects(
+    surroundings: Surroundings,
+    folder: str,
+    known: Container[str],
+    *,
+    agent: str,
+    label: str,
+    policy: Policy,
+    note: str,
+) -> Iterator[Root]:
+    """Find every project's memories in an agent's folder of projects.
+
+    Args:
+        surroundings: where the user stands.
+        folder: the agent's folder that holds one folder for each project, and `memory/` in that.
+        known: names of project folders to leave out.
+        agent: the agent's name.
+        label: what to call such a root; the project's path is added.
+        policy: the layout.
+        note: what the agent does to these files.
+    """
+    decoder = SlugDecoder()
+    for name in names_in(folder):
+        path = os.path.join(folder, name, "memory")
+        if name in known or not is_folder(path):
+            continue
+        found = decoder.decode(name)
+        said = note
+        if found is not None and len(found) > 1:
+            said = f"{note} {len(found)} folders share them: {', '.join(found)}."
+        yield Root(
+            f"{agent}:project:{id_part(name)}",
+            path,
+            agent,
+            "project",
+            f"{label}, {short_path(found[0], surroundings.home) if found else name}",
+            policy,
+            project=found[0] if found and len(found) == 1 else None,
+            note=ORPHANED if found == () else said,
+        )
+
+
+class SlugDecoder:
+    """Turns slugs back into the folders they were made from, by walking the folders that exist.
+
+    A slug does not say which dashes were slashes, so one slug may fit several folders, or none any more. Listings are
+    remembered, so that hundreds of slugs below one home cost one look at each folder on the way.
+    """
+
+    most_folders = 2_000
+    """Folders looked into in all; slugs that would need more are left undecoded."""
+    most_answers = 4
+
+    def __init__(self) -> None:
+        self._listed: dict[str, tuple[tuple[str, str], ...]] = {}
+
+    def decode(self, text: str) -> tuple[str, ...] | None:
+        """Find the existing folders with this slug.
+
+        Returns:
+            At most four absolute paths, sorted; empty when no such folder exists; None when it cannot be told.
+        """
+        if not text.startswith("-") or len(text) > SLUG_LENGTH or os.sep != "/":
+            return None
+        found: list[str] = []
+        told = self._walk("/", text[1:], found)
+        return tuple(sorted(found)) if told or found else None
+
+    def _walk(self, folder: str, rest: str, found: list[str]) -> bool:
+        """Collect the folders below `folder` whose slug is `rest`; False when the search had to stop."""
+        listed = self._list(folder)
+        if listed is None:
+            return False
+        told = True
+        for made, name in listed:
+            if not rest.startswith(made) or len(found) >= self.most_answers:
+                continue
+            path = os.path.join(folder, name)
+            if len(rest) == len(made):
+                if os.path.isdir(path):
+                    found.append(path)
+            elif rest[len(made)] == "-" and os.path.isdir(path):
+                told = self._walk(path, rest[len(made) + 1 :], found) and told
+        return told
+
+    def _list(self, folder: str) -> tuple[tuple[str, str], ...] | None:
+        if folder not in self._listed:
+            if len(self._listed) >= self.most_folders:
+                return None
+            self._listed[folder] = tuple((slug(name), name) for name in names_in(folder))
+        return self._listed[folder]
