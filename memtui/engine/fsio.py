@@ -1,12 +1,13 @@
 """Every call to the operating system about memory files, one thin function each.
 
-Callers always write `fsio.fsync(fd)`, never a name imported from here, so that a test can make the n-th call fail, stall
-or be the last one before a kill (`OPERATIONS` lists what can be replaced). No function follows a link in its last
-component. Errors stay `OSError`; `paths.py` turns them into refusals a person can read.
+Callers always write `fsio.fsync(fd)`, never a name imported from here, so that a test can make the n-th call fail,
+stall or be the last one before a kill (`OPERATIONS` lists what can be replaced). No function follows a link in its
+last component. Errors stay `OSError`; `paths.py` turns them into refusals a person can read.
 """
 
 import errno
 import os
+import signal
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -53,7 +54,7 @@ OPERATIONS = (
     "exchange",
     "chmod",
     "chown",
-    "writers_gone",
+    "has_writer",
     "open_lock",
     "lock",
     "lock_now",
@@ -239,18 +240,22 @@ def chown(handle: int, user: int, group: int) -> None:
     os.fchown(handle, user, group)
 
 
-def writers_gone(handle: int) -> bool:
-    """Whether nobody has this file open for writing, so that an unlinked file can never change again.
+def has_writer(handle: int) -> bool | None:
+    """Whether somebody has this file open for writing right now; None where the system cannot tell.
 
-    A read lease is granted only then (fcntl(2)); it is given back at once. The file must have no name left, or opening it
-    could be delayed by the lease. False where leases do not exist: the caller falls back to looking again later.
+    The kernel grants a read lease only when nobody has (fcntl(2)), and it is given back at once. On a file without a name
+    False is final: nobody can open it any more.
     """
     try:
+        # The default signal of a broken lease would end this process; this one is ignored by default.
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except BlockingIOError:
+        return True
     except (OSError, AttributeError):
-        return False
-    return True
+        return None
+    return False
 
 
 def open_lock(path: str) -> int:

@@ -64,6 +64,17 @@ class VersionTable(MemoryTable):
             ((number,),) = db.execute("SELECT id FROM blobs WHERE sha = ?", (key,))
             return int(number)
 
+    def blob_id(self, sha: str) -> int:
+        """The row id of a stored text.
+
+        Raises:
+            StorageError: `E_STORE_DAMAGED`, when it is not there.
+        """
+        found = self.row("SELECT id FROM blobs WHERE sha = ?", (bytes.fromhex(sha),))
+        if found is None:
+            raise StorageError(f"The ledger lost the text of version {sha[:12]}.", code="E_STORE_DAMAGED")
+        return int(found[0])
+
     def add_version(
         self, uid: int, path: str, blob: int, *, actor: str, at: int, operation: str, note: str = ""
     ) -> None:

@@ -1,0 +1,96 @@
+"""Displaced files that a foreign writer still has open: what it writes after our commit must not vanish with them.
+
+A file that is replaced stays alive for whoever opened it before. The kernel tells at once when nobody has; otherwise
+the file is looked at again until its writer closed it, or until the last look at two seconds.
+"""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from memtui.engine import fsio
+from memtui.engine.model import Address
+
+FIRST_LOOK = 0.25
+LAST_LOOK = 2.0
+"""Seconds after the commit. A process that ends waits for the last look only when it knows of a writer."""
+_STEP = 0.02
+
+
+class Displaced(NamedTuple):
+    """A file that lost its name to our commit."""
+
+    handle: int
+    address: Address
+    uid: int
+    path: str
+    before: str
+    """The sha-256 it had when it was displaced."""
+    ours: str | None
+    """The sha-256 that took its place; None after a deletion."""
+    actor: str
+
+
+class Grace:
+    """Looks after displaced files on one thread, started only when a foreign writer holds one."""
+
+    def __init__(self, on_late: Callable[[Displaced, bytes], None]) -> None:
+        """Take the callback for a late write: the displaced file and its final content; called on the grace thread."""
+        self._on_late = on_late
+        self._guard = threading.Condition()
+        self._waiting: list[tuple[float, Displaced]] = []
+        self._thread: threading.Thread | None = None
+
+    def take(self, displaced: Displaced) -> None:
+        """Take over the handle of a displaced, unlinked file."""
+        if fsio.has_writer(displaced.handle) is False:
+            self._finish(displaced)
+            return
+        with self._guard:
+            self._waiting.append((time.monotonic(), displaced))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="memtui-grace", daemon=True)
+                self._thread.start()
+
+    def drain(self) -> None:
+        """Wait until no displaced file is looked after any more.
+
+        At most two seconds after the last commit, and a quarter of one where the system cannot tell whether there is a
+        writer at all.
+        """
+        with self._guard:
+            known = any(fsio.has_writer(displaced.handle) for _, displaced in self._waiting)
+            self._guard.wait_for(lambda: self._thread is None, timeout=LAST_LOOK + 1.0 if known else FIRST_LOOK)
+            rest = [] if known else list(self._waiting)
+            self._waiting = [entry for entry in self._waiting if entry not in rest]
+        for _, displaced in rest:
+            self._finish(displaced)
+
+    def _run(self) -> None:
+        while True:
+            with self._guard:
+                if not self._waiting:
+                    self._thread = None
+                    self._guard.notify_all()
+                    return
+                waiting = list(self._waiting)
+            time.sleep(_STEP)
+            for entry in waiting:
+                taken, displaced = entry
+                if time.monotonic() - taken < LAST_LOOK and fsio.has_writer(displaced.handle) is not False:
+                    continue
+                with self._guard:
+                    if entry not in self._waiting:
+                        continue
+                    self._waiting.remove(entry)
+                self._finish(displaced)
+
+    def _finish(self, displaced: Displaced) -> None:
+        try:
+            data = fsio.read_all(displaced.handle, fsio.fstat(displaced.handle).st_size)
+        finally:
+            fsio.close(displaced.handle)
+        if hashlib.sha256(data).hexdigest() != displaced.before:
+            self._on_late(displaced, data)

@@ -1,0 +1,148 @@
+"""One lock per root for memtui's own processes: a held descriptor, released by death, never broken, never deleted.
+
+It orders our processes only; every other writer knows nothing of it. Waiting is done by a blocking flock in a helper
+thread, because polling makes waiters wait a hundred times longer than the lock is held.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memtui.engine import fsio, paths
+from memtui.errors import BusyError
+
+
+class RootLock:
+    """The lock of one root; safe to share between threads."""
+
+    def __init__(self, directory: str, name: str) -> None:
+        """Remember where the lock file is; it is made when first needed.
+
+        Args:
+            directory: the folder of lock files, inside the state folder.
+            name: unique for the root.
+        """
+        self._directory = directory
+        self._path = os.path.join(directory, name)
+        self._threads = threading.RLock()
+        self._depth = 0
+        self._handle: int | None = None
+
+    @contextmanager
+    def held(self, *, wait: float, who: str) -> Iterator[None]:
+        """Hold the lock for the block; a thread that holds it may enter again.
+
+        Args:
+            wait: how long to wait, in seconds.
+            who: the actor, shown to whoever waits for us.
+
+        Raises:
+            BusyError: somebody else kept it for longer than `wait`.
+            StorageError: the system cannot lock at all, so nothing may be changed.
+        """
+        if not self._threads.acquire(timeout=wait):
+            raise self._busy(wait, f"another task of this memtui (process {os.getpid()})")
+        try:
+            if not self._depth:
+                self._acquire(wait, who)
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if not self._depth and self._handle is not None:
+                    fsio.unlock(self._handle)
+        finally:
+            self._threads.release()
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        with self._threads:
+            if self._handle is not None:
+                fsio.close(self._handle)
+                self._handle = None
+
+    def _acquire(self, wait: float, who: str) -> None:
+        for _ in range(8):
+            if self._handle is None:
+                self._handle = self._open()
+            handle = self._handle
+            try:
+                if not fsio.lock_now(handle) and not self._wait(handle, wait):
+                    raise self._busy(wait, self._holder())
+            except OSError as error:
+                self._drop()
+                raise paths.translate(error, "Locking the root") from error
+            if self._is_current(handle):
+                os.pwrite(handle, f"{os.getpid()} {who}".encode()[:200].ljust(200), 0)
+                return
+            # Somebody removed or replaced the lock file: the lock we got guards nothing.
+            self._drop()
+        raise self._busy(wait, "somebody who keeps replacing the lock file")
+
+    def _open(self) -> int:
+        try:
+            os.makedirs(self._directory, 0o700, exist_ok=True)
+            return fsio.open_lock(self._path)
+        except OSError as error:
+            raise paths.translate(error, f"Opening the lock file {self._path}") from error
+
+    def _drop(self) -> None:
+        if self._handle is not None:
+            fsio.close(self._handle)
+            self._handle = None
+
+    def _is_current(self, handle: int) -> bool:
+        try:
+            named, held = fsio.stat_path(self._path), fsio.fstat(handle)
+        except FileNotFoundError:
+            return False
+        return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
+
+    def _wait(self, handle: int, wait: float) -> bool:
+        """Block until the lock is ours or the time is over.
+
+        A thread cannot be called off, so the descriptor is left to one that comes too late, which closes it.
+        """
+        abandoned: list[bool] = []
+        failures: list[OSError] = []
+        decided = threading.Lock()
+        ready = threading.Event()
+
+        def block() -> None:
+            try:
+                fsio.lock(handle)
+            except OSError as error:
+                failures.append(error)
+            with decided:
+                if abandoned:
+                    fsio.close(handle)
+                ready.set()
+
+        threading.Thread(target=block, name="memtui-lock", daemon=True).start()
+        ready.wait(wait)
+        with decided:
+            if not ready.is_set():
+                abandoned.append(True)
+                self._handle = None
+                return False
+        if failures:
+            raise failures[0]
+        return True
+
+    def _holder(self) -> str:
+        try:
+            with open(self._path, "rb") as lock_file:
+                pid, _, who = lock_file.read(200).decode("utf-8", "replace").strip().partition(" ")
+        except OSError:
+            return "another process"
+        return f"{who or 'another process'} (process {pid})" if pid.isdigit() else "another process"
+
+    @staticmethod
+    def _busy(wait: float, holder: str) -> BusyError:
+        return BusyError(
+            f"{holder} is writing to this root and did not finish within {wait:g} s.",
+            hint="Try again in a moment.",
+            details={"holder": holder},
+        )
