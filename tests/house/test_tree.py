@@ -1,0 +1,82 @@
+"""The test tree mirrors the package, no test file is empty, and the top level holds what it may hold."""
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.house.source import ROOT, Source, python_files, sources
+
+BESIDE = frozenset({"bench", "contract", "faults", "house", "races"})
+"""Folders of tests that follow no module."""
+
+TOP = frozenset(
+    {
+        ".ci",
+        ".gitattributes",
+        ".gitignore",
+        ".pre-commit-config.yaml",
+        "LICENSE",
+        "README.md",
+        "docs",
+        "memtui",
+        "pyproject.toml",
+        "screenshots",
+        "tests",
+    }
+)
+
+OWN = frozenset({"tests/test_terminal.py"})
+"""Tests of what tests share."""
+
+
+def strays(root: Path) -> list[str]:
+    """Test files that follow no module: `test_x.py` or `test_x_what.py` stands where `x.py` or the folder `x` does."""
+    found = []
+    for path in python_files("tests", root=root):
+        name = path.relative_to(root / "tests")
+        if name.parts[0] in BESIDE or not path.name.startswith("test_") or f"tests/{name.as_posix()}" in OWN:
+            continue
+        room = root / "memtui" / name.parent
+        words = path.stem.removeprefix("test_").split("_")
+        stems = ["_".join(words[:count]) for count in range(1, len(words) + 1)]
+        if not any((room / f"{stem}.py").exists() or (room / stem).is_dir() for stem in stems):
+            found.append(f"tests/{name.as_posix()}")
+    return found
+
+
+def tests_in(source: Source) -> int:
+    """How many tests a file defines."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    tests = [node for node in ast.walk(source.tree) if isinstance(node, functions) and node.name.startswith("test_")]
+    machines = [node for node in ast.walk(source.tree) if isinstance(node, ast.Assign) and "TestCase" in ast.dump(node)]
+    return len(tests) + len(machines)
+
+
+def test_each_test_file_follows_a_module() -> None:
+    assert not strays(ROOT)
+
+
+def test_a_stray_test_file_is_found(tmp_path: Path) -> None:
+    for name in ("memtui/engine/files.py", "tests/engine/test_files.py", "tests/engine/test_files_save.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "tests/engine/test_gone.py").touch()
+    assert strays(tmp_path) == ["tests/engine/test_gone.py"]
+
+
+def test_no_test_file_is_empty() -> None:
+    files = [source for source in sources("tests") if source.name.rpartition("/")[2].startswith("test_")]
+    assert files
+    assert not [source.name for source in files if not tests_in(source)]
+
+
+@pytest.mark.parametrize(("text", "count"), [("x = 1", 0), ("def test_a(): ...", 1), ("TestA = Machine.TestCase", 1)])
+def test_tests_are_counted(text: str, count: int) -> None:
+    assert tests_in(Source.of(text)) == count
+
+
+def test_the_top_level_holds_nothing_else() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {name.partition("/")[0] for name in listed.split("\0") if name} <= TOP
