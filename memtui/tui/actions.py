@@ -16,6 +16,7 @@ ROOMS = {
     "picker": "Lists on top: versions, changes, trash",
     "editor": "Editor",
     "conflict": "Conflict",
+    "gone": "Your draft of a memory that somebody else deleted",
 }
 """Where an action works, in the order of the help page."""
 
@@ -184,11 +185,14 @@ ACTIONS: tuple[Action, ...] = (
     _("undo_decision", "u", "undo", "Undo the last decision.", "conflict", footer=7),
     _("redo_decision", "U", "redo", "Redo it.", "conflict"),
     _("conflict_view", "v", "view", "Change the view: one under the other, or side by side.", "conflict"),
-    _("keep_mine", "K", "keep mine", "Write your text again, when the memory was deleted.", "conflict", writes=True),
-    _("accept_deletion", "D", "let it go", "Accept the deletion; your draft goes to history.", "conflict", writes=True),
     _("save_as", "S", "save as", "Save your text under another name.", "conflict", writes=True),
     _("write_result", "ctrl+s", "write", "Write the result, once nothing is open.", "conflict", writes=True, footer=8),
     _("later", "escape", "later", "Come back later: texts and decisions are kept.", "conflict", footer=9),
+    # Deleted by somebody else
+    _("keep_mine", "k", "keep mine", "Write your text again under its name.", "gone", writes=True, footer=1),
+    _("accept_deletion", "d", "let it go", "Accept the deletion; your text goes to history.", "gone", writes=True, footer=2),
+    _("keep_as", "s", "save as", "Keep your text under another name.", "gone", writes=True, footer=3),
+    _("gone_later", "escape", "later", "Come back later: your draft is kept.", "gone", footer=4),
 )
 """Everything a user can do. Order is the order of help, palette and docs."""
 
@@ -198,7 +202,7 @@ BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 BROWSER_ROOMS = ("everywhere", "list", "memory", "view")
 """The rooms whose keys work on the main screen."""
 
-TEXT_ROOMS = ("editor", "conflict")
+TEXT_ROOMS = ("editor", "conflict", "gone")
 """Rooms whose own keys come before those of `everywhere`."""
 
 SIGNS: tuple[tuple[str, str], ...] = (
