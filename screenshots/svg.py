@@ -1,0 +1,115 @@
+"""A terminal's screen as a picture: plain SVG that needs no font file, no script and no other host."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+import pyte
+
+CELL_WIDTH, CELL_HEIGHT, BASELINE, MARGIN = 8.4, 17.0, 12.8, 10.0
+"""Pixels, for a monospace font of 14 px."""
+
+BACKGROUND, FOREGROUND = "#121212", "#e0e0e0"
+"""What a cell without colours of its own gets."""
+
+NAMED = {
+    "black": "#000000",
+    "red": "#cd3131",
+    "green": "#0dbc79",
+    "brown": "#e5e510",
+    "yellow": "#e5e510",
+    "blue": "#2472c8",
+    "magenta": "#bc3fbc",
+    "cyan": "#11a8cd",
+    "white": "#e5e5e5",
+    "brightblack": "#666666",
+    "brightred": "#f14c4c",
+    "brightgreen": "#23d18b",
+    "brightbrown": "#f5f543",
+    "brightyellow": "#f5f543",
+    "brightblue": "#3b8eea",
+    "brightmagenta": "#d670d6",
+    "brightcyan": "#29b8db",
+    "brightwhite": "#ffffff",
+}
+
+
+class Look(NamedTuple):
+    """How one cell is drawn."""
+
+    ink: str
+    paper: str
+    bold: bool
+    italic: bool
+    underlined: bool
+
+
+def picture(screen: pyte.Screen, title: str) -> str:
+    """Draw a screen.
+
+    Args:
+        screen: what the program left on it.
+        title: what somebody who cannot see the picture is told.
+    """
+    width = screen.columns * CELL_WIDTH + 2 * MARGIN
+    height = screen.lines * CELL_HEIGHT + 2 * MARGIN
+    parts = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+            f'height="{height:g}" role="img">'
+        ),
+        f"<title>{escape(title)}</title>",
+        "<style>text{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}</style>",
+        f'<rect width="100%" height="100%" rx="6" fill="{BACKGROUND}"/>',
+    ]
+    for row in range(screen.lines):
+        parts += _row(screen, row)
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _row(screen: pyte.Screen, row: int) -> Iterator[str]:
+    cells = [(column, screen.buffer[row][column]) for column in range(screen.columns)]
+    top = MARGIN + row * CELL_HEIGHT
+    runs = [(look, list(run)) for look, run in groupby(cells, key=lambda cell: _look(cell[1]))]
+    for look, run in runs:
+        left, width = MARGIN + run[0][0] * CELL_WIDTH, len(run) * CELL_WIDTH
+        if look.paper != BACKGROUND:
+            # Half a pixel more on each side, so that neighbours of one colour show no seam.
+            yield (
+                f'<rect x="{left:.1f}" y="{top:.1f}" width="{width + 0.5:.1f}" height="{CELL_HEIGHT + 0.5:.1f}" '
+                f'fill="{look.paper}"/>'
+            )
+    for look, run in runs:
+        text = "".join(char.data for _, char in run)
+        if not text.strip():
+            continue
+        # Each run says how wide it is, so that another font shifts nothing.
+        left, width = MARGIN + run[0][0] * CELL_WIDTH, len(run) * CELL_WIDTH
+        yield (
+            f'<text x="{left:.1f}" y="{top + BASELINE:.1f}" textLength="{width:.1f}" '
+            f'lengthAdjust="spacingAndGlyphs" fill="{look.ink}"{_style(look)}>{escape(text)}</text>'
+        )
+
+
+def _look(char: "pyte.screens.Char") -> Look:
+    ink, paper = _colour(char.fg, FOREGROUND), _colour(char.bg, BACKGROUND)
+    if char.reverse:
+        ink, paper = paper, ink
+    return Look(ink, paper, char.bold, char.italics, char.underscore)
+
+
+def _colour(name: str, default: str) -> str:
+    return default if name == "default" else NAMED.get(name, f"#{name}")
+
+
+def _style(look: Look) -> str:
+    return "".join(
+        words
+        for wanted, words in (
+            (look.bold, ' font-weight="bold"'),
+            (look.italic, ' font-style="italic"'),
+            (look.underlined, ' text-decoration="underline"'),
+        )
+        if wanted
+    )
