@@ -6,7 +6,6 @@ repository's settings are not believed.
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from memtui.agents.checkout import main_checkout
 from memtui.agents.layout import SLUG_LENGTH, agent_setting, has_any, id_part, is_folder, names_in, slug
@@ -25,24 +24,8 @@ PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=IGNORED)
 IN_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
 MANAGED = Policy(include=("CLAUDE.md",), ignore=IGNORED)
 
-POLICY = AUTO
-"""For a root by hand that follows this layout."""
-
 WRITES = "Claude Code writes and tidies these files while it works."
 READS = "Claude Code reads these files and writes them when asked to."
-
-
-class _Projects(NamedTuple):
-    """Where the current project's auto memory lies."""
-
-    folder: str
-    """`projects/` in Claude Code's own folder."""
-    current: str
-    """The slug of the main checkout."""
-    own: str
-    """The slug of this checkout; the same, except in a worktree."""
-    path: str
-    """The project these memories are about."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
@@ -94,7 +77,7 @@ def _managed(surroundings: Surroundings) -> Iterator[Root]:
 def _auto_memory(surroundings: Surroundings, folder: str, *, all_projects: bool) -> Iterator[Root]:
     anchor = surroundings.checkout or surroundings.project
     main = main_checkout(anchor) if surroundings.checkout else anchor
-    projects = _Projects(os.path.join(folder, "projects"), slug(main), slug(anchor), main)
+    projects = os.path.join(folder, "projects")
     alias: tuple[str, ...] = (f"{AGENT}:project",)
     moved = _moved_folder(surroundings, folder)
     if moved is not None and is_folder(moved):
@@ -104,26 +87,26 @@ def _auto_memory(surroundings: Surroundings, folder: str, *, all_projects: bool)
         )
         alias = ()
     listed: set[str] = set()
-    for made, note in ((projects.current, ""), (projects.own, " From before worktrees shared one folder.")):
-        name = _folder_of(projects.folder, made)
+    for made, note in ((slug(main), ""), (slug(anchor), " From before worktrees shared one folder.")):
+        name = _folder_of(projects, made)
         if name is None or name in listed:
             continue
         listed.add(name)
         yield Root(
             f"{AGENT}:project:{id_part(name)}",
-            os.path.join(projects.folder, name, "memory"),
+            os.path.join(projects, name, "memory"),
             AGENT,
             "project",
             "Claude Code memory",
             AUTO,
             aliases=alias,
-            project=projects.path,
+            project=main,
             note=WRITES + note,
         )
         alias = ()
     if all_projects:
         yield from other_projects(
-            surroundings, projects.folder, listed, agent=AGENT, label="Claude Code memory", policy=AUTO, note=WRITES
+            surroundings, projects, listed, agent=AGENT, label="Claude Code memory", policy=AUTO, note=WRITES
         )
 
 

@@ -49,7 +49,7 @@ def short_path(path: str, home: str | None) -> str:
 
 
 def id_part(name: str) -> str:
-    """Make a folder's name fit for a root id: printable text stays, anything else is replaced and told apart by a hash."""
+    """Make a folder's name fit for a root id: what cannot be printed is replaced, with a hash to tell them apart."""
     if name.isprintable():
         return name
     return "".join(c if c.isprintable() else "_" for c in name) + "-" + sha256_hex(os.fsencode(name))[:8]

@@ -6,7 +6,6 @@ Their folders are memtui's to create, so an empty machine has exactly these thre
 import os
 from collections.abc import Iterator
 
-from memtui.agents.layout import is_folder, names_in
 from memtui.config.surroundings import Surroundings, folder_id
 from memtui.engine.model import Policy, Root
 
@@ -61,12 +60,14 @@ def _project(surroundings: Surroundings, hosted: str) -> Iterator[Root]:
     chosen = places.pop(surroundings.project_memory)
     yield chosen._replace(id=f"{AGENT}:project", label="memtui", aliases=(chosen.id,))
     for other in places.values():
-        if is_folder(other.path):
+        if os.path.isdir(other.path):
             yield other._replace(note="From before project_memory was changed.")
 
 
 def _others(folder: str, scope: str, current: str) -> Iterator[Root]:
+    from memtui.agents.layout import names_in
+
     for name in names_in(folder):
         path = os.path.join(folder, name)
-        if name != current and is_folder(path):
+        if name != current and os.path.isdir(path):
             yield Root(f"{AGENT}:{scope}:{name}", path, AGENT, scope, f"memtui, {name}", POLICY)

@@ -55,8 +55,10 @@ def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
     taken: dict[int, list[str]] = {}
     for number, root in enumerate(result):
         for outer, below in _outer(number, paths, places):
-            claims = root.policy.include if below or root.policy.include else result[outer].policy.include
-            taken.setdefault(outer, []).extend(below + claim for claim in (claims or ("",)) if below + claim)
+            own = root.policy.include
+            if own is None:  # everything: below another root its folder, at the same place what the other includes
+                own = ("",) if below else result[outer].policy.include or ()
+            taken.setdefault(outer, []).extend(below + claim for claim in own)
     for number, claims in taken.items():
         result[number] = _without(result[number], claims)
     return tuple(root for root in result if root.policy.include != ())

@@ -19,9 +19,6 @@ AUTO = Policy(index_file="MEMORY.md", ignore=IGNORED, protected=("pinned/",), ge
 PERSONAL = Policy(include=("QWEN.md", "AGENTS.md"), ignore=IGNORED)
 IN_PROJECT = ("QWEN.md", ".qwen/QWEN.local.md")
 
-POLICY = AUTO
-"""For a root by hand that follows this layout."""
-
 WRITES = "Qwen Code writes, merges and removes these files while it works, except below pinned/."
 READS = "Qwen Code reads these files and writes them when asked to."
 

@@ -1,4 +1,4 @@
-"""The table of settings: key, type, default and one sentence each; everything that lists the settings reads it.
+"""The table of settings: key, type and one sentence each; the file's checks and every list of settings read it.
 
 Reading, checking, `memtui config` and docs/configuration.md come from this one table, so that none of them can forget
 a setting or describe it differently.
@@ -6,8 +6,7 @@ a setting or describe it differently.
 
 from typing import NamedTuple
 
-Value = str | int | bool
-"""What a simple setting can hold."""
+from memtui.config.settings import Settings, Value
 
 
 class Field(NamedTuple):
@@ -17,7 +16,6 @@ class Field(NamedTuple):
     """As written in `config.toml`; a dot separates table and key."""
     kind: str
     """`text`, `number` or `yes/no`."""
-    default: Value
     text: str
     """One sentence: what it does."""
     choices: tuple[str, ...] = ()
@@ -30,16 +28,16 @@ class Field(NamedTuple):
     """What decides when the file says nothing, before the default does."""
 
     @property
-    def attribute(self) -> str:
-        """The name of the field of `Settings` that holds it."""
-        return self.key.replace(".", "_")
+    def default(self) -> Value:
+        """What it is when nothing says otherwise."""
+        found: Value = Settings._field_defaults[self.key.replace(".", "_")]
+        return found
 
 
 FIELDS = (
     Field(
         "project_memory",
         "text",
-        "checkout",
         "Where memtui's own project memories live: in the checkout (`.memtui/memory/`, meant to be committed), or on "
         "this host only, in the data folder.",
         choices=("checkout", "host"),
@@ -47,34 +45,29 @@ FIELDS = (
     Field(
         "editor",
         "text",
-        "vi",
         "The command that `memtui edit` and `f4` open a memory with; it may have arguments.",
         otherwise="`VISUAL`, then `EDITOR`",
     ),
     Field(
         "theme",
         "text",
-        "auto",
         "The workbench's theme; `auto` takes its own colours, or its monochrome ones under `NO_COLOR`.",
     ),
     Field(
         "calm",
         "yes/no",
-        default=False,
-        text="No animation, no blinking, fewer frames: for slow links and quiet eyes.",
+        "No animation, no blinking, fewer frames: for slow links and quiet eyes.",
         otherwise="on over SSH (`SSH_CONNECTION`)",
     ),
     Field(
         "ascii",
         "yes/no",
-        default=False,
-        text="Draw with ASCII only: no boxes, no signs beyond the keyboard's.",
+        "Draw with ASCII only: no boxes, no signs beyond the keyboard's.",
         otherwise="on when the locale (`LC_ALL`, `LC_CTYPE`, `LANG`) names an encoding other than UTF-8",
     ),
     Field(
         "retention.versions",
         "number",
-        20,
         "How many of the newest versions of each memory are always kept.",
         least=1,
         most=100_000,
@@ -82,7 +75,6 @@ FIELDS = (
     Field(
         "retention.days",
         "number",
-        30,
         "Every version younger than this many days is kept, however many there are.",
         least=0,
         most=36_500,
@@ -90,7 +82,6 @@ FIELDS = (
     Field(
         "merge.when_mergeable",
         "text",
-        "ask",
         "What a save does when an agent changed other lines of the same memory meanwhile: show the merged text and "
         "ask, or save it at once.",
         choices=("ask", "save"),
@@ -138,15 +129,3 @@ VARIABLES = (
     ("MUX_ROOT", "mux", "The same, under Mux's older name."),
 )
 """Every environment variable that changes what memtui does: name, whose it is, one sentence."""
-
-
-def field(key: str) -> Field:
-    """Find a setting by its key.
-
-    Raises:
-        KeyError: there is no such setting.
-    """
-    for candidate in FIELDS:
-        if candidate.key == key:
-            return candidate
-    raise KeyError(key)

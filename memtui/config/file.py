@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from memtui.config.by_hand import root_problem
 from memtui.config.directories import expand_user
-from memtui.config.fields import FIELDS, ROOT_KEYS, TABLES, Field, Value
-from memtui.config.settings import RootEntry
+from memtui.config.fields import FIELDS, ROOT_KEYS, TABLES, Field
+from memtui.config.settings import RootEntry, Value
 from memtui.config.smallfile import LIMIT, read_small
-from memtui.config.surroundings import root_problem
 from memtui.errors import UsageError
 
 

@@ -6,11 +6,25 @@ Nothing here creates a folder, and `config.toml` is parsed only when there is on
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtui.config.directories import Directories, find_directories, user_home
-from memtui.config.fields import FIELDS, VARIABLES, Value
 from memtui.errors import UsageError
+
+Value = str | int | bool
+"""What a simple setting can hold."""
+
+AGENT_VARIABLES = (
+    "CLAUDE_CONFIG_DIR",
+    "QWEN_HOME",
+    "QWEN_RUNTIME_DIR",
+    "QWEN_CODE_MEMORY_BASE_DIR",
+    "QWEN_CODE_MEMORY_LOCAL",
+    "QWEN_CODE_MEMORY_PROJECT_SCOPE",
+    "XUM_ROOT",
+    "MUX_ROOT",
+)
+"""The environment variables of agents that say where their memories are; nothing else of the environment is kept."""
 
 
 class RootEntry(NamedTuple):
@@ -124,20 +138,19 @@ def load_settings(
             values[key], origins[key] = value, f"config.toml, line {line}" if line else "config.toml"
     for key, value in (options or {}).items():
         values[key], origins[key] = value, "--" + key.replace("_", "-").replace(".", "-")
-    return Settings(
+    settings = Settings(
         directories,
         user,
-        **{field.attribute: values.get(field.key, field.default) for field in FIELDS},  # type: ignore[arg-type]
         keys=keys,
         roots=roots,
         workspace=_workspace(environ),
         debug=environ.get("MEMTUI_DEBUG", "") not in ("", "0"),
         terminal=_terminal(environ),
-        variables=tuple(
-            (name, environ[name]) for name, whose, _ in VARIABLES if whose != "memtui" and environ.get(name)
-        ),
+        variables=tuple((name, environ[name]) for name in AGENT_VARIABLES if environ.get(name)),
         origins=tuple(origins.items()),
     )
+    given: dict[str, Any] = {key.replace(".", "_"): value for key, value in values.items()}
+    return settings._replace(**given)
 
 
 def _from_environment(environ: Mapping[str, str], values: dict[str, Value], origins: dict[str, str]) -> None:
