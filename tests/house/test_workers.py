@@ -31,6 +31,7 @@ def test_thread_workers_only_post_messages() -> None:
         HEAD + "self.apply(1)",
         "class S:\n def go(self):\n  self.run_worker(partial(self.load), thread=True)\n def load(self):\n  self.act()",
         "class S:\n def go(self):\n  self.run_worker(lambda: self.notify('x'), thread=True)",
+        "class S:\n def go(self):\n  self.bridge.run(lambda engine: self.show(engine.list()), then=self.show)",
         "class S:\n def go(self):\n  Thread(target=self.load).start()\n def load(self):\n  self.rows = 1",
         "class S:\n def go(self):\n  self.pool.submit(self.load)\n def load(self):\n  self.refresh()",
     ],
@@ -43,6 +44,7 @@ def test_a_worker_that_does_more_is_found(text: str) -> None:
     "text",
     [
         HEAD + "rows = self.engine.list()\n        self.post_message(Rows(rows))",
+        "class S:\n def go(self):\n  self.bridge.run(lambda engine: engine.list(), then=self.show)",
         "class S:\n    def load(self):\n        self.rows = 1",
         "class S:\n    @work\n    async def load(self):\n        self.rows = 1",
     ],

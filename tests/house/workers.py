@@ -34,6 +34,9 @@ SCREEN_WORDS = frozenset(
 )
 """Attributes of a widget, screen or app that a thread must not reach for."""
 
+BRIDGES = ("bridge", "_bridge")
+"""What a screen calls the bridge, whose `run` takes a function to a thread."""
+
 
 def thread_workers(source: Source) -> Iterator[tuple[Function, str]]:
     """Every function of this file that is started on a thread, with how."""
@@ -74,6 +77,8 @@ def _started(call: ast.Call) -> Iterator[tuple[ast.expr, str]]:
     if name in ("run_worker", "submit", "to_thread") and call.args:
         if name != "run_worker" or _says_thread(call):
             yield _unwrapped(call.args[0]), name
+    elif name == "run" and call.args and isinstance(call.func, ast.Attribute) and _last(call.func.value) in BRIDGES:
+        yield _unwrapped(call.args[0]), "bridge.run"
     elif name == "run_in_executor" and len(call.args) > 1:
         yield _unwrapped(call.args[1]), name
     elif name in ("Thread", "Timer"):
