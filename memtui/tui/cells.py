@@ -69,11 +69,11 @@ def size_words(size: int) -> str:
     return ""
 
 
-def fit(text: str, width: int, *, ascii: bool = False, right: bool = False) -> str:  # noqa: A002
+def fit(text: str, width: int, *, plain: bool = False, right: bool = False) -> str:
     """Make text safe and exactly so many cells wide."""
     if width <= 0:
         return ""
-    cut = one_line(text, width, ascii_tokens=ascii)
+    cut = one_line(text, width, ascii_tokens=plain)
     pad = " " * (width - cell_width(cut))
     return pad + cut if right else cut + pad
 
@@ -95,11 +95,11 @@ def row_runs(node: Node, forest: Forest, columns: Columns, look: Look, *, cursor
 def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look) -> list[Run]:
     indent = " " * min(2 * node.depth + 2, columns.name // 2)
     style = "missing" if memory.missing else "name" if memory.sha256 is not None else "problem"
-    runs: list[Run] = [(indent + fit(node.name, columns.name - len(indent) - 1, ascii=look.ascii) + " ", style)]
+    runs: list[Run] = [(indent + fit(node.name, columns.name - len(indent) - 1, plain=look.ascii) + " ", style)]
     runs += sign_runs(node.signs, columns.signs)
     if columns.description > 0:
         text, style = description(memory)
-        runs.append((fit(text, columns.description - 1, ascii=look.ascii) + " ", style))
+        runs.append((fit(text, columns.description - 1, plain=look.ascii) + " ", style))
         uses = f"x{memory.uses}" if memory.uses else ""
         if len(uses) > columns.uses:
             uses = f"x{memory.uses // 1000}k"

@@ -1,0 +1,81 @@
+"""Tells keys from pastes: a text that lands in a list by mistake must run no command.
+
+Terminals that do not mark pastes deliver one as a burst of keys. Moving about runs at once; any other key waits the
+blink of an eye, so that when a burst shows itself nothing of it has been done.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum
+
+MOST = 6
+"""More printable keys than this within `WINDOW` are a paste."""
+WINDOW = 0.08
+"""Seconds."""
+HOLD = 0.025
+"""Seconds a key that does something waits for company."""
+CLOSE = 0.012
+"""Seconds; no person types two different keys faster."""
+QUIET = 0.15
+"""Seconds without a key that end a paste."""
+REPEAT = 0.15
+"""Seconds; a writing key that comes again this soon is a key held down."""
+
+
+class Verdict(Enum):
+    """What becomes of a key."""
+
+    RUN = "run"
+    """Do it now."""
+    HOLD = "hold"
+    """Ask `due` a little later."""
+    BURST = "burst"
+    """A paste was recognised with this key: say so."""
+    DROP = "drop"
+    """Part of a paste, or a key held down."""
+
+
+class KeyGate:
+    """Remembers the last keys."""
+
+    def __init__(self) -> None:
+        self._recent: deque[tuple[float, str]] = deque(maxlen=MOST + 1)
+        self._held: list[str] = []
+        self._quiet_from = 0.0
+        self._written: dict[str, float] = {}
+
+    def feed(self, key: str, now: float, *, moves: bool, writes: bool = False) -> Verdict:
+        """Judge a printable key.
+
+        Args:
+            key: its character.
+            now: when it was pressed, in seconds.
+            moves: it only moves about.
+            writes: it changes something, so a repeat by a key held down is dropped.
+        """
+        if now < self._quiet_from:
+            self._quiet_from = now + QUIET
+            return Verdict.DROP
+        previous = self._recent[-1] if self._recent else (0.0, "")
+        self._recent.append((now, key))
+        burst = [name for time, name in self._recent if now - time < WINDOW]
+        if len(burst) > MOST and len(set(burst)) > 2:
+            self._held.clear()
+            self._recent.clear()
+            self._quiet_from = now + QUIET
+            return Verdict.BURST
+        if writes:
+            before, self._written[key] = self._written.get(key, 0.0), now
+            if now - before < REPEAT:
+                return Verdict.DROP
+        hasty = now - previous[0] < CLOSE and key != previous[1]
+        if self._held or not moves or hasty:
+            self._held.append(key)
+            return Verdict.HOLD
+        return Verdict.RUN
+
+    def due(self) -> tuple[str, ...]:
+        """Take the keys that were held and turned out to be keys."""
+        held, self._held = tuple(self._held), []
+        return held
