@@ -43,6 +43,15 @@ READING_METHODS = frozenset({"read_text", "read_bytes", "iterdir", "rglob"})
 ENVIRONMENT = ("os.environ", "os.environb", "os.getenv", "os.getenvb", "os.putenv", "os.unsetenv", "os.path.expanduser")
 ENVIRONMENT_TOO = ("os.path.expandvars", "pathlib.Path.home", "Path.home")
 STREAMS = ("sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
+CLOCKS = (
+    "time.time",
+    "time.time_ns",
+    "datetime.datetime.now",
+    "datetime.datetime.utcnow",
+    "datetime.date.today",
+)
+    {"time.time", "time.time_ns", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"}
+)
 DATABASES = frozenset({"apsw", "sqlite3", "aiosqlite"})
 
 SQL = re.compile(
@@ -110,6 +119,16 @@ def stream_uses(source: Source) -> Iterator[tuple[str, int]]:
         if isinstance(node, ast.Call) and dotted(node.func, bound) in ("print", "builtins.print"):
             yield "print", node.lineno
         elif isinstance(node, ast.Attribute | ast.Name) and dotted(node, bound) in STREAMS:
+            yield dotted(node, bound), node.lineno
+
+
+def clock_reads(source: Source) -> Iterator[tuple[str, int]]:
+    """Every look at the wall clock below the fronts, with its line; waiting and measuring use the monotonic one."""
+    if source.room in ("cli", "tui"):
+        return
+    bound = imported_names(source.tree)
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute | ast.Name) and dotted(node, bound) in CLOCKS:
             yield dotted(node, bound), node.lineno
 
 

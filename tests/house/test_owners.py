@@ -1,4 +1,4 @@
-"""One file writer, one SQL module, one reader of the environment, one writer to the standard streams."""
+"""One file writer, one SQL room, one reader of the environment, one clock, one writer to the standard streams."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -36,6 +36,7 @@ OWNERS = {
         {},
     ),
     "environment": Owner("only memtui/config reads the environment", rules.environment_reads, ("memtui/config/",), {}),
+    "clock": Owner("time is passed in; only now_ms() takes it", rules.clock_reads, ("memtui/engine/clock.py",), {}),
     "streams": Owner(
         "only memtui/cli/output.py writes to the terminal",
         rules.stream_uses,
@@ -91,6 +92,11 @@ BAD = {
         ("memtui/tui/x.py", "from pathlib import Path\nPath.home()"),
         ("memtui/cli/x.py", "import os.path\nos.path.expanduser('~')"),
     ],
+    "clock": [
+        ("memtui/engine/x.py", "import time\ntime.time()"),
+        ("memtui/wire/x.py", "from datetime import datetime as d\nd.now()"),
+        ("memtui/agents/x.py", "from time import time_ns\nclock = time_ns"),
+    ],
     "streams": [
         ("memtui/engine/x.py", "print('x')"),
         ("memtui/cli/main.py", "import sys\nsys.stdout.write('x')"),
@@ -119,6 +125,7 @@ GOOD = {
         ("memtui/config/places.py", "import os\nos.environ['HOME']"),
         ("memtui/engine/x.py", "environ = 1"),
     ],
+    "clock": [("memtui/engine/x.py", "import time\ntime.monotonic()\ntime.sleep(1)\nself.time.time")],
     "streams": [("memtui/cli/output.py", "print('x')"), ("memtui/tui/x.py", "log.print('x')")],
 }
 
