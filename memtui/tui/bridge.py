@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from textual.message import Message
 
-from memtui.engine.model import Actor, Address, Changes, Health, Listing, Memory
+from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory
 from memtui.errors import InternalError, MemtuiError, NotFoundError
 from memtui.tui import messages
 from memtui.tui.lanes import Lanes
@@ -147,6 +147,14 @@ class Bridge:
     def refresh_drafts(self) -> None:
         """Tell the screen anew which memories have unsaved text."""
         self._lanes.submit(ROWS, self._guarded("read the drafts", self._send_drafts))
+
+    def store_draft(self, draft: Draft) -> None:
+        """Bring a draft to disk before this returns; from any thread, also when the event loop is gone.
+
+        Raises:
+            MemtuiError: it could not be stored.
+        """
+        self._engine.save_draft(draft)
 
     def focus(self, focused: bool) -> None:
         """Tell the watcher whether somebody is looking."""
