@@ -50,8 +50,6 @@ CLOCKS = (
     "datetime.datetime.utcnow",
     "datetime.date.today",
 )
-    {"time.time", "time.time_ns", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"}
-)
 DATABASES = frozenset({"apsw", "sqlite3", "aiosqlite"})
 
 SQL = re.compile(
