@@ -60,7 +60,7 @@ def picture(screen: pyte.Screen, title: str) -> str:
             f'height="{height:g}" role="img">'
         ),
         f"<title>{escape(title)}</title>",
-        "<style>text{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}</style>",
+        "<style>text{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}</style>",
         f'<rect width="100%" height="100%" rx="6" fill="{BACKGROUND}"/>',
     ]
     for row in range(screen.lines):
@@ -81,15 +81,17 @@ def _row(screen: pyte.Screen, row: int) -> Iterator[str]:
                 f'fill="{look.paper}"/>'
             )
     for look, run in runs:
-        text = "".join(char.data for _, char in run)
-        if not text.strip():
-            continue
-        # Each run says how wide it is, so that another font shifts nothing.
-        left, width = MARGIN + run[0][0] * CELL_WIDTH, len(run) * CELL_WIDTH
-        yield (
-            f'<text x="{left:.1f}" y="{top + BASELINE:.1f}" textLength="{width:.1f}" '
-            f'lengthAdjust="spacingAndGlyphs" fill="{look.ink}"{_style(look)}>{escape(text)}</text>'
-        )
+        # Each word says where it is and how wide, so that another font or its spaces shift nothing.
+        for space, word in groupby(run, key=lambda cell: cell[1].data == " "):
+            if space:
+                continue
+            placed = list(word)
+            left, width = MARGIN + placed[0][0] * CELL_WIDTH, len(placed) * CELL_WIDTH
+            text = escape("".join(char.data for _, char in placed))
+            yield (
+                f'<text x="{left:.1f}" y="{top + BASELINE:.1f}" textLength="{width:.1f}" '
+                f'lengthAdjust="spacingAndGlyphs" fill="{look.ink}"{_style(look)}>{text}</text>'
+            )
 
 
 def _look(char: "pyte.screens.Char") -> Look:

@@ -23,6 +23,8 @@ def test_text_keeps_its_place_and_colours() -> None:
     assert texts["<a>"]["x"] == "26.8"
     assert texts["<a>"]["y"] == "39.8"
     assert "#090807" in [rect.get("fill") for rect in found.iter(f"{SVG}rect")]
+    assert texts["plain"]["x"] == "60.4"
+    assert texts["plain"]["textLength"] == "42.0"
     assert found.findtext(f"{SVG}title") == "a & b"
 
 
