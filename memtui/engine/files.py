@@ -21,6 +21,7 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedErro
 
 READ_LIMIT = 1_048_576
 """The largest memory that is read, in bytes; the limit itself is already too big."""
+REFUSED = "refused: somebody else was first"
 SPARE = "-old"
 """Added to a temporary name where a swap has to be done in several steps."""
 
@@ -177,7 +178,7 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
             site.handle.check()
             fsio.rename_noreplace(folder, temp, folder, parts[-1])
         except (OSError, MemtuiError) as error:
-            _drop_temp(site, folder, temp, seq, error)
+            _drop_temp(site, folder, temp, seq, address.path, sha, error)
             if isinstance(error, FileExistsError):
                 raise _exists(address) from None
             raise _failure(error, f"Creating {address}") from error
@@ -215,7 +216,7 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
             except (OSError, MemtuiError) as error:
                 site.ledger.end(seq, "aborted", note=_short(error))
                 raise _failure(error, f"Deleting {address}") from error
-            displaced = _look(folder, temp, address, site)
+            displaced = look(folder, temp, address, site)
             if displaced is None or displaced.sha != found.sha:
                 # A foreign version landed in between: it gets its name back.
                 _give_back(site, folder, parts[-1], temp, address, displaced)
@@ -286,7 +287,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
                         address,
                         lambda: fsio.rename_noreplace(new_folder, target[-1], folder, parts[-1]),
                     ) from error
-                moved = _look(new_folder, target[-1], new, site)
+                moved = look(new_folder, target[-1], new, site)
             sha = moved.sha if moved is not None else found.sha
             with site.ledger.transaction(durable=False):
                 site.ledger.end(seq, "done", after=sha)
@@ -303,9 +304,7 @@ def refuse(
     with site.ledger.transaction():
         yours = None
         if data is not None:
-            yours = site.ledger.keep_text(
-                site.uid, address.path, data, actor=job.actor.name, note="refused: somebody else was first"
-            )
+            yours = site.ledger.keep_text(site.uid, address.path, data, actor=job.actor.name, note=REFUSED)
         if found is not None and fsio.has_writer(found.handle) is not True:
             # Half of a version that is still being written is no version; it stays on disk, where its author ends it.
             _keep_before(site, address, found)
@@ -328,13 +327,17 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job) -> None:
     ledger = site.ledger
     with ledger.transaction(durable=False):
         ledger.end(seq, "done")
-        now = ledger.clock()
-        if sha is not None:
-            blob = ledger.blob_id(sha)
-            ledger.add_version(site.uid, path, blob, actor=job.actor.name, at=now, operation=job.operation)
-        ledger.set_current(site.uid, path, sha, actor=job.actor.name, at=now)
+        ledger.set_current(site.uid, path, sha, actor=job.actor.name, at=ledger.clock())
         if is_person(job.actor.name):
             ledger.mark_seen([(site.uid, path, sha)])
+
+
+def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
+    """End a change that did not happen; its text stays in history, saying so."""
+    with site.ledger.transaction(durable=False):
+        site.ledger.end(seq, "aborted", note=why)
+        if sha is not None:
+            site.ledger.note_version(site.uid, path, sha, f"not saved: {why}")
 
 
 def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> None:
@@ -365,7 +368,14 @@ def _announce(
         if found is not None:
             _keep_before(site, address, found)
         if data is not None and sha is not None:
-            site.ledger.store(data, sha)
+            site.ledger.add_version(
+                site.uid,
+                address.path,
+                site.ledger.store(data, sha),
+                actor=job.actor.name,
+                at=site.ledger.clock(),
+                operation=job.operation,
+            )
         seq = site.ledger.intend(
             job.txn,
             site.uid,
@@ -407,15 +417,15 @@ def _commit_replace(
         site.handle.check()
         swap(folder, name, temp)
     except (OSError, MemtuiError) as error:
-        _drop_temp(site, folder, temp, seq, error)
+        _drop_temp(site, folder, temp, seq, address.path, digest(data), error)
         if isinstance(error, (FileNotFoundError, FileExistsError)):
-            return Lost(_look(folder, name, address, site))
+            return Lost(look(folder, name, address, site))
         raise _failure(error, doing) from error
     try:
         fsio.fsync_dir(folder)
     except OSError as error:
         raise _undurable(error, address, lambda: _swap_back(folder, name, temp, inode)) from error
-    displaced = _look(folder, temp, address, site)
+    displaced = look(folder, temp, address, site)
     if displaced is not None and displaced.sha == found.sha:
         try:
             fsio.unlink(folder, temp)
@@ -445,7 +455,7 @@ def _settle_race(site: Site, folder: int, name: str, temp: str, inode: int, addr
         # Foreign, and newer than what we put back: it belongs under the name.
         put_back = fsio.stat_at(folder, name).st_ino
         swap(folder, name, temp)
-        older = _look(folder, temp, address, site)
+        older = look(folder, temp, address, site)
         if older is not None and older.status.st_ino == put_back:
             site.ledger.keep_text(
                 site.uid, address.path, older.data, actor="outside", note="overwritten by its own author"
@@ -453,7 +463,7 @@ def _settle_race(site: Site, folder: int, name: str, temp: str, inode: int, addr
             fsio.unlink(folder, temp)
             break
     fsio.fsync_dir(folder)
-    return Lost(_look(folder, name, address, site))
+    return Lost(look(folder, name, address, site))
 
 
 def _lost_race(
@@ -462,15 +472,7 @@ def _lost_race(
     with site.ledger.transaction():
         if theirs is not None and theirs.settled:
             _keep_before(site, address, theirs)
-        site.ledger.add_version(
-            site.uid,
-            address.path,
-            site.ledger.blob_id(yours),
-            actor=job.actor.name,
-            at=site.ledger.clock(),
-            operation=job.operation,
-            note="refused: somebody else was first",
-        )
+        site.ledger.note_version(site.uid, address.path, yours, REFUSED)
         site.ledger.end(seq, "conflict", note="a foreign version landed first")
     return Conflict(address, theirs.sha if theirs else None, expected, yours, str(job.txn))
 
@@ -531,7 +533,7 @@ def _give_back(site: Site, folder: int, name: str, temp: str, address: Address, 
             _keep_before(site, address, displaced)
 
 
-def _look(folder: int, name: str, address: Address, site: Site) -> Content | None:
+def look(folder: int, name: str, address: Address, site: Site) -> Content | None:
     """Read a file by name and close it; None when it is gone or no plain file."""
     try:
         content = _read(folder, name, address, site.handle.identity[0])
@@ -564,7 +566,7 @@ def _write_temp(folder: int, temp: str, data: bytes, like: os.stat_result | None
         fsio.close(handle)
 
 
-def _drop_temp(site: Site, folder: int, temp: str, seq: int, cause: Exception) -> None:
+def _drop_temp(site: Site, folder: int, temp: str, seq: int, path: str, sha: str, cause: Exception) -> None:
     """Remove a temporary file that was not used; where that fails the intent stays open and recovery does it."""
     try:
         fsio.unlink(folder, temp)
@@ -572,7 +574,7 @@ def _drop_temp(site: Site, folder: int, temp: str, seq: int, cause: Exception) -
         pass
     except OSError:
         return
-    site.ledger.end(seq, "aborted", note=_short(cause))
+    abort(site, seq, path, sha, _short(cause))
 
 
 def _undurable(error: OSError, address: Address, roll_back: Callable[[], None]) -> MemtuiError:

@@ -7,7 +7,7 @@ would check a path and then open another one.
 import errno
 import os
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memtui.engine import fsio
@@ -365,4 +365,16 @@ def clash(parent: int, name: str) -> str | None:
     return None
 
 
-Opener = Callable[[Root], RootHandle]
+def matches(path: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a path is named by a layout's patterns: `pinned/` is everything below it, else a shell pattern."""
+    if not patterns:
+        return False
+    import fnmatch
+
+    folded = path.casefold()
+    return any(
+        folded.startswith(pattern.casefold())
+        if pattern.endswith("/")
+        else fnmatch.fnmatchcase(folded, pattern.casefold())
+        for pattern in patterns
+    )

@@ -256,7 +256,7 @@ class Database:
         """
         existing = self.backups()
         now = self.clock()
-        newest = int(os.path.basename(existing[-1])[6:-3]) if existing else 0
+        newest = backup_time(existing[-1]) if existing else 0
         if now - newest < BACKUP_EVERY_MS or self.mode != "normal" or os.stat(self.path).st_size > LARGEST_BACKUP:
             return False
         folder = os.path.join(self.directory, "backups")
@@ -291,6 +291,12 @@ class Database:
             ) from error
         except apsw.Error as error:
             raise _store_error(error) from error
+
+
+def backup_time(path: str) -> int:
+    """When a backup was made, in milliseconds."""
+    digits = os.path.basename(path)[len("state-") : -len(".db")]
+    return int(digits) if digits.isdigit() else 0
 
 
 def _store_error(error: apsw.Error) -> MemtuiError:

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memtui.engine.ledger.database import backup_time
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.model import Retention, Version
 from memtui.errors import NotFoundError, RefusedError, StorageError
@@ -86,6 +87,15 @@ class VersionTable(MemoryTable):
                 (memory, blob, actor, at, operation, note),
             )
             db.execute("UPDATE memories SET versions = versions + 1 WHERE id = ?", (memory,))
+
+    def note_version(self, uid: int, path: str, sha: str, note: str) -> None:
+        """Say why the newest version with this text is not (or no longer) under the name. Call inside a transaction."""
+        with self.transaction() as db:
+            db.execute(
+                "UPDATE versions SET note = ? WHERE id = (SELECT v.id FROM versions v JOIN blobs b ON b.id = v.blob"
+                " WHERE v.memory = ? AND b.sha = ? ORDER BY v.id DESC LIMIT 1)",
+                (note, self.memory_id(uid, path), bytes.fromhex(sha)),
+            )
 
     def set_current(self, uid: int, path: str, sha: str | None, *, actor: str, at: int) -> None:
         """Remember which version is under the name. Call inside a transaction."""
@@ -219,6 +229,13 @@ class VersionTable(MemoryTable):
                 "UPDATE blobs SET data = NULL, redacted_at = ?, reason = ? WHERE sha = ?",
                 (self.clock(), reason, bytes.fromhex(sha)),
             )
+
+    def prune_daily(self, retention: Retention) -> int:
+        """Run `prune` unless it ran less than a day ago; the time of the newest backup tells."""
+        newest = self.backups()[-1:]
+        if newest and self.clock() - backup_time(newest[0]) < DAY_MS:
+            return 0
+        return self.prune(retention)
 
     def prune(self, retention: Retention) -> int:
         """Remove versions that no rule keeps, and texts nothing points to.

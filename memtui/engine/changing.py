@@ -1,0 +1,429 @@
+"""The verbs that change memories: each checks the rules of the root, then runs as one transaction with one undo step."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from memtui.engine import files, fsio, frontmatter, paths
+from memtui.engine.files import Job, Site
+from memtui.engine.ledger import Ledger
+from memtui.engine.model import (
+    Actor,
+    Address,
+    Change,
+    Conflict,
+    Done,
+    Outcome,
+    Root,
+    Saved,
+    Unchanged,
+    Version,
+)
+from memtui.engine.roots import Roots, included
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
+
+Publish = Callable[[Iterable[Change]], None]
+
+
+class Changer:
+    """Saves, creates, renames, deletes, restores, pins; knows the rules, leaves the disk to `files`."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, publish: Publish, *, read_only: bool) -> None:
+        """Take what it works with; `publish` is told of every finished change."""
+        self._roots = roots
+        self._ledger = ledger
+        self._publish = publish
+        self._read_only = read_only
+
+    # --- one memory
+
+    def save(
+        self, address: Address, text: str | bytes, expected: str | None, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """See `Engine.save`."""
+        root = self._writable(address, actor)
+        data = encode(text, root, address)
+        if expected is None:
+            try:
+                return self.create(address, data, actor)
+            except ConflictError as error:
+                if error.code != "E_EXISTS":
+                    raise
+                with self._site(root, actor) as site:
+                    return self._refused(site, address, data, actor)
+        try:
+            with self._site(root, actor) as site:
+                txn = self._ledger.begin("save", actor=actor.name, label=f"save {address}")
+                result = files.replace(site, address, data, expected, Job(txn, actor, "modified"))
+        except NotFoundError as error:
+            if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
+                raise
+            return self._gone(root, address, data, expected, actor)
+        if isinstance(result, Saved):
+            self._tell(address, "modified", actor, result.before, result.sha256)
+        return result
+
+    def _gone(self, root: Root, address: Address, data: bytes, expected: str, actor: Actor) -> Conflict:
+        """A file (or its folder) that vanished is a conflict too: it is never made again in silence."""
+        uid = self._roots.uid(root)
+        with self._ledger.transaction():
+            yours = self._ledger.keep_text(uid, address.path, data, actor=actor.name, note=files.REFUSED)
+            txn = self._ledger.begin("save", actor=actor.name, label=f"save {address}")
+            self._ledger.intend(
+                txn,
+                uid,
+                address.path,
+                actor=actor.name,
+                operation="modified",
+                before=None,
+                after=yours,
+                state="conflict",
+            )
+        return Conflict(address, None, expected, yours, str(txn))
+
+    def _refused(self, site: Site, address: Address, data: bytes, actor: Actor) -> Unchanged | Conflict:
+        txn = self._ledger.begin("create", actor=actor.name, label=f"create {address}")
+        found = files.read(site.handle, paths.split(address.path), address)
+        try:
+            if found.data == data:
+                return Unchanged(address, found.sha)
+            return files.refuse(site, address, data, None, found, Job(txn, actor, "created"))
+        finally:
+            fsio.close(found.handle)
+
+    def create(self, address: Address, text: str | bytes, actor: Actor) -> Saved | Unchanged:
+        """See `Engine.create`."""
+        root = self._writable(address, actor)
+        data = encode(text, root, address)
+        self._check_new(root, address)
+        with self._site(root, actor, create=True) as site:
+            self._check_room(site, root)
+            txn = self._ledger.begin("create", actor=actor.name, label=f"create {address}")
+            result = files.create(site, address, data, Job(txn, actor, "created"))
+        if isinstance(result, Saved):
+            self._tell(address, "created", actor, None, result.sha256)
+        return result
+
+    def restore(self, address: Address, version: str | None, actor: Actor) -> Saved | Unchanged | Conflict:
+        """See `Engine.restore`."""
+        root = self._writable(address, actor)
+        uid = self._roots.uid(root)
+        if version is None:
+            entry = next((e for e in self._ledger.trash({uid: root.id}) if e.address.path == address.path), None)
+            if entry is None:
+                raise NotFoundError(f"{address} is not in the trash.", hint="`memtui trash` lists what is.")
+            sha = entry.sha256
+        else:
+            sha = self._ledger.find_version(uid, address.path, version)
+        data = self._ledger.blob(sha) or b""
+        with self._site(root, actor, create=True) as site:
+            txn = self._ledger.begin("restore", actor=actor.name, label=f"restore {address}")
+            job = Job(txn, actor, "restored")
+            result: Saved | Unchanged | Conflict
+            try:
+                found = files.read(site.handle, paths.split(address.path), address)
+            except NotFoundError:
+                result = files.create(site, address, data, job)
+            else:
+                fsio.close(found.handle)
+                if version is None and found.sha != sha:
+                    raise ConflictError(
+                        f"{address} exists again, with another text.",
+                        code="E_EXISTS",
+                        unharmed="Both texts are kept.",
+                        hint="Rename one, or restore the version over it with --version.",
+                        details={"current_sha256": found.sha},
+                    )
+                result = files.replace(site, address, data, found.sha, job)
+        if isinstance(result, Saved):
+            self._tell(address, "created" if result.before is None else "modified", actor, result.before, sha)
+        return result
+
+    def edit_field(
+        self, address: Address, field: str, value: str, expected: str, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """See `Engine.edit_field`."""
+        root = self._writable(address, actor)
+        found = files.read(self._roots.reading(root), paths.split(address.path), address)
+        fsio.close(found.handle)
+        if found.sha != expected:
+            return self.save(address, found.data, expected, actor)
+        return self.save(address, frontmatter.set_field(found.data, field, value), expected, actor)
+
+    def redact(self, address: Address, prefix: str, reason: str, actor: Actor) -> Version:
+        """See `Engine.redact`."""
+        root = self._writable(address, actor)
+        if not reason.strip():
+            raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
+        uid = self._roots.uid(root)
+        sha = self._ledger.find_version(uid, address.path, prefix)
+        with self._site(root, actor) as site:
+            try:
+                found = files.read(site.handle, paths.split(address.path), address)
+                fsio.close(found.handle)
+                current: str | None = found.sha
+            except NotFoundError:
+                current = None
+            if current == sha:
+                raise RefusedError(
+                    f"{sha[:12]} is the current version of {address}.",
+                    code="E_CURRENT_VERSION",
+                    hint="Save a text without the secret first, then redact this version.",
+                )
+            with self._ledger.transaction():
+                txn = self._ledger.begin("redact", actor=actor.name, label=f"redact {address}", kind="do")
+                self._ledger.redact(sha, reason)
+                self._ledger.intend(
+                    txn,
+                    uid,
+                    address.path,
+                    actor=actor.name,
+                    operation="redacted",
+                    before=sha,
+                    after=sha,
+                    state="done",
+                    note=reason,
+                )
+                self._ledger.mark_undone(txn)
+        return next(v for v in self._ledger.history(uid, address.path) if v.sha256 == sha)
+
+    # --- many
+
+    def delete(self, addresses: Iterable[Address], actor: Actor) -> Done:
+        """See `Engine.delete`."""
+        chosen = list(dict.fromkeys(addresses))
+        self._refuse_read_only()
+        txn = self._ledger.begin("delete", actor=actor.name, label=_label("delete", chosen))
+        job = Job(txn, actor, "deleted")
+
+        def one(address: Address) -> Outcome:
+            root = self._writable(address, actor)
+            with self._site(root, actor) as site:
+                result = files.remove(site, address, None, job)
+            if isinstance(result, Conflict):
+                return Outcome(address, result)
+            self._tell(address, "deleted", actor, result.before, None)
+            return Outcome(address, None)
+
+        return Done(str(txn), "delete", tuple(_each(chosen, one)), _label("delete", chosen))
+
+    def move(self, pairs: Iterable[tuple[Address, Address]], actor: Actor, expected: str | None = None) -> Done:
+        """See `Engine.move`."""
+        chosen = list(pairs)
+        self._refuse_read_only()
+        label = (
+            f"rename {chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else _label("move", [a for a, _ in chosen])
+        )
+        txn = self._ledger.begin("rename", actor=actor.name, label=label)
+        targets = dict(chosen)
+
+        def one(address: Address) -> Outcome:
+            return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
+
+        return Done(str(txn), "rename", tuple(_each(list(targets), one)), label)
+
+    def move_one(self, address: Address, new: Address, expected: str | None, job: Job) -> Outcome:
+        """Rename within a root, or create and then delete between two: a crash leaves a duplicate, never a loss."""
+        source, target = self._writable(address, job.actor), self._writable(new, job.actor)
+        self._check_new(target, new)
+        if address == new:
+            raise ConflictError(f"{address} has that name already.", code="E_EXISTS", hint="Choose another name.")
+        if source.id == target.id:
+            with self._site(source, job.actor) as site:
+                result = files.rename(site, address, new, expected, job)
+        else:
+            result = self._carry(source, target, address, new, expected, job)
+        if isinstance(result, Saved):
+            self._publish([self._change(new, "renamed", job.actor, result.before, result.sha256, address)])
+        return Outcome(address, result, new_address=new)
+
+    def _carry(
+        self, source: Root, target: Root, address: Address, new: Address, expected: str | None, job: Job
+    ) -> Saved | Conflict:
+        first, second = sorted((source, target), key=self._roots.uid)
+        with self._site(first, job.actor, create=True) as one, self._site(second, job.actor, create=True) as two:
+            here, there = (one, two) if first.id == source.id else (two, one)
+            found = files.read(here.handle, paths.split(address.path), address)
+            try:
+                if expected is not None and found.sha != expected:
+                    return files.refuse(here, address, None, expected, found, job)
+                if len(found.data) > target.policy.write_bytes:
+                    raise _too_big(new, len(found.data), target.policy.write_bytes)
+                self._check_room(there, target)
+                made = files.create(
+                    there, new, found.data, job._replace(operation="created"), mode=found.status.st_mode
+                )
+                if isinstance(made, Unchanged):
+                    raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
+                gone = files.remove(here, address, found.sha, job._replace(operation="deleted"))
+                if isinstance(gone, Conflict):
+                    return gone
+                with self._ledger.transaction():
+                    self._ledger.follow(here.uid, address.path, there.uid, new.path)
+                    self._ledger.set_current(
+                        there.uid, new.path, found.sha, actor=job.actor.name, at=self._ledger.clock()
+                    )
+                return Saved(new, found.sha, found.sha, str(job.txn))
+            finally:
+                fsio.close(found.handle)
+
+    def set_pinned(self, addresses: Iterable[Address], pinned: bool, actor: Actor) -> Done:  # noqa: FBT001
+        """See `Engine.set_pinned`."""
+        chosen = list(dict.fromkeys(addresses))
+        self._refuse_read_only()
+        operation = "pin" if pinned else "unpin"
+        outcomes = []
+        with self._ledger.transaction():
+            txn = self._ledger.begin(operation, actor=actor.name, label=_label(operation, chosen))
+            for address in chosen:
+                root = self._roots.find(address.root)
+                uid = self._roots.uid(root)
+                record = self._ledger.record(uid, address.path)
+                if (record is not None and record.pinned) is not pinned:
+                    self._ledger.set_pins(uid, [address.path], pinned)
+                    self._ledger.intend(
+                        txn,
+                        uid,
+                        address.path,
+                        actor=actor.name,
+                        operation=operation,
+                        before=None,
+                        after=None,
+                        state="done",
+                    )
+                outcomes.append(Outcome(address, None))
+        return Done(str(txn), operation, tuple(outcomes), _label(operation, chosen))
+
+    # --- rules
+
+    def _writable(self, address: Address, actor: Actor) -> Root:
+        self._refuse_read_only()
+        root = self._roots.find(address.root)
+        if root.read_only:
+            raise RefusedError(
+                f"{root.id} is read-only.", code="E_READ_ONLY", hint=root.note or "Its files belong to somebody else."
+            )
+        if not address.path.isascii() and any("\udc80" <= c <= "\udcff" for c in address.path):
+            raise RefusedError(
+                f"{address} has a name that is not UTF-8.",
+                code="E_NAME",
+                hint="Rename it with another program first; memtui shows it and leaves it alone.",
+            )
+        if not files.is_person(actor.name) and paths.matches(address.path, root.policy.protected):
+            raise RefusedError(
+                f"{address} is protected from automatic changes.", code="E_PROTECTED", hint="Only the user changes it."
+            )
+        return root
+
+    def _refuse_read_only(self) -> None:
+        if self._read_only:
+            raise RefusedError(
+                "memtui runs read-only.", code="E_READ_ONLY", hint="Start it without --read-only to make changes."
+            )
+
+    def _check_new(self, root: Root, address: Address) -> None:
+        parts = paths.split(address.path) if root.policy.include is not None else paths.creatable(address.path)
+        if not included(root, address.path):
+            allowed = ", ".join(root.policy.include or ())
+            raise RefusedError(
+                f"{root.id} holds only {allowed}.", code="E_NAME", hint="Create the memory in another root."
+            )
+        if root.policy.include is not None:
+            for part in parts:
+                problem = paths.name_problem(part.lstrip(".") or part)
+                if problem is not None:
+                    raise RefusedError(f"The name {address.path!r} is refused: {problem[1]}.", code=problem[0])
+        if paths.matches(parts[-1], root.policy.ignore):
+            raise RefusedError(
+                f"{root.agent} keeps its own records under the name {parts[-1]!r}.",
+                code="E_RESERVED",
+                hint="Choose another name.",
+            )
+
+    def _check_room(self, site: Site, root: Root) -> None:
+        limit = root.policy.max_files
+        if limit is not None and _count(site.handle.fd, limit) >= limit:
+            raise RefusedError(
+                f"{root.id} is full: it holds {limit:,} memories.",
+                code="E_TOO_MANY",
+                hint="Delete or move some that are not needed.",
+                details={"limit": limit},
+            )
+
+    @contextmanager
+    def _site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:
+        with self._roots.site(root, actor, create=create) as site:
+            yield site
+
+    def _tell(self, address: Address, kind: str, actor: Actor, before: str | None, after: str | None) -> None:
+        self._publish([self._change(address, kind, actor, before, after, None)])
+
+    def _change(
+        self,
+        address: Address,
+        kind: str,
+        actor: Actor,
+        before: str | None,
+        after: str | None,
+        old: Address | None,
+    ) -> Change:
+        return Change(address, kind, actor.name, before, after, self._ledger.clock(), old)
+
+
+def encode(text: str | bytes, root: Root, address: Address) -> bytes:
+    """The bytes of a text, within the root's limit.
+
+    Raises:
+        RefusedError: `E_TEXT`, `E_TOO_BIG`.
+    """
+    if isinstance(text, str):
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            raise RefusedError(
+                f"The text for {address} holds a character that has no UTF-8 form, at position {error.start}.",
+                code="E_TEXT",
+                hint="Remove it.",
+            ) from None
+    else:
+        data = text
+    if len(data) > root.policy.write_bytes:
+        raise _too_big(address, len(data), root.policy.write_bytes)
+    return data
+
+
+def _too_big(address: Address, size: int, limit: int) -> RefusedError:
+    return RefusedError(
+        f"{address} would have {size:,} bytes; the limit of this root is {limit:,}.",
+        code="E_TOO_BIG",
+        hint="Split it into several memories.",
+        details={"limit": limit, "bytes": size},
+    )
+
+
+def _count(folder: int, limit: int) -> int:
+    """Memories below a folder, counted until the limit."""
+    total = 0
+    for entry in fsio.list_dir(folder):
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            with fsio.closing(fsio.open_dir(folder, entry.name)) as below:
+                total += _count(below, limit - total)
+        else:
+            total += 1
+        if total >= limit:
+            break
+    return total
+
+
+def _each(addresses: list[Address], one: Callable[[Address], Outcome]) -> Iterator[Outcome]:
+    """Do one after the other; a refusal of one does not stop the rest."""
+    for address in addresses:
+        try:
+            yield one(address)
+        except MemtuiError as error:
+            yield Outcome(address, None, error)
+
+
+def _label(verb: str, addresses: list[Address]) -> str:
+    return f"{verb} {addresses[0]}" if len(addresses) == 1 else f"{verb} {len(addresses)} memories"

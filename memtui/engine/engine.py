@@ -1,0 +1,418 @@
+"""The engine: every verb on memories, one line each; the rules and the work are in the rooms it joins."""
+
+import time
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from memtui.engine import files, fsio, paths
+from memtui.engine.changing import Changer
+from memtui.engine.events import Events
+from memtui.engine.grace import Displaced, Grace
+from memtui.engine.ledger import Ledger
+from memtui.engine.marks import Marks
+from memtui.engine.model import (
+    Actor,
+    Address,
+    AuditRecord,
+    Change,
+    Changes,
+    Conflict,
+    Done,
+    Draft,
+    Finding,
+    Health,
+    Hit,
+    Listing,
+    Memory,
+    Notice,
+    Retention,
+    Root,
+    RootStatus,
+    Saved,
+    Snapshot,
+    TrashEntry,
+    Unchanged,
+    Version,
+)
+from memtui.engine.roots import Roots
+from memtui.engine.undoing import Undoer
+from memtui.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from memtui.engine.reading import Reading
+    from memtui.engine.watch import Watch
+
+
+def now_ms() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class Engine:
+    """Memory on disk for all fronts. Synchronous; safe to share between threads."""
+
+    def __init__(
+        self,
+        roots: Iterable[Root],
+        *,
+        state_dir: str,
+        clock: Callable[[], int] = now_ms,
+        retention: Retention = Retention(),  # noqa: B008
+        read_only: bool = False,
+        lock_wait: float = 5.0,
+    ) -> None:
+        """See `Engine.open`."""
+        self._clock = clock
+        self._retention = retention
+        self._read_only = read_only
+        self._events = Events()
+        self._ledger = Ledger(state_dir, clock=clock, read_only=read_only)
+        self._grace = Grace(self._late_write)
+        self._roots = Roots(roots, self._ledger, self._grace, wait=lock_wait, on_recovered=self._recovered)
+        self._changer = Changer(self._roots, self._ledger, self._changed, read_only=read_only)
+        self._undoer = Undoer(self._roots, self._ledger, self._changer, self._changed, read_only=read_only)
+        self._marks = Marks(self._roots, self._ledger)
+        self._reading: Reading | None = None
+
+    @classmethod
+    def open(
+        cls,
+        roots: Iterable[Root],
+        *,
+        state_dir: str,
+        clock: Callable[[], int] = now_ms,
+        retention: Retention = Retention(),  # noqa: B008
+        read_only: bool = False,
+        lock_wait: float = 5.0,
+    ) -> Self:
+        """Make an engine; folders and the ledger are opened when they are first needed.
+
+        Args:
+            roots: the folders to work on; of two ids for one folder the first is kept.
+            state_dir: memtui's own folder, made (0700) when something has to be kept.
+            clock: milliseconds since the epoch.
+            retention: which old versions `close` keeps.
+            read_only: refuse every change with `E_READ_ONLY`.
+            lock_wait: seconds to wait for another process that writes to the same root.
+        """
+        return cls(
+            roots, state_dir=state_dir, clock=clock, retention=retention, read_only=read_only, lock_wait=lock_wait
+        )
+
+    def close(self) -> None:
+        """Wait for late writes into files we displaced (two seconds at most), keep house, close everything."""
+        self._grace.drain()
+        if self._reading is not None:
+            self._reading.close()
+        if self._ledger.written:
+            self._ledger.prune_daily(self._retention)
+            self._ledger.back_up()
+        self._roots.close()
+        self._ledger.close()
+
+    def __enter__(self) -> Self:
+        """Return the engine."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the engine."""
+        self.close()
+
+    # --- roots and names
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """Every root, in the order given."""
+        return self._roots.all()
+
+    def add_roots(self, roots: Iterable[Root]) -> None:
+        """Add roots that are not there yet."""
+        self._roots.add(roots)
+
+    def root_status(self) -> tuple[RootStatus, ...]:
+        """How each root is on disk now."""
+        return self._read_room().status()
+
+    def find_root(self, root_id: str) -> Root:
+        """A root by id or alias; `NotFoundError` (`E_NO_ROOT`) when there is none."""
+        return self._roots.find(root_id)
+
+    def resolve(self, text: str) -> Address:
+        """The address a person's text means: an address, `/memories/<scope>/<path>`, or a path in a known root."""
+        return self._roots.resolve(text)
+
+    def file_path(self, address: Address) -> str:
+        """The absolute path of a memory, for people and editors; never used to open it here."""
+        return "/".join((self._roots.find(address.root).path.rstrip("/"), address.path))
+
+    def accept_root(self, root_id: str) -> None:
+        """Remember that the user accepted a root that lies in a checkout."""
+        self._ledger.accept(self._roots.uid(self._roots.find(root_id)))
+
+    # --- reading
+
+    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
+        """The memories of some or all roots as they are now; records nothing."""
+        return self._read_room().list(root_ids)
+
+    def cached(self) -> Listing | None:
+        """The rows of the last list, without touching a memory; None when there are none."""
+        return self._read_room().cached()
+
+    def memory(self, address: Address) -> Memory:
+        """One row; `NotFoundError` when there is no such memory."""
+        return self._read_room().memory(address)
+
+    def read(self, address: Address) -> Snapshot:
+        """Read a memory whole.
+
+        Raises:
+            NotFoundError: `E_NOT_FOUND`, `E_NO_ROOT`, `E_ROOT_MISSING`.
+            RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_TOO_BIG`, `E_PERMISSION`, ...
+        """
+        handle = self._roots.reading(self._roots.find(address.root))
+        found = files.read(handle, paths.split(address.path), address)
+        fsio.close(found.handle)
+        modified = found.status.st_mtime_ns // 1_000_000
+        return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
+
+    def read_version(self, address: Address, sha256: str) -> bytes:
+        """The raw bytes of a version of a memory.
+
+        Args:
+            address: the memory.
+            sha256: the version, or at least six hex digits of it.
+
+        Raises:
+            NotFoundError: no version, or several, begin like this.
+            RefusedError: `E_REDACTED`.
+            StorageError: `E_STORE_DAMAGED`.
+        """
+        root = self._roots.find(address.root)
+        sha = self._ledger.find_version(self._roots.uid(root), address.path, sha256)
+        data = self._ledger.blob(sha)
+        if data is None:
+            raise NotFoundError(f"Version {sha[:12]} of {address} is no longer stored.")
+        return data
+
+    def history(self, address: Address) -> tuple[Version, ...]:
+        """The versions of a memory, newest first."""
+        return self._ledger.history(self._roots.uid(self._roots.find(address.root)), address.path)
+
+    def trash(self) -> tuple[TrashEntry, ...]:
+        """Deleted memories that can be restored, newest first."""
+        return self._ledger.trash(self._roots.names())
+
+    def audit(
+        self,
+        *,
+        actor: str | None = None,
+        since: int | None = None,
+        address: Address | None = None,
+        limit: int = 200,
+    ) -> tuple[AuditRecord, ...]:
+        """Audit records, newest first; times in milliseconds."""
+        memory = None if address is None else (self._roots.uid(self._roots.find(address.root)), address.path)
+        return self._ledger.audit_records(self._roots.names(), actor=actor, since=since, memory=memory, limit=limit)
+
+    def search(
+        self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50
+    ) -> tuple[tuple[Hit, ...], bool]:
+        """Memories that hold the query, best first, and whether there were more; `UsageError` (`E_QUERY`) when empty."""
+        return self._read_room().search(query, scope=scope, agent=agent, limit=limit)
+
+    # --- changing
+
+    def save(
+        self, address: Address, text: str | bytes, *, expected_sha256: str | None, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """Replace a memory's text if it still is the version the edit started from.
+
+        Args:
+            address: the memory.
+            text: the new content; text is stored as UTF-8.
+            expected_sha256: the version the edit started from; None when no file is expected.
+            actor: who does it.
+
+        Returns:
+            `Saved`; `Unchanged` when the text was already there (even with a stale expectation, so a retry is safe);
+            `Conflict` when somebody else was first: both texts are in history and the file is as they left it.
+
+        Raises:
+            RefusedError: a rule says no. BusyError: `E_LOCKED`. StorageError: the disk or the ledger failed.
+        """
+        return self._changer.save(address, text, expected_sha256, actor)
+
+    def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
+        """Make a new memory; `ConflictError` (`E_EXISTS`, `E_CLASH`) when the name is taken by another text."""
+        return self._changer.create(address, text, actor)
+
+    def rename(self, address: Address, new: Address, *, actor: Actor, expected_sha256: str | None = None) -> Done:
+        """Rename a memory or a folder of memories, within a root or to another one; pins and history follow.
+
+        Raises:
+            MemtuiError: when a single memory could not be renamed. For a folder, each outcome tells.
+        """
+        below = self._read_room().below(address)
+        if below:
+            pairs = [(item, Address(new.root, new.path + item.path[len(address.path) :])) for item in below]
+            return self._changer.move(pairs, actor)
+        return _raise_single(self._changer.move([(address, new)], actor, expected_sha256))
+
+    def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
+        """Rename many memories as one undo step, with an outcome for each."""
+        return self._changer.move(pairs, actor)
+
+    def delete(self, addresses: Iterable[Address], *, actor: Actor) -> Done:
+        """Move memories, or all memories of folders, to the trash as one undo step, with an outcome for each."""
+        room = self._read_room()
+        chosen = [item for address in addresses for item in (room.below(address) or [address])]
+        return self._changer.delete(chosen, actor)
+
+    def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
+        """Bring a memory back from the trash, or put one of its old versions under its name."""
+        return self._changer.restore(address, version, actor)
+
+    def set_pinned(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:  # noqa: FBT001
+        """Pin or unpin memories as one undo step."""
+        done = self._changer.set_pinned(addresses, pinned, actor)
+        self._events.publish(Changes(touched=frozenset(outcome.address for outcome in done.outcomes)))
+        return done
+
+    def edit_field(
+        self, address: Address, field: str, value: str, *, expected_sha256: str, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """Set one front-matter field, changing no other byte; `RefusedError` (`E_FRONTMATTER…`) when that is not safe."""
+        return self._changer.edit_field(address, field, value, expected_sha256, actor)
+
+    def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor) -> Version:
+        """Clear one stored text for good and keep its record; the current version is refused."""
+        return self._changer.redact(address, sha256, reason, actor)
+
+    def undo(self, *, actor: Actor) -> Done:
+        """Take the last operation back; the outcomes tell what is no longer as it was left.
+
+        Raises:
+            NotFoundError: `E_NOTHING_TO_UNDO`.
+        """
+        return self._undoer.undo(actor)
+
+    def redo(self, *, actor: Actor) -> Done:
+        """Take the last undo back; see `undo`."""
+        return self._undoer.redo(actor)
+
+    def record_use(self, address: Address, *, actor: Actor, wrote: bool = False) -> None:
+        """Count a read or write by an agent; a person's browsing is no use."""
+        self._marks.record_use(address, actor, wrote=wrote)
+
+    # --- what others did
+
+    def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
+        """Look at the disk, record what others finished, and say what is different."""
+        return self._read_room().reconcile(root_ids)
+
+    def changes(self) -> tuple[Change, ...]:
+        """What others did since the user last looked, newest first; deletions included."""
+        return self._marks.changes()
+
+    def mark_seen(self, addresses: Iterable[Address] | None) -> int:
+        """Remember that the user has looked at the current versions; None means everything.
+
+        Returns:
+            How many memories were unseen before.
+        """
+        marked = self._marks.mark_seen(addresses)
+        if marked:
+            self._events.publish(Changes(touched=frozenset(marked)))
+        return len(marked)
+
+    def seen_version(self, address: Address) -> str | None:
+        """The version of a memory the user last looked at."""
+        return self._marks.seen_version(address)
+
+    # --- drafts
+
+    def save_draft(self, draft: Draft) -> None:
+        """Keep the editor's unsaved text."""
+        self._ledger.save_draft(self._roots.uid(self._roots.find(draft.address.root)), draft)
+
+    def drafts(self) -> tuple[Draft, ...]:
+        """All unsaved texts, oldest first."""
+        return self._ledger.drafts(self._roots.names())
+
+    def drop_draft(self, address: Address) -> None:
+        """Forget a draft; a text that is nowhere else goes on the memory's history first."""
+        self._ledger.drop_draft(self._roots.uid(self._roots.find(address.root)), address.path)
+
+    # --- telling
+
+    def subscribe(self, callback: Callable[[Changes], None]) -> Callable[[], None]:
+        """Be told of this process's own changes and of notices, on the thread they happen; returns how to stop it."""
+        return self._events.subscribe(callback)
+
+    def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> "Watch":
+        """Follow all roots until the watch is stopped; the callbacks come on its own thread."""
+        return self._read_room().watch(on_changes, on_health)
+
+    def notices(self) -> tuple[str, ...]:
+        """What the user must be told about memtui's own ledger, each once."""
+        found = tuple(self._ledger.notices)
+        self._ledger.notices.clear()
+        return found
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What the doctor finds about roots, permissions, the ledger, the clock and the platform's guarantees."""
+        from memtui.engine import doctor
+
+        return doctor.findings(self._roots, self._ledger, self.root_status())
+
+    # --- inside
+
+    def _read_room(self) -> "Reading":
+        if self._reading is None:
+            from memtui.engine.reading import Reading
+
+            self._reading = Reading(self._roots, self._ledger, self._events, self._clock)
+        return self._reading
+
+    def _changed(self, changes: Iterable[Change]) -> None:
+        self._events.publish(Changes(changes=tuple(changes)))
+
+    def _late_write(self, displaced: Displaced, data: bytes) -> None:
+        theirs = self._ledger.keep_text(
+            displaced.uid, displaced.path, data, actor="outside", note="late write into a replaced file"
+        )
+        text = f"Another program finished writing {displaced.address} after it was saved here; its text is in history."
+        self._events.publish(
+            Changes(
+                touched=frozenset([displaced.address]),
+                notices=(
+                    Notice(
+                        "late-write",
+                        text,
+                        displaced.address,
+                        base=displaced.before,
+                        yours=displaced.ours,
+                        theirs=theirs,
+                        at=self._clock(),
+                    ),
+                ),
+            )
+        )
+
+    def _recovered(self, root: Root, count: int) -> None:
+        text = f"{count} interrupted change{'s' if count > 1 else ''} in {root.id} tidied up."
+        self._events.publish(Changes(notices=(Notice("recovered", text, at=self._clock()),)))
+
+
+SETTLED_MS = 2_000
+"""A file whose last change is older than this is not being written any more."""
+
+
+def _raise_single(done: Done) -> Done:
+    if len(done.outcomes) == 1 and done.outcomes[0].error is not None:
+        raise done.outcomes[0].error
+    return done

@@ -1,0 +1,75 @@
+"""The user's and the agents' marks on memories: seen, changed since, used."""
+
+from collections.abc import Iterable
+
+from memtui.engine import paths
+from memtui.engine.files import is_person
+from memtui.engine.ledger import Ledger, Record
+from memtui.engine.model import Actor, Address, Change, Root
+from memtui.engine.roots import Roots
+from memtui.errors import MemtuiError
+
+
+class Marks:
+    """Reads and writes what the ledger remembers beside versions."""
+
+    def __init__(self, roots: Roots, ledger: Ledger) -> None:
+        """Take what it works with."""
+        self._roots = roots
+        self._ledger = ledger
+
+    def changes(self) -> tuple[Change, ...]:
+        """Everything unseen, newest first."""
+        found = [_change(root, record) for root, _, record in self._unseen()]
+        return tuple(sorted(found, key=lambda change: change.at, reverse=True))
+
+    def mark_seen(self, addresses: Iterable[Address] | None) -> list[Address]:
+        """Mark memories as seen; returns those that were not."""
+        if addresses is None:
+            chosen = [(root, uid, record) for root, uid, record in self._unseen()]
+        else:
+            chosen = []
+            for address in addresses:
+                root = self._roots.find(address.root)
+                uid = self._roots.uid(root)
+                record = self._ledger.record(uid, address.path)
+                if record is not None and not record.seen:
+                    chosen.append((root, uid, record))
+        self._ledger.mark_seen([(uid, record.path, record.sha256) for _, uid, record in chosen])
+        return [Address(root.id, record.path) for root, _, record in chosen]
+
+    def seen_version(self, address: Address) -> str | None:
+        """The version the user last looked at."""
+        record = self._ledger.record(self._roots.uid(self._roots.find(address.root)), address.path)
+        return record.seen_sha256 if record else None
+
+    def record_use(self, address: Address, actor: Actor, *, wrote: bool) -> None:
+        """Count a use by an agent."""
+        paths.split(address.path)
+        if not is_person(actor.name):
+            self._ledger.record_use(self._roots.uid(self._roots.find(address.root)), address.path, wrote=wrote)
+
+    def _unseen(self) -> Iterable[tuple[Root, int, Record]]:
+        for root in self._roots.all():
+            try:
+                opened = self._roots.open(root)
+            except MemtuiError:
+                continue  # a folder that cannot be opened shows its reason in the list of roots
+            if opened.fresh:
+                continue
+            for record in self._ledger.records(opened.uid).values():
+                if is_unseen(record):
+                    yield root, opened.uid, record
+
+
+def is_unseen(record: Record) -> bool:
+    """Whether somebody else changed a memory since the user last looked."""
+    return not record.seen and not is_person(record.actor)
+
+
+def _change(root: Root, record: Record) -> Change:
+    if record.sha256 is None:
+        kind = "deleted"
+    else:
+        kind = "modified" if record.seen_sha256 else "created"
+    return Change(Address(root.id, record.path), kind, record.actor, record.seen_sha256, record.sha256, record.at)

@@ -1,0 +1,279 @@
+"""The roots of one engine: their open folders, ledger ids and locks, and how a text names a memory in them."""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from memtui.engine import fsio, paths, recovery
+from memtui.engine.files import Site
+from memtui.engine.grace import Grace
+from memtui.engine.ledger import Ledger
+from memtui.engine.locks import RootLock
+from memtui.engine.model import Actor, Address, Problem, Root
+from memtui.engine.paths import RootHandle
+from memtui.errors import MemtuiError, NotFoundError, UsageError
+
+
+class OpenRoot(NamedTuple):
+    """A root with its ledger id; `handle` is None while its folder does not exist."""
+
+    root: Root
+    handle: RootHandle | None
+    uid: int
+    fresh: bool
+    """Never reconciled before."""
+
+
+class Roots:
+    """Opens each root once and keeps it open; safe to share between threads."""
+
+    def __init__(
+        self,
+        roots: Iterable[Root],
+        ledger: Ledger,
+        grace: Grace,
+        *,
+        wait: float,
+        on_recovered: Callable[[Root, int], None],
+    ) -> None:
+        """Remember the roots; nothing is opened until it is used."""
+        self._ledger = ledger
+        self._grace = grace
+        self._wait = wait
+        self._on_recovered = on_recovered
+        self._guard = threading.RLock()
+        self._roots: dict[str, Root] = {}
+        self._handles: dict[str, RootHandle] = {}
+        self._uids: dict[str, tuple[tuple[int, int] | None, int, bool]] = {}
+        self._locks: dict[int, RootLock] = {}
+        self.problems: dict[str, list[Problem]] = {}
+        self.add(roots)
+
+    def add(self, roots: Iterable[Root]) -> None:
+        """Add roots that are not there yet; a folder that is there under another id is left out and said so."""
+        with self._guard:
+            folders = {identity: known.id for known in self._roots.values() if (identity := _identity(known))}
+            for root in roots:
+                if root.id in self._roots:
+                    self._roots[root.id] = root
+                    continue
+                identity = _identity(root)
+                other = folders.get(identity) if identity else None
+                if other is not None and identity is not None and not _disjoint(self._roots[other], root):
+                    self.problems.setdefault(other, []).append(
+                        Problem("E_SAME_ROOT", f"{root.id} is the same folder; its memories are shown here only.")
+                    )
+                    continue
+                if identity:
+                    folders.setdefault(identity, root.id)
+                self._roots[root.id] = root
+
+    def all(self) -> tuple[Root, ...]:
+        """Every root, in the order given."""
+        with self._guard:
+            return tuple(self._roots.values())
+
+    def chosen(self, root_ids: Iterable[str] | None) -> tuple[Root, ...]:
+        """The named roots, or all of them."""
+        return self.all() if root_ids is None else tuple(self.find(root_id) for root_id in root_ids)
+
+    def find(self, root_id: str) -> Root:
+        """A root by id or alias.
+
+        Raises:
+            NotFoundError: `E_NO_ROOT`.
+        """
+        with self._guard:
+            found = self._roots.get(root_id)
+            if found is None:
+                found = next((root for root in self._roots.values() if root_id in root.aliases), None)
+        if found is None:
+            import difflib
+
+            names = [name for root in self.all() for name in (root.id, *root.aliases)]
+            close = difflib.get_close_matches(root_id, names, n=1)
+            raise NotFoundError(
+                f"There is no root {root_id!r}.",
+                code="E_NO_ROOT",
+                hint=f"Did you mean {close[0]}?" if close else "`memtui roots` lists them.",
+            )
+        return found
+
+    def open(self, root: Root) -> OpenRoot:
+        """A root opened for reading; a folder that was replaced is opened anew.
+
+        Raises:
+            MemtuiError: the folder exists and cannot be opened.
+        """
+        with self._guard:
+            identity = _identity(root)
+            handle = self._handles.get(root.id)
+            if handle is not None and handle.identity != identity:
+                del self._handles[root.id]  # left to whoever still reads through it; closed when collected
+                handle = None
+            if handle is None and identity is not None:
+                handle = self._handles[root.id] = RootHandle(root)
+            uid, fresh = self._uid(root, handle.identity if handle else None)
+            return OpenRoot(root, handle, uid, fresh)
+
+    def reading(self, root: Root) -> RootHandle:
+        """The open folder of a root, without asking the ledger.
+
+        Raises:
+            NotFoundError: `E_ROOT_MISSING`.
+        """
+        with self._guard:
+            handle = self._handles.get(root.id)
+            if handle is None or handle.identity != _identity(root):
+                handle = self._handles[root.id] = RootHandle(root)
+            return handle
+
+    def uid(self, root: Root) -> int:
+        """The ledger's id of a root."""
+        return self.open(root).uid
+
+    def names(self) -> dict[int, str]:
+        """Root ids by ledger id."""
+        found: dict[int, str] = {}
+        for root in self.all():
+            try:
+                found[self.uid(root)] = root.id
+            except MemtuiError:
+                continue  # a folder that cannot be opened has no memories to name; `status` tells why
+        return found
+
+    @contextmanager
+    def site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:
+        """A root locked for a change, after what a dead process left was tidied up.
+
+        Args:
+            root: the root.
+            actor: shown to whoever waits for us.
+            create: make the folder when it is missing.
+
+        Raises:
+            BusyError: `E_LOCKED`.
+            RefusedError: `E_ROOT_REPLACED`.
+            NotFoundError: `E_ROOT_MISSING`.
+        """
+        with self._guard:
+            handle = self._handles.get(root.id)
+            if handle is None:
+                if create and _identity(root) is None:
+                    try:
+                        fsio.make_root(root.path)
+                    except OSError as error:
+                        raise paths.translate(error, f"Making the folder of {root.id}") from error
+                handle = self._handles[root.id] = RootHandle(root)
+            uid, _ = self._uid(root, handle.identity)
+            lock = self._locks.get(uid)
+            if lock is None:
+                folder = os.path.join(self._ledger.directory, "locks")
+                lock = self._locks[uid] = RootLock(folder, f"root-{uid}.lock")
+        with lock.held(wait=self._wait, who=actor.name):
+            handle.check()
+            site = Site(handle, uid, self._ledger, self._grace)
+            tidied = recovery.recover(site)
+            if tidied:
+                self._on_recovered(root, tidied)
+            yield site
+
+    def _uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
+        known = self._uids.get(root.id)
+        if known is None or known[0] != identity or not known[1]:
+            uid, fresh = self._ledger.root_uid(root, identity)
+            known = self._uids[root.id] = (identity, uid, fresh)
+        return known[1], known[2]
+
+    def baselined(self, root: Root) -> None:
+        """Forget that a root was fresh."""
+        with self._guard:
+            identity, uid, _ = self._uids[root.id]
+            self._uids[root.id] = (identity, uid, False)
+
+    def close(self) -> None:
+        """Close every folder and lock."""
+        with self._guard:
+            for handle in self._handles.values():
+                handle.close()
+            for lock in self._locks.values():
+                lock.close()
+            self._handles.clear()
+            self._locks.clear()
+
+    # --- names
+
+    def resolve(self, text: str) -> Address:
+        """What a person's text names: `<root id or alias>/<path>`, `/memories/<scope>/<path>`, or a file-system path.
+
+        Raises:
+            UsageError: no form of an address.
+            NotFoundError: `E_NO_ROOT`.
+            RefusedError: `E_NAME`.
+        """
+        if text.startswith("/memories/"):
+            scope, slash, path = text[len("/memories/") :].partition("/")
+            if slash and path and not os.path.lexists(text):
+                return self._checked(Address(self.find(f"memtui:{scope}").id, path))
+        if not text.startswith(("/", "./", "../", "~/")):
+            root_id, slash, path = text.partition("/")
+            if slash and path:
+                try:
+                    return self._checked(Address(self.find(root_id).id, path))
+                except NotFoundError:
+                    found = self._from_file(text)
+                    if found is not None:
+                        return found
+                    raise
+        found = self._from_file(os.path.expanduser(text))
+        if found is not None:
+            return found
+        if text.startswith(("/", "./", "../", "~/")):
+            raise NotFoundError(
+                f"{text!r} lies in no known root.",
+                code="E_NO_ROOT",
+                hint="`memtui roots` lists them; --root NAME=DIR adds one.",
+            )
+        raise UsageError(
+            f"{text!r} is not an address.", hint="Write <root id>/<path>, such as memtui:global/preferences.md."
+        )
+
+    def _checked(self, address: Address) -> Address:
+        paths.split(address.path)
+        return address
+
+    def _from_file(self, text: str) -> Address | None:
+        path = os.path.abspath(text)
+        candidates = (path, os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)))
+        best: tuple[int, Address] | None = None
+        for root in self.all():
+            for base in {root.path, os.path.realpath(root.path)}:
+                for candidate in candidates:
+                    inside = candidate[len(base) :].lstrip("/") if candidate.startswith(base.rstrip("/") + "/") else ""
+                    if inside and included(root, inside) and (best is None or len(base) > best[0]):
+                        best = (len(base), Address(root.id, inside))
+        return self._checked(best[1]) if best else None
+
+
+def included(root: Root, path: str) -> bool:
+    """Whether a path belongs to a root that holds only some files of its folder."""
+    include = root.policy.include
+    return include is None or any(
+        path == pattern or (pattern.endswith("/") and path.startswith(pattern)) for pattern in include
+    )
+
+
+def _identity(root: Root) -> tuple[int, int] | None:
+    try:
+        status = fsio.stat_path(root.path)
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino)
+
+
+def _disjoint(first: Root, second: Root) -> bool:
+    """Two roots may share a folder when each takes its own files from it."""
+    one, two = first.policy.include, second.policy.include
+    return one is not None and two is not None and not set(one) & set(two)
