@@ -43,29 +43,43 @@ class _File(NamedTuple):
         )
 
     def line_of(self, key: str, nth: int = 0) -> int:
-        """Find the line a key is set on: 0 when it is written in a way this simple search does not see.
+        """Find the line a key is set on, or else the line of the table around it.
 
         Args:
-            key: dotted; for the nth table of an array, `roots` and `nth`, or `roots.dir` and `nth`.
+            key: dotted; for the nth table of an array, `roots` or `roots.dir` and `nth`.
             nth: which table of the array, from 1; 0 for a plain table.
+
+        Returns:
+            From 1; 0 when it is written in a way this simple search does not see.
         """
+        while key:
+            line = self._line_of(key, nth) or (self._line_of(key, 0) if nth else 0)
+            if line:
+                return line
+            key = key.rpartition(".")[0]
+        return 0
+
+    def _line_of(self, key: str, nth: int) -> int:
         table, seen = "", 0
-        for number, raw in enumerate(self.text.splitlines(), start=1):
+        for number, raw in enumerate(self.text.split("\n"), start=1):
             line = raw.strip()
             if line.startswith("["):
-                table = line.strip("[] \t").partition("]")[0].replace('"', "").replace(" ", "")
+                table = _plain(line.strip("[ \t").partition("]")[0])
                 seen += line.startswith("[[") and table == key.partition(".")[0]
-                if table == key and (nth == 0 or seen == nth):
-                    return number
-                continue
-            name, equals, _ = line.partition("=")
-            if not equals:
-                continue
-            plain = name.strip().replace('"', "").replace("'", "").replace(" ", "")
-            full = f"{table}.{plain}" if table else plain
-            if (full == key or full.startswith(key + ".")) and (nth == 0 or seen == nth):
+                full = table
+            else:
+                name, equals, _ = line.partition("=")
+                if not equals:
+                    continue
+                full = f"{table}.{_plain(name)}" if table else _plain(name)
+            if (full == key or full.startswith(key + ".")) and nth in (0, seen):
                 return number
         return 0
+
+
+def _plain(key: str) -> str:
+    """Write a key without quotes and spaces."""
+    return "".join(c for c in key if c not in "\"' \t")
 
 
 def read_config(path: str, home: str | None) -> Chosen:

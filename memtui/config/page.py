@@ -16,7 +16,7 @@ setting with its value and where that came from, `memtui config path` says where
 
 An option of the command line beats the file, the file beats the environment, and the environment beats the default.
 A mistake in the file stops memtui with `E_CONFIG`, the file, the line, the key and what was probably meant: a setting
-that is silently ignored would be worse. No memory is touched. A file inside a repository is never read as configuration.
+that is silently ignored would be worse. No memory is touched. Nothing inside a repository is read as configuration.
 """
 
 _EXAMPLE = """\
@@ -66,8 +66,8 @@ _FOLDERS = """\
 | memtui's own memories | below it, in `memory/` | `~/.local/share/memtui/memory/` | the same |
 
 Global memories are in `memory/global/`, those of a workspace in `memory/workspace/`, one folder for each checkout, and
-those of a project in the project's own `.memtui/memory/`, or with `project_memory = "host"` in `memory/project/`. Reading
-never creates a folder; each is made when something is first written there.
+those of a project in the project's own `.memtui/memory/`, or with `project_memory = "host"` in `memory/project/`.
+Reading never creates a folder; each is made when something is first written there.
 
 The project is the folder of `--project`, else the nearest folder at or above the working directory with `.git` in it,
 else the working directory. Without `HOME` the password database is asked for the home folder; when that knows none
