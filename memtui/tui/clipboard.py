@@ -1,0 +1,72 @@
+"""Copying, by the route that works here: a native tool, the tmux buffer, or the terminal; and which one it was.
+
+A terminal escape has no answer, so "copied" alone can be a lie; the message names the route, and a text too large for
+it is an error.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+from memtui.config.settings import Terminal
+from memtui.errors import RefusedError
+
+ESCAPE_BYTES = 70_000
+"""Terminals drop longer texts without a word."""
+
+SECONDS = 3.0
+"""How long a clipboard tool may take."""
+
+NATIVE = (
+    ("pbcopy", ()),
+    ("wl-copy", ()),
+    ("xclip", ("-selection", "clipboard", "-in")),
+    ("xsel", ("--clipboard", "--input")),
+)
+"""Clipboard programs, in the order in which they are tried."""
+
+
+def copy(text: str, terminal: Terminal, escape: Callable[[str], None]) -> str:
+    """Copy text, and return the route in words.
+
+    Args:
+        text: what to copy.
+        terminal: where we are.
+        escape: has the terminal take a text (OSC 52).
+
+    Raises:
+        RefusedError: `E_TOO_BIG`, when it does not fit the only route there is.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    local = not terminal.remote and (terminal.display or sys.platform == "darwin")
+    for name, arguments in NATIVE if local else ():
+        if _piped(name, arguments, data):
+            return name
+    if terminal.tmux and _piped("tmux", ("load-buffer", "-w", "-"), data):
+        return "the tmux buffer, and the terminal through it"
+    if len(data) > ESCAPE_BYTES:
+        raise RefusedError(
+            f"{len(data):,} bytes are too many for the terminal's clipboard.",
+            code="E_TOO_BIG",
+            hint="Copy the path (y p) and use the file.",
+        )
+    escape(data.decode("utf-8", "replace"))
+    return "the terminal (OSC 52)"
+
+
+def _piped(name: str, arguments: tuple[str, ...], data: bytes) -> bool:
+    """Give the text to a program, if it is there and takes it."""
+    try:
+        done = subprocess.run(
+            [name, *arguments],
+            input=data,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
