@@ -87,6 +87,13 @@ class Delta:
         self.folders = False
         """Whether folders appeared or went."""
 
+    def add(self, other: "Delta") -> None:
+        """Join what a further look found."""
+        self.changed |= other.changed
+        self.gone = (self.gone - other.changed) | other.gone
+        self.flagged |= other.flagged
+        self.folders |= other.folders
+
 
 class _Item(Protocol):
     @property

@@ -1,0 +1,366 @@
+"""Rows: every memory of a root as a list shows it, kept from one look to the next and never older than the disk.
+
+A row is rebuilt only when its stat, its text or its ledger record changed, and the same `Memory` object is handed out
+until then, so that a list of thousands costs a stat each and a screen can tell by identity what to draw again.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple, Protocol
+
+from memtui.engine import rowcache
+from memtui.engine.files import is_person
+from memtui.engine.ledger import Record
+from memtui.engine.model import Address, Memory, Problem, Root
+from memtui.engine.paths import RootHandle
+from memtui.engine.readings import SETTLE_MS, Reading, Times, read
+from memtui.engine.scan import Delta, Entry, Tree
+from memtui.engine.selection import Patterns, Selection
+
+HEAT_STEP_MS = 3_600_000
+"""How often decaying heat is worked out anew: in this time it loses less than half a percent."""
+BEING_WRITTEN = Problem("being-written", "Somebody may still be writing it: its text was not yet seen twice.")
+GENERATED = Problem("generated", "The agent regenerates it, so an edit will be overwritten.")
+PROTECTED = Problem("protected", "The agent's layout protects it: automatic work leaves it alone.")
+
+
+class Book(Protocol):
+    """What rows need of the ledger."""
+
+    def records(self, uid: int) -> dict[str, Record]:
+        """Everything known of the memories of a root, by path."""
+
+    def change_counter(self) -> tuple[int, int]:
+        """A pair that differs from an earlier one when any process has committed since."""
+
+
+class Rows(NamedTuple):
+    """The rows of one root, and what its status says."""
+
+    items: tuple[Memory, ...]
+    """Ordered by path."""
+    files: int
+    bytes: int
+    truncated: bool = False
+    problems: tuple[Problem, ...] = ()
+
+
+class Shelf:
+    """Everything kept about one root."""
+
+    def __init__(self, root: Root) -> None:
+        """Begin with nothing."""
+        self.guard = threading.RLock()
+        self.root = root
+        self.tree = Tree(Selection.of(root.policy))
+        self.uid = -1
+        self.identity = (0, 0)
+        self.readings: dict[str, Reading] = {}
+        self.rows: dict[str, Memory] = {}
+        self.records: Mapping[str, Record] = {}
+        self.counter: tuple[int, int] | None = None
+        self.heat_at = 0
+        self.stale: set[str] = set()
+        """Paths whose content is not known, or not to be believed the next time."""
+        self.news: set[str] = set()
+        """Paths that were read, appeared or went since somebody took the news."""
+        self.rebuilt: set[str] = set()
+        """Paths whose row changed since somebody took the news."""
+        self.writing: frozenset[str] = frozenset()
+        """Paths with content that is not settled, as the reconciler says."""
+        self.held: dict[str, bool] = {}
+        """Paths that are gone but not believed to be, and whether to show them as missing."""
+        self.result: Rows | None = None
+        self.complete = False
+        """Whether the whole root was looked at."""
+        self.unsaved = False
+        self.protected = Patterns(root.policy.protected)
+        self.generated = Patterns(root.policy.generated)
+
+    def rename(self, identity: tuple[int, int]) -> None:
+        """Forget everything when the root is another folder than before."""
+        if self.identity not in ((0, 0), identity):
+            self.tree.forget()
+            for kept in (self.readings, self.rows, self.stale, self.held):
+                kept.clear()
+            self.writing, self.result, self.complete = frozenset(), None, False
+        self.identity = identity
+
+
+class Catalog:
+    """The rows of every root; safe to share between threads."""
+
+    def __init__(
+        self, ledger: Book, state_dir: str, clock: Callable[[], int], *, ticks: Callable[[], int] | None = None
+    ) -> None:
+        """Start without rows; nothing is read before it is asked for.
+
+        Args:
+            ledger: the ledger.
+            state_dir: where rows are kept between processes, in files that may be deleted at any time.
+            clock: milliseconds since the epoch.
+            ticks: milliseconds that only move forward, for durations; the system's monotonic clock if not given.
+        """
+        self._ledger = ledger
+        self._state_dir = state_dir
+        self._clock = clock
+        self._ticks = ticks or monotonic_ms
+        self._guard = threading.Lock()
+        self._shelves: dict[str, Shelf] = {}
+
+    # --- for lists
+
+    def rows(self, handle: RootHandle, uid: int) -> Rows:
+        """The rows of a root as it is on disk now; nothing is recorded.
+
+        Args:
+            handle: the root's open folder.
+            uid: the ledger's id of the root.
+
+        Raises:
+            MemtuiError: the root's folder cannot be listed.
+        """
+        shelf = self.shelf(handle.root)
+        with shelf.guard:
+            self.look(shelf, handle, uid)
+            return self.result(shelf)
+
+    def row(self, handle: RootHandle, uid: int, path: str) -> Memory | None:
+        """The row of one memory as it is on disk now, without listing the root; None when it is not there."""
+        shelf = self.shelf(handle.root)
+        folder, _, name = path.rpartition("/")
+        with shelf.guard:
+            self.look(shelf, handle, uid, names={folder: {name}})
+            return shelf.rows.get(path)
+
+    def cached(self, root: Root) -> Rows | None:
+        """The rows of the last look, this process's or an earlier one's, without touching memory files."""
+        shelf = self.shelf(root)
+        with shelf.guard:
+            if shelf.complete:
+                return self.result(shelf)
+        found = rowcache.load(self._state_dir, root)
+        return None if found is None else Rows(found.rows, len(found.rows), sum([row.bytes for row in found.rows]))
+
+    def keep(self, *, small: bool = True) -> None:
+        """Write changed rows down for the next process.
+
+        Args:
+            small: also those of roots so small that reading them anew is quicker; what the first paint needs.
+        """
+        with self._guard:
+            shelves = list(self._shelves.values())
+        for shelf in shelves:
+            with shelf.guard:
+                if shelf.unsaved and shelf.result is not None and (small or len(shelf.rows) >= rowcache.WORTH_LOADING):
+                    rowcache.save(self._state_dir, shelf.root, shelf.identity, shelf.result.items, shelf.readings)
+                    shelf.unsaved = False
+
+    # --- for the reconciler
+
+    def shelf(self, root: Root) -> Shelf:
+        """What is kept about a root. Hold its `guard` while using it."""
+        with self._guard:
+            found = self._shelves.get(root.id)
+            if found is None or (found.root is not root and found.root != root):
+                found = self._shelves[root.id] = Shelf(root)
+            return found
+
+    def look(
+        self,
+        shelf: Shelf,
+        handle: RootHandle,
+        uid: int,
+        *,
+        folders: Iterable[str] | None = None,
+        names: Mapping[str, Collection[str]] | None = None,
+    ) -> Delta:
+        """Bring a shelf up to date with the disk and the ledger.
+
+        Args:
+            shelf: from `shelf`, its guard held.
+            handle: the root.
+            uid: the ledger's id of the root.
+            folders: only these folders.
+            names: only these names, by folder.
+
+        Raises:
+            MemtuiError: the root's folder cannot be listed.
+        """
+        new_uid = shelf.uid != uid
+        if new_uid or shelf.identity != handle.identity:
+            shelf.rename(handle.identity)
+            shelf.uid = uid
+        loaded: Mapping[str, Reading] = {}
+        if not shelf.complete and names is None and folders is None:
+            loaded = self._load(shelf, handle)
+        if names is not None:
+            delta = Delta()
+            for folder, some in names.items():
+                delta.add(shelf.tree.look(handle, folder, some))
+        else:
+            delta = shelf.tree.refresh(handle, folders)
+            shelf.complete |= folders is None
+        stale = shelf.stale
+        for path in delta.gone:
+            shelf.readings.pop(path, None)
+            stale.discard(path)
+        for path in delta.changed:
+            kept = loaded.get(path)
+            entry = shelf.tree.entry(path)
+            if entry is None or not entry.readable:
+                shelf.readings.pop(path, None)
+                stale.discard(path)
+            elif kept is not None and kept.trusted and kept.key == entry.key:
+                shelf.readings[path] = kept
+            else:
+                stale.add(path)
+        changed = delta.changed | delta.flagged | delta.gone
+        shelf.news |= delta.changed | delta.gone
+        if stale:
+            changed |= self.read(shelf, handle, stale).keys()
+        changed |= self._changed_records(shelf, force=new_uid)
+        self._rebuild(shelf, changed)
+        return delta
+
+    def read(
+        self, shelf: Shelf, handle: RootHandle, wanted: Iterable[str], contents: dict[str, bytes] | None = None
+    ) -> dict[str, Reading]:
+        """Read memories now, whatever their stats say; rows follow at the next look. See `readings.read`."""
+        times = Times(self._clock(), self._ticks())
+        found = read(handle, shelf.tree, list(wanted), shelf.readings, times, contents)
+        shelf.readings.update(found)
+        shelf.news |= found.keys()
+        for path, reading in found.items():
+            if reading.trusted:
+                shelf.stale.discard(path)
+            else:
+                shelf.stale.add(path)
+        return found
+
+    def show(self, shelf: Shelf, *, writing: Collection[str], held: Mapping[str, bool]) -> None:
+        """Say which rows are being written, and which are gone without being believed to be.
+
+        Args:
+            shelf: from `shelf`, its guard held.
+            writing: paths whose content is not settled.
+            held: paths that are gone, and whether to show them as missing.
+        """
+        changed = set(shelf.writing.symmetric_difference(writing))
+        changed |= {path for path in held.keys() | shelf.held.keys() if held.get(path) is not shelf.held.get(path)}
+        shelf.writing, shelf.held = frozenset(writing), dict(held)
+        self._rebuild(shelf, changed)
+
+    def result(self, shelf: Shelf) -> Rows:
+        """The rows as of the last look."""
+        if shelf.result is None:
+            rows = shelf.rows
+            items = tuple([rows[path] for path in sorted(rows)])
+            total = sum([row.bytes for row in items])
+            tree = shelf.tree
+            shelf.result = Rows(items, len(tree), total, tree.truncated, tree.problems())
+            shelf.unsaved = True
+        elif shelf.result.truncated is not shelf.tree.truncated or shelf.result.problems != shelf.tree.problems():
+            shelf.result = shelf.result._replace(truncated=shelf.tree.truncated, problems=shelf.tree.problems())
+        return shelf.result
+
+    # --- building rows
+
+    def _load(self, shelf: Shelf, handle: RootHandle) -> Mapping[str, Reading]:
+        """Readings of an earlier process, if this is the same folder and there are so many that loading them pays."""
+        found = rowcache.load(self._state_dir, shelf.root, at_least=rowcache.WORTH_LOADING)
+        return found.readings() if found is not None and found.identity == handle.identity else {}
+
+    def _changed_records(self, shelf: Shelf, *, force: bool) -> set[str]:
+        heat_at = self._clock() // HEAT_STEP_MS * HEAT_STEP_MS
+        changed = set()
+        if heat_at != shelf.heat_at:
+            shelf.heat_at = heat_at
+            changed = {path for path, record in shelf.records.items() if record.uses}
+        counter = self._ledger.change_counter()
+        if force or counter != shelf.counter:
+            before, shelf.records = shelf.records, self._ledger.records(shelf.uid)
+            shelf.counter = counter
+            changed |= {path for path, record in shelf.records.items() if before.get(path) != record}
+            changed |= before.keys() - shelf.records.keys()
+        return changed
+
+    def _rebuild(self, shelf: Shelf, changed: Iterable[str]) -> None:
+        rows = shelf.rows
+        now = self._clock()
+        for path in changed:
+            entry = shelf.tree.entry(path)
+            before = rows.get(path)
+            row = before
+            if entry is not None:
+                row = _row(shelf, entry, before, now)
+            elif path not in shelf.held:
+                row = None
+            elif before is not None:
+                row = before._replace(missing=shelf.held[path])
+            if row is None:
+                if before is not None:
+                    del rows[path]
+            elif row != before:
+                rows[path] = row
+            else:
+                continue
+            shelf.result = None
+            shelf.rebuilt.add(path)
+
+
+def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory | None:
+    path = entry.path
+    reading = shelf.readings.get(path)
+    record = shelf.records.get(path)
+    problems = entry.problems
+    sha = None
+    description = ""
+    key = entry.key
+    if entry.readable:
+        if reading is None:
+            return None  # it went between listing and reading
+        key, sha, description = reading.key, reading.sha256, reading.description
+        problems += reading.problems
+    known = record is not None and sha is not None and record.sha256 == sha
+    modified_at = key.mtime_ns // 1_000_000
+    if (flags := shelf.tree.flags(path)) or shelf.root.policy.protected or shelf.root.policy.generated:
+        problems += flags
+        problems += (PROTECTED,) if shelf.protected.match(path) else ()
+        problems += (GENERATED,) if shelf.generated.match(path) else ()
+    if path in shelf.writing or (
+        not known and reading is not None and not reading.steady and sha is not None and now - modified_at < SETTLE_MS
+    ):
+        problems += (BEING_WRITTEN,)
+    address = before.address if before is not None else Address(shelf.root.id, path)
+    root = shelf.root
+    if record is None:
+        # Nothing recorded: news only where the root's content was recorded before.
+        unseen = bool(shelf.records) and sha is not None
+        return Memory(
+            address, root.scope, root.agent, key.size, modified_at, sha, description, unseen=unseen, problems=problems
+        )
+    return Memory(
+        address,
+        root.scope,
+        root.agent,
+        key.size,
+        modified_at,
+        sha,
+        description,
+        record.pinned,
+        record.uses,
+        record.heat_now(shelf.heat_at),
+        record.last_used_at,
+        record.last_written_at,
+        sha is not None and record.seen_sha256 != sha and not (known and is_person(record.actor)),
+        record.actor if known else "outside",
+        record.versions,
+        problems,
+    )
+
+
+def monotonic_ms() -> int:
+    """The system's monotonic clock in milliseconds."""
+    return time.monotonic_ns() // 1_000_000

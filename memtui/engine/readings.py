@@ -1,0 +1,139 @@
+"""What was read from each memory, and how far that can be believed without reading it again.
+
+A stat alone proves nothing about a file that changed a moment ago, and one read proves nothing about a file somebody is
+still writing. `trusted` answers the first question, `steady` the second; nobody else compares times with contents.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from memtui.engine import fsio, paths
+from memtui.engine.content import judge
+from memtui.engine.model import Address, Problem, Root
+from memtui.engine.scan import READ_LIMIT, Entry, Key, Tree
+from memtui.errors import MemtuiError, NotFoundError
+
+RACY_MS = 2_000
+"""A file that changed less than this before it was read may change again without its stat showing it."""
+SETTLE_MS = 100
+"""Two equal reads this far apart make a version."""
+
+
+class Reading(NamedTuple):
+    """The latest complete read of one memory."""
+
+    key: Key
+    sha256: str | None
+    """None when it could not be read (see `problems`)."""
+    description: str
+    problems: tuple[Problem, ...]
+    trusted: bool
+    """Whether the same key means the same content."""
+    since: int
+    """Ticks of the first read that gave this content, in milliseconds."""
+    steady: bool
+    """Whether its writer is done: it was read twice, or had not changed for long."""
+
+
+class Times(NamedTuple):
+    """When a look happens."""
+
+    now: int
+    """The wall clock, comparable with files' times: milliseconds since the epoch."""
+    ticks: int
+    """A clock that only moves forward, for durations: milliseconds."""
+
+
+def read(
+    handle: paths.RootHandle,
+    tree: Tree,
+    wanted: Iterable[str],
+    before: dict[str, Reading],
+    times: Times,
+    contents: dict[str, bytes] | None = None,
+) -> dict[str, Reading]:
+    """Read memories, one folder handle at a time.
+
+    Args:
+        handle: the root.
+        tree: what is in it.
+        wanted: paths; those that are not there, or must not be opened, are left out of the answer.
+        before: earlier readings.
+        times: when this happens.
+        contents: receives the bytes by path, if given.
+    """
+    folders: dict[str, list[Entry]] = {}
+    for path in wanted:
+        entry = tree.entry(path)
+        if entry is not None and entry.readable:
+            folders.setdefault(path.rpartition("/")[0], []).append(entry)
+    found: dict[str, Reading] = {}
+    for folder, entries in folders.items():
+        try:
+            with handle.folder(tuple(folder.split("/")) if folder else ()) as opened:
+                for entry in entries:
+                    data = _read_one(opened, handle, entry, before.get(entry.path), times, found)
+                    if contents is not None and data is not None:
+                        contents[entry.path] = data
+        except NotFoundError:
+            continue  # the folder went since it was listed: the next look at its parent tells
+        except MemtuiError as error:
+            for entry in entries:
+                found[entry.path] = _refused(entry.key, error, times)
+    return found
+
+
+def _read_one(
+    parent: int,
+    handle: paths.RootHandle,
+    entry: Entry,
+    before: Reading | None,
+    times: Times,
+    found: dict[str, Reading],
+) -> bytes | None:
+    path = entry.path
+    root = handle.root
+    try:
+        opened, status = paths.open_regular(
+            parent, path.rpartition("/")[2], Address(root.id, path), handle.identity[0], READ_LIMIT
+        )
+        try:
+            data = fsio.read_all(opened, status.st_size)
+            after = fsio.fstat(opened)
+        finally:
+            fsio.close(opened)
+    except NotFoundError:
+        return None  # it went since it was listed
+    except OSError as error:
+        found[path] = _refused(entry.key, paths.translate(error, f"Reading {root.id}/{path}"), times)
+        return None
+    except MemtuiError as error:
+        found[path] = _refused(entry.key, error, times)
+        return None
+    key = Key(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_mode, status.st_nlink)
+    same = (
+        after.st_size == key.size == len(data)
+        and after.st_mtime_ns == key.mtime_ns
+        and after.st_ctime_ns == key.ctime_ns
+    )
+    found[path] = _reading(root, key, data, before, times, same=same)
+    return data
+
+
+def _reading(root: Root, key: Key, data: bytes, before: Reading | None, times: Times, *, same: bool) -> Reading:
+    sha = hashlib.sha256(data).hexdigest()
+    age = times.now - key.mtime_ns // 1_000_000
+    trusted = same and age > RACY_MS and times.now - key.ctime_ns // 1_000_000 > RACY_MS
+    if before is not None and before.sha256 == sha:
+        description, problems, since = before.description, before.problems, before.since
+        steady = before.steady or times.ticks - since >= SETTLE_MS
+    else:
+        description, problems = judge(data, root.policy)
+        since, steady = times.ticks, False
+    return Reading(key, sha, description, problems, trusted, since, steady or (same and age > RACY_MS))
+
+
+def _refused(key: Key, error: MemtuiError, times: Times) -> Reading:
+    lasting = error.code == "E_PERMISSION" and times.now - key.ctime_ns // 1_000_000 > RACY_MS
+    return Reading(key, None, "", (Problem(error.code, error.message),), lasting, times.ticks, steady=False)

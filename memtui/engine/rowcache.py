@@ -1,0 +1,171 @@
+"""Rows of the last look, kept on disk for the next process: one disposable file per root in the state folder.
+
+Nothing depends on it: a file that is missing, cut, garbled or of another kind is no file. It exists so that the first
+paint needs no scan, and a new process need not hash again what has not changed.
+"""
+
+import binascii
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from memtui.engine import fsio
+from memtui.engine.model import Address, Memory, Problem, Root
+from memtui.engine.readings import Reading
+from memtui.engine.scan import Key
+
+WORTH_LOADING = 200
+"""Rows; fewer are read anew more quickly than this file is loaded."""
+_BYTES_PER_ROW = 150
+_LARGEST = 64 * 1024 * 1024
+_FORMAT = "memtui rows 1"
+_FOLDER = "rows"
+
+Columns = dict[str, list[Any]]
+
+
+class Cached(NamedTuple):
+    """What an earlier look left."""
+
+    identity: tuple[int, int]
+    """The (device, inode) of the root's folder then."""
+    rows: tuple[Memory, ...]
+    readings: Callable[[], dict[str, Reading]]
+    """Builds the readings; costs as much again as the rows, so only who revalidates asks."""
+
+
+def save(
+    state_dir: str,
+    root: Root,
+    identity: tuple[int, int],
+    rows: Sequence[Memory],
+    readings: Mapping[str, Reading],
+) -> bool:
+    """Write the rows of a root down. False when that was not possible: nothing depends on it."""
+    import json
+
+    kept = [row for row in rows if not row.missing]
+    columns: Columns = {name: [] for name in _COLUMNS}
+    for row in kept:
+        path = row.address.path
+        reading = readings.get(path)
+        for name, value in zip(
+            _COLUMNS,
+            (path, *row[3:7], *row[7:15], *(reading.key if reading else _NO_KEY), bool(reading and reading.trusted)),
+            strict=True,
+        ):
+            columns[name].append(value)
+    head = {"root": [root.id, root.path], "identity": identity, "scope": root.scope, "agent": root.agent}
+    # Problems of a reading come first, then those that hold for this look only; most rows have neither.
+    odd = {
+        str(number): [row.problems, reading.problems if (reading := readings.get(row.address.path)) else ()]
+        for number, row in enumerate(kept)
+        if row.problems
+    }
+    body = json.dumps({**head, "columns": columns, "odd": odd}, separators=(",", ":")).encode()
+    data = f"{_FORMAT} {binascii.crc32(body):08x}\n".encode() + body
+    try:
+        _write(state_dir, _name(root), data)
+    except OSError:
+        return False  # a disposable file: the next process looks for itself
+    return True
+
+
+def load(state_dir: str, root: Root, *, at_least: int = 0) -> Cached | None:
+    """Read the rows of a root as an earlier look left them.
+
+    Args:
+        state_dir: the state folder.
+        root: the root.
+        at_least: do not bother for fewer rows than this.
+
+    Returns:
+        None when there are none, or when anything about them is doubtful.
+    """
+    try:
+        data = _read(state_dir, _name(root), at_least * _BYTES_PER_ROW)
+        head, _, body = data.partition(b"\n")
+        if head != f"{_FORMAT} {binascii.crc32(body):08x}".encode():
+            return None
+        import json
+
+        kept = json.loads(body)
+        if kept["root"] != [root.id, root.path]:
+            return None
+        device, inode = kept["identity"]
+        rows = _rows(root, kept["columns"], kept["odd"])
+        return Cached((int(device), int(inode)), rows, lambda: _readings(kept["columns"], kept["odd"]))
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return None
+
+
+_COLUMNS = (
+    "path", "bytes", "modified", "sha", "description",
+    "pinned", "uses", "heat", "used", "written", "unseen", "actor", "version",
+    "ino", "size", "mtime", "ctime", "mode", "nlink", "trusted",
+)  # fmt: skip
+_NO_KEY = (0, 0, 0, 0, 0, 0)
+
+
+def _rows(root: Root, columns: Columns, odd: dict[str, list[list[list[str]]]]) -> tuple[Memory, ...]:
+    count = len(columns["path"])
+    one = [columns[name] for name in _COLUMNS[1:13]]
+    addresses = map(Address._make, zip([root.id] * count, columns["path"], strict=True))
+    problems: list[tuple[Problem, ...]] = [()] * count
+    for number, (found, _) in odd.items():
+        problems[int(number)] = _problems(found)
+    scopes, agents, missing = [root.scope] * count, [root.agent] * count, [False] * count
+    return tuple(
+        map(Memory._make, zip(addresses, scopes, agents, *one, problems, missing, strict=True)),
+    )
+
+
+def _readings(columns: Columns, odd: dict[str, list[list[list[str]]]]) -> dict[str, Reading]:
+    keys = map(Key._make, zip(*[columns[name] for name in _COLUMNS[13:19]], strict=True))
+    problems: dict[int, tuple[Problem, ...]] = {int(number): _problems(found) for number, (_, found) in odd.items()}
+    return {
+        path: Reading(key, sha, description, problems.get(number, ()), trusted, 0, steady=True)
+        for number, (path, key, sha, description, trusted) in enumerate(
+            zip(columns["path"], keys, columns["sha"], columns["description"], columns["trusted"], strict=True)
+        )
+        if key.mode
+    }
+
+
+def _problems(found: list[list[str]]) -> tuple[Problem, ...]:
+    return tuple(Problem(code, text) for code, text in found)
+
+
+def _name(root: Root) -> str:
+    return hashlib.sha256(os.fsencode(f"{root.id}\0{root.path}")).hexdigest()[:32]
+
+
+def _read(state_dir: str, name: str, at_least: int) -> bytes:
+    folder = fsio.open_root(os.path.join(state_dir, _FOLDER))
+    with fsio.closing(folder), fsio.closing(fsio.open_file(folder, name)) as opened:
+        status = fsio.fstat(opened)
+        if not stat.S_ISREG(status.st_mode) or not at_least <= status.st_size <= _LARGEST:
+            raise ValueError("not worth it, or not ours")
+        return fsio.read_all(opened, status.st_size)
+
+
+def _write(state_dir: str, name: str, data: bytes) -> None:
+    path = os.path.join(state_dir, _FOLDER)
+    try:
+        folder = fsio.open_root(path)
+    except FileNotFoundError:
+        fsio.make_root(path)
+        folder = fsio.open_root(path)
+    with fsio.closing(folder):
+        temp = name + ".new"
+        try:
+            opened = fsio.create_file(folder, temp)
+        except FileExistsError:
+            # Left by a process that died, or somebody writes the same rows now: either way it may go.
+            fsio.unlink(folder, temp)
+            opened = fsio.create_file(folder, temp)
+        with fsio.closing(opened):
+            fsio.write_all(opened, data)
+        fsio.rename(folder, temp, folder, name)
