@@ -1,11 +1,34 @@
-"""Pick a front; each is imported only when it is used."""
+"""Pick a front; each is imported only when it is used, and this is the only module that knows more than one."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memtui.cli.main import run
+
+if TYPE_CHECKING:
+    from memtui.cli.call import Key
+    from memtui.wire.session import Session
+
+
+class _Workbench:
+    """The workbench, loaded at the first call."""
+
+    def open(self, session: "Session", *, demo: bool) -> int:
+        """Run it to its end and return the exit number."""
+        from memtui.tui.app import run_workbench
+
+        return run_workbench(session, demo=demo)
+
+    def actions(self) -> "Sequence[Key]":
+        """List its actions, without loading anything that draws."""
+        from memtui.tui.actions import ACTIONS
+
+        return ACTIONS
 
 
 def main() -> int:
     """Run the command line, which opens the workbench when no verb is given."""
-    from memtui.cli.main import run
-
-    return run()
+    return run(workbench=_Workbench())
 
 
 if __name__ == "__main__":

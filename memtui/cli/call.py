@@ -1,0 +1,165 @@
+"""What a command gets: its arguments, where to answer, and a session that is opened only when it is asked for.
+
+A command that needs no memories (help, completion, config) must not pay for finding them, nor fail with them.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from memtui.cli.arguments import Arguments
+from memtui.cli.output import Output
+from memtui.config.settings import Settings, load_settings, read_environment
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Changes
+from memtui.errors import UsageError
+from memtui.wire.session import Options, Session, open_session
+
+_LOCK_WAIT = 30.0
+"""Seconds: a command is a batch job, so it waits longer than a person in the workbench would."""
+_ACTOR_LIMIT = 100
+
+
+class Key(Protocol):
+    """What the workbench says about one of its actions."""
+
+    @property
+    def id(self) -> str:
+        """Its stable name."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Alternatives."""
+
+    @property
+    def label(self) -> str:
+        """Two words."""
+
+    @property
+    def help(self) -> str:
+        """One sentence."""
+
+    @property
+    def room(self) -> str:
+        """Where it works."""
+
+
+class Workbench(Protocol):
+    """What the command line may ask of the workbench, which it does not import: `__main__` knows both."""
+
+    def open(self, session: Session, *, demo: bool) -> int:
+        """Run it to its end and return the exit number."""
+
+    def actions(self) -> Sequence[Key]:
+        """List its actions, without loading anything that draws."""
+
+
+class Call:
+    """One command line, ready to be carried out."""
+
+    def __init__(
+        self, arguments: Arguments, options: Arguments, out: Output, workbench: Workbench | None = None
+    ) -> None:
+        """Keep what was given; nothing is read yet."""
+        self.args = arguments
+        self.out = out
+        self._workbench = workbench
+        self._given = options
+        self._settings: Settings | None = None
+        self._session: Session | None = None
+        self._told: list[str] = []
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, read once.
+
+        Raises:
+            UsageError: `E_CONFIG`, when they cannot be read.
+        """
+        if self._settings is None:
+            chosen = {key: True for key in ("ascii", "calm") if self._given.flag(key)}
+            self._settings = load_settings(read_environment(), home=self._given.text("home"), options=chosen)
+        return self._settings
+
+    @property
+    def session(self) -> Session:
+        """The session, opened once; raises what `open` does."""
+        return self.open()
+
+    def open(self) -> Session:
+        """Find the roots and open the session, if that was not done yet.
+
+        Raises:
+            MemtuiError: a root given by hand is malformed, or the roots cannot be found.
+        """
+        if self._session is None:
+            self._session = open_session(self.settings, self._options(), lock_wait=_LOCK_WAIT)
+            self._session.engine.subscribe(self._hear)
+        return self._session
+
+    @property
+    def engine(self) -> Engine:
+        """The session's engine."""
+        return self.session.engine
+
+    @property
+    def actor(self) -> Actor:
+        """Who the changes are recorded for."""
+        return self.session.options.actor
+
+    @property
+    def workbench(self) -> Workbench:
+        """The other front.
+
+        Raises:
+            UsageError: `E_DISABLED`, when this command line was started without one.
+        """
+        if self._workbench is None:
+            raise UsageError("There is no workbench here.", code="E_DISABLED", hint="Run memtui itself.")
+        return self._workbench
+
+    def need_terminal(self) -> None:
+        """Refuse to draw where nobody can see it.
+
+        Raises:
+            UsageError: input or output is not a terminal, or JSON is asked for.
+        """
+        if self.out.json or not self.out.interactive:
+            raise UsageError(
+                "The workbench needs a terminal.",
+                hint="Run memtui in a terminal, or use a verb: memtui --help lists them.",
+            )
+
+    def close(self) -> None:
+        """End the session, and tell what the engine had to say."""
+        if self._session is not None:
+            self._session.engine.close()
+            self._told += self._session.engine.notices()
+        for text in self._told:
+            self.out.say(f"memtui: {text}")
+
+    def _hear(self, batch: Changes) -> None:
+        self._told += (notice.text for notice in batch.notices)
+
+    def _options(self) -> Options:
+        settings, given = self.settings, self._given
+        return Options(
+            read_only=given.flag("read_only"),
+            ascii=settings.ascii,
+            calm=settings.calm,
+            actor=_actor(given.text("actor")),
+            all_projects=given.flag("all_projects"),
+            only_roots=given.flag("only_root"),
+            project=given.text("project"),
+            roots=tuple(given.texts("root")),
+        )
+
+
+def _actor(name: str | None) -> Actor:
+    if name is None:
+        return Actor("cli")
+    if not name.strip() or not name.isprintable() or len(name) > _ACTOR_LIMIT or name == "outside":
+        raise UsageError(
+            f"{name!r} cannot be an actor.",
+            hint=f"Use 1 to {_ACTOR_LIMIT} visible characters, such as agent:reviewer; `outside` means nobody known.",
+        )
+    return Actor(name)

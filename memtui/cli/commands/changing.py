@@ -1,0 +1,146 @@
+"""Everything that changes a memory, and taking it back. Each is one step of `memtui undo`."""
+
+import os
+import sys
+
+from memtui.cli import places, results
+from memtui.cli.call import Call
+from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
+from memtui.wire import outcomes, values
+
+_READ_LIMIT = 4 * 1_048_576
+"""Bytes of input read at all; every root's own limit is lower."""
+
+
+def create(call: Call) -> int:
+    """Make a new memory."""
+    address = call.engine.resolve(call.args.need("address"))
+    text = _given_text(call)
+    return results.saved(call.out, call.engine.create(address, text, actor=call.actor), word="created")
+
+
+def save(call: Call) -> int:
+    """Save a memory, compare-and-set."""
+    address = call.engine.resolve(call.args.need("address"))
+    expected = call.args.need("expect")
+    text = _given_text(call)
+    return results.saved(
+        call.out,
+        call.engine.save(address, text, expected_sha256=None if expected == "absent" else expected, actor=call.actor),
+    )
+
+
+def _given_text(call: Call) -> bytes:
+    file, dash = call.args.text("file"), call.args.text("source")
+    if file is not None and dash is not None:
+        raise UsageError("The text is given twice.", hint="Give either `-` or --file FILE.")
+    if file not in (None, "-"):
+        return _read_file(file)
+    if file is None and dash is None and sys.stdin.isatty():
+        raise UsageError("There is no text.", hint="Give --file FILE, or `-` and the text on standard input.")
+    return _limited(sys.stdin.buffer.read(_READ_LIMIT + 1), "The text on standard input")
+
+
+def _read_file(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return _limited(file.read(_READ_LIMIT + 1), path)
+    except FileNotFoundError:
+        raise NotFoundError(f"There is no file {path}.", hint="Give the file's path with --file.") from None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _limited(data: bytes, what: str) -> bytes:
+    if len(data) > _READ_LIMIT:
+        raise RefusedError(f"{what} is over {_READ_LIMIT:,} bytes.", code="E_TOO_BIG", details={"limit": _READ_LIMIT})
+    return data
+
+
+def mv(call: Call) -> int:
+    """Rename or move a memory."""
+    engine = call.engine
+    old = engine.resolve(call.args.need("old"))
+    new = places.target(engine, old, call.args.need("new"))
+    return results.done(call.out, engine.rename(old, new, actor=call.actor))
+
+
+def rm(call: Call) -> int:
+    """Move memories to the trash."""
+    addresses = [call.engine.resolve(text) for text in call.args.texts("addresses")]
+    return results.done(call.out, call.engine.delete(addresses, actor=call.actor))
+
+
+def restore(call: Call) -> int:
+    """Bring back a deleted memory or an old version."""
+    address = call.engine.resolve(call.args.need("address"))
+    value = call.engine.restore(address, version=call.args.text("version"), actor=call.actor)
+    return results.saved(call.out, value, word="restored")
+
+
+def undo(call: Call) -> int:
+    """Take back changes."""
+    return _steps(call, back=True)
+
+
+def redo(call: Call) -> int:
+    """Make undone changes again."""
+    return _steps(call, back=False)
+
+
+def _steps(call: Call, *, back: bool) -> int:
+    finished = []
+    try:
+        for _ in range(call.args.number("steps", 1)):
+            step = call.engine.undo if back else call.engine.redo
+            finished.append(step(actor=call.actor))
+    except MemtuiError as error:
+        if not finished:
+            raise
+        status = results.all_done(call.out, finished)
+        call.out.error(error)
+        return status or outcomes.exit_code(error)
+    return results.all_done(call.out, finished)
+
+
+def pin(call: Call) -> int:
+    """Pin memories."""
+    return _set_pinned(call, pinned=True)
+
+
+def unpin(call: Call) -> int:
+    """Take the pin off."""
+    return _set_pinned(call, pinned=False)
+
+
+def _set_pinned(call: Call, *, pinned: bool) -> int:
+    addresses = [call.engine.resolve(text) for text in call.args.texts("addresses")]
+    return results.done(call.out, call.engine.set_pinned(addresses, pinned, actor=call.actor))
+
+
+def redact(call: Call) -> int:
+    """Clear one stored version's text."""
+    bare, sha = places.version(call.args.need("address"))
+    if sha is None:
+        raise UsageError("memtui redact needs ADDRESS@SHA.", hint=f"`memtui history {bare}` lists the versions.")
+    address = call.engine.resolve(bare)
+    value = call.engine.redact(address, sha, reason=call.args.need("reason"), actor=call.actor)
+    call.out.fact(values.version(value), f"redacted {address}@{value.sha256[:12]}")
+    return outcomes.DONE
+
+
+def workspace(call: Call) -> int:
+    """Show or remove the workspace's memories."""
+    from memtui.cli.commands.listing import show
+
+    mine = tuple(root.id for root in call.engine.roots if root.agent == "memtui" and root.scope == "workspace")
+    found = call.engine.list(mine)
+    if call.args.text("action") is None:
+        return show(call, list(found.items), truncated=found.truncated)
+    addresses = [row.address for row in found.items]
+    if not addresses:
+        raise NotFoundError(
+            f"There are no memories in the workspace {os.path.basename(call.engine.find_root(mine[0]).path)!r}.",
+            hint="Run it in the checkout, or name the workspace with MEMTUI_WORKSPACE.",
+        )
+    return results.done(call.out, call.engine.delete(addresses, actor=call.actor))

@@ -1,0 +1,173 @@
+"""What is wrong, and which guarantees hold here: the engine's findings, and those about the terminal and its tools.
+
+Each finding says what it means and what to do, so that nobody has to know the engine to read the report.
+"""
+
+import locale
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+
+from memtui.cli.call import Call
+from memtui.config.settings import Settings, read_environment
+from memtui.curation.external import editor_command
+from memtui.engine.model import Finding
+from memtui.errors import MemtuiError
+from memtui.safe_text import cell_width
+from memtui.wire import outcomes, values
+
+_WIDTHS = "aé語🙂✓"
+"""Characters whose width terminals disagree about, simplest first."""
+_WATCHES, _INSTANCES = 8_192, 64
+"""Below these, ordinary programs already run into the limit."""
+_SIGNS = {"ok": ("good", "ok"), "note": ("dim", "note"), "warning": ("warn", "warning"), "error": ("bad", "ERROR")}
+
+
+def doctor(call: Call) -> int:
+    """Report findings; exit 7 when one of them is an error."""
+    found = list(_all(call))
+    if call.out.json:
+        call.out.document(values.listing(map(values.finding, found)))
+    else:
+        _print(call, found)
+    return outcomes.STORAGE if any(each.level == "error" for each in found) else outcomes.DONE
+
+
+def _print(call: Call, found: list[Finding]) -> None:
+    out = call.out
+    if not out.terminal:
+        for each in found:
+            out.line_of(each.level, each.topic, each.text, each.advice)
+        return
+    wide = max(len(each.topic) for each in found)
+    for each in found:
+        style, word = _SIGNS.get(each.level, ("", each.level))
+        out.marked_line(f"{word:7}", style, f"{each.topic:{wide}}  {each.text}")
+        if each.advice:
+            out.line(f"{'':7}  {'':{wide}}  {each.advice}", "dim")
+    counts = [(level, sum(each.level == level for each in found)) for level in ("error", "warning", "note")]
+    said = ", ".join(f"{count} {level}{'s' * (count != 1)}" for level, count in counts if count)
+    out.say(said or "Nothing is wrong.")
+
+
+def _all(call: Call) -> Iterator[Finding]:
+    try:
+        settings = call.settings
+    except MemtuiError as error:
+        yield Finding("error", "settings", error.message, error.hint)
+        yield from _terminal(call, None)
+        return
+    yield Finding("ok", "settings", f"{settings.config_file}: {_settings_state(settings)}.")
+    try:
+        yield from call.engine.findings()
+    except MemtuiError as error:
+        yield Finding("error", "roots", error.message, error.hint)
+    yield from _watching()
+    yield from _terminal(call, settings)
+    yield _editor(settings)
+    yield _clipboard(settings)
+
+
+def _settings_state(settings: Settings) -> str:
+    return "read" if os.path.exists(settings.config_file) else "not there, so every setting is at its default"
+
+
+def _watching() -> Iterator[Finding]:
+    if not sys.platform.startswith("linux"):
+        return
+    for name, least, what in (
+        ("max_user_watches", _WATCHES, "folders can be watched"),
+        ("max_user_instances", _INSTANCES, "programs of yours can watch"),
+    ):
+        value = _kernel_limit(name)
+        if value is None:
+            yield Finding("note", "watching", f"The kernel does not tell fs.inotify.{name}.")
+        elif value < least:
+            yield Finding(
+                "warning",
+                "watching",
+                f"Only {value:,} {what} at once; memtui polls when that is used up.",
+                f"Raise it: sudo sysctl fs.inotify.{name}={least * 16}",
+            )
+        else:
+            yield Finding("ok", "watching", f"{value:,} {what} at once (fs.inotify.{name}).")
+
+
+def _kernel_limit(name: str) -> int | None:
+    try:
+        with open(f"/proc/sys/fs/inotify/{name}", encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return None
+
+
+def _terminal(call: Call, settings: Settings | None) -> Iterator[Finding]:
+    if settings is None:
+        return
+    terminal = settings.terminal
+    environ = read_environment()
+    if not call.out.terminal:
+        yield Finding("note", "terminal", "The output is not a terminal.", "Run memtui doctor in the terminal you use.")
+    name = terminal.name or "unset"
+    if name in ("unset", "dumb"):
+        yield Finding(
+            "warning", "terminal", f"TERM is {name}.", "The workbench needs a real terminal, such as xterm-256color."
+        )
+    else:
+        program = " ".join(filter(None, (environ.get("TERM_PROGRAM"), environ.get("TERM_PROGRAM_VERSION"))))
+        where = [f"in {program}"] * bool(program) + ["over SSH"] * terminal.remote
+        yield Finding("ok", "terminal", ", ".join([f"TERM is {name}", *where]) + f", {call.out.columns} columns wide.")
+    yield _color(settings, environ)
+    if terminal.tmux:
+        yield Finding("note", "terminal", "tmux may hold back escape.", "In ~/.tmux.conf: set -sg escape-time 10")
+    encoding = call.out.encoding
+    name = locale.setlocale(locale.LC_CTYPE)
+    if encoding.replace("-", "") != "utf8":
+        yield Finding("warning", "locale", f"{name}, which prints {encoding}.", "Use a UTF-8 locale, such as C.UTF-8.")
+    else:
+        yield Finding("ok", "locale", f"{name}, UTF-8.")
+        widths = "".join(f"{char}={cell_width(char)} " for char in _WIDTHS)
+        yield Finding("note", "widths", f"memtui counts {widths.rstrip()} cells.", "")
+    calm = f"calm is {'on' if settings.calm else 'off'} ({settings.origin('calm')})"
+    plain = f"ascii is {'on' if settings.ascii else 'off'} ({settings.origin('ascii')})"
+    yield Finding("ok", "drawing", f"{calm}, {plain}.")
+
+
+def _color(settings: Settings, environ: Mapping[str, str]) -> Finding:
+    if settings.terminal.no_color:
+        return Finding("ok", "color", "off (NO_COLOR).")
+    many = environ.get("COLORTERM", "").lower() in ("truecolor", "24bit")
+    depth = "16 million" if many else "256" if "256" in settings.terminal.name else "16"
+    return Finding("ok", "color", f"{depth} colours, as far as the environment tells.")
+
+
+def _editor(settings: Settings) -> Finding:
+    origin = settings.origin("editor")
+    try:
+        command = editor_command(settings.editor)
+    except MemtuiError as error:
+        return Finding("warning", "editor", f"{error.message} ({origin})", error.hint)
+    kind = "in a window of its own" if command.windowed else "in the terminal"
+    return Finding("ok", "editor", f"{' '.join(command.argv)} ({origin}), {kind}.")
+
+
+def _clipboard(settings: Settings) -> Finding:
+    terminal = settings.terminal
+    if not terminal.remote:
+        for tool in ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe"):
+            if (terminal.display or tool in ("pbcopy", "clip.exe")) and shutil.which(tool):
+                return Finding("ok", "clipboard", f"through {tool}.")
+    if terminal.tmux:
+        return Finding(
+            "note",
+            "clipboard",
+            "through tmux, which passes it on to the terminal when set-clipboard is on.",
+            "In ~/.tmux.conf: set -s set-clipboard on",
+        )
+    return Finding(
+        "note",
+        "clipboard",
+        "through the terminal (OSC 52), which not every terminal accepts.",
+        "If copying does not arrive, allow clipboard access in the terminal's settings.",
+    )

@@ -1,0 +1,227 @@
+"""`memtui edit`: the user's editor on a private copy, a guarded save, and a choice when somebody else was faster.
+
+The copy is deleted only when its text is safe: in the memory, or in history. Whatever else happens, the user is told
+where it lies.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memtui.cli import results
+from memtui.cli.call import Call
+from memtui.curation.external import PrivateCopy, editor_command, run_in_terminal
+from memtui.curation.merge import merge3
+from memtui.engine.model import Address, Conflict, Snapshot
+from memtui.errors import NotFoundError, RefusedError, StorageError
+from memtui.wire import outcomes
+
+_MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
+
+_MERGE = ("m", "merge both texts, then look at the result")
+_WRITE = ("w", "write yours, under the same name")
+_EDIT = ("e", "edit yours again")
+_KEEP = ("k", "keep yours as a version in history, theirs in place")
+_STOP = ("s", "stop")
+
+
+def edit(call: Call) -> int:
+    """Edit a memory."""
+    address = call.engine.resolve(call.args.need("address"))
+    if call.session.options.read_only:
+        raise RefusedError(
+            "memtui was started with --read-only.",
+            code="E_READ_ONLY",
+            hint="Use memtui view, or leave --read-only out.",
+        )
+    flow = _Flow(call, address)
+    flow.start(new=call.args.flag("new"))
+    try:
+        return flow.run()
+    finally:
+        flow.end()
+
+
+@contextmanager
+def _interrupts_are_the_editors() -> Iterator[None]:
+    """Let ctrl-C reach the editor only; a handler, unlike ignoring, is not inherited by it."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Flow:
+    """One edit, from opening the editor to a text that is safe somewhere."""
+
+    def __init__(self, call: Call, address: Address) -> None:
+        self._call = call
+        self._out = call.out
+        self._address = address
+        self._editor = editor_command(call.settings.editor)
+        self._base = b""
+        self._expected: str | None = None
+        self._text = b""
+        """What the editor opens with, then what it left."""
+        self._merging = False
+        """Whether the text may hold conflict markers of ours."""
+        self._copy: PrivateCopy | None = None
+
+    def start(self, *, new: bool) -> None:
+        """Read what the edit starts from.
+
+        Raises:
+            NotFoundError: there is no such memory, and none is to be started.
+        """
+        try:
+            snapshot = self._call.engine.read(self._address)
+        except NotFoundError as error:
+            if error.code != "E_NOT_FOUND":
+                raise
+            if not new:
+                error.hint = f"To start it, write memtui edit --new {self._address}."
+                raise
+        else:
+            self._rebase(snapshot)
+            self._text = snapshot.bytes
+
+    def run(self) -> int:
+        """Edit and save until the text is safe or the user has had enough."""
+        while True:
+            self._open_editor()
+            if self._text == self._base:
+                return self._unchanged()
+            conflict = None
+            if not self._marked():
+                result = self._call.engine.save(
+                    self._address, self._text, expected_sha256=self._expected, actor=self._call.actor
+                )
+                if not isinstance(result, Conflict):
+                    self._forget()
+                    return results.saved(self._out, result)
+                conflict = result
+            status = self._decide(conflict)
+            if status is not None:
+                return status
+
+    def end(self) -> None:
+        """Tell where the text lies, when it is not safe elsewhere."""
+        if self._copy is not None and self._left_over(self._copy):
+            self._out.say(f"memtui: the edited text is in {self._copy.path}")
+            self._copy = None
+        self._forget()
+
+    def _left_over(self, copy: PrivateCopy) -> bool:
+        try:
+            return copy.read() != self._base
+        except RefusedError:
+            return True  # too big to be read: certainly not what it started from
+        except StorageError:
+            return False  # the editor removed it
+
+    def _open_editor(self) -> None:
+        self._forget()
+        self._copy = PrivateCopy(
+            self._text, name=self._address.name, folder=os.path.join(self._call.settings.state_dir, "edits")
+        )
+        with _interrupts_are_the_editors():
+            status = run_in_terminal(self._editor, self._copy.path)
+        self._text = self._copy.read()
+        if status != 0:
+            raise RefusedError(
+                f"{self._editor.name} ended with status {status}.",
+                code="E_DISABLED",
+                unharmed="The memory is as it was.",
+                hint="Leave the editor without an error to save.",
+                details={"status": status},
+            )
+
+    def _decide(self, conflict: Conflict | None) -> int | None:
+        """Ask what to do about a conflict, or about markers that are left; None: go round again."""
+        if conflict is None:
+            self._out.say("There are conflict markers left.")
+            if self._ask(_EDIT, _STOP) == "e":
+                return None
+            raise RefusedError("The merge is not finished.", code="E_CONFLICT", unharmed="The memory is as it was.")
+        refusal = results.conflict(conflict)
+        gone = conflict.current_sha256 is None
+        if not self._out.interactive or self._out.json:
+            self._forget()
+            raise refusal
+        self._out.say(refusal.message)
+        answer = self._ask(_WRITE if gone else _MERGE, _EDIT, _KEEP, _STOP)
+        if answer == "w":
+            self._base, self._expected = b"", None
+            return self._save_again()
+        if answer == "m":
+            return self._merge(conflict)
+        if answer == "e":
+            return None
+        self._forget()
+        if answer == "k":
+            sha = conflict.yours_sha256 or ""
+            self._out.fact(
+                {"result": "kept", "address": str(self._address), "sha256": sha},
+                f"kept yours as {self._address}@{sha[:12]}",
+            )
+            return outcomes.DONE
+        raise refusal
+
+    def _merge(self, conflict: Conflict) -> int | None:
+        """Put both texts together; what cannot be decided goes to the editor with markers."""
+        theirs = self._call.engine.read(self._address)
+        try:
+            merge = merge3(self._base.decode(), self._text.decode(), theirs.bytes.decode())
+        except UnicodeDecodeError:
+            self._out.say("One of the texts is not UTF-8, so they cannot be merged.")
+            return self._decide(conflict)
+        self._rebase(theirs)
+        self._text = merge.text(("YOURS", "BASE", "AGENT")).encode()
+        if merge.conflicts:
+            self._merging = True
+            return None
+        self._out.say("Both texts go together without a conflict.")
+        answer = self._ask(("w", "write the merged text"), ("e", "look at it in the editor first"), _STOP)
+        if answer == "s":
+            raise RefusedError("The merge was not written.", code="E_CONFLICT", unharmed="The memory is as it was.")
+        return self._save_again() if answer == "w" else None
+
+    def _save_again(self) -> int | None:
+        result = self._call.engine.save(
+            self._address, self._text, expected_sha256=self._expected, actor=self._call.actor
+        )
+        if isinstance(result, Conflict):
+            return self._decide(result)
+        self._forget()
+        return results.saved(self._out, result)
+
+    def _unchanged(self) -> int:
+        self._forget()
+        fields: dict[str, object] = {"result": "unchanged", "address": str(self._address), "sha256": self._expected}
+        self._out.fact(fields, f"unchanged {self._address}")
+        return outcomes.DONE
+
+    def _ask(self, *choices: tuple[str, str]) -> str:
+        """Ask until a choice is made; no answer at all is `s`."""
+        letters = [letter for letter, _ in choices]
+        question = "".join(f"  {letter}  {text}\n" for letter, text in choices) + f"[{'/'.join(letters)}] "
+        while True:
+            answer = self._out.ask(question)
+            if answer is None:
+                return "s"
+            if answer.strip().lower() in letters:
+                return answer.strip().lower()
+
+    def _marked(self) -> bool:
+        return self._merging and any(line.startswith(_MARKERS) for line in self._text.split(b"\n"))
+
+    def _rebase(self, snapshot: Snapshot) -> None:
+        self._base, self._expected = snapshot.bytes, snapshot.sha256
+
+    def _forget(self) -> None:
+        """Delete the copy: its text is safe, or is about to be written anew."""
+        if self._copy is not None:
+            self._copy.remove()
+            self._copy = None

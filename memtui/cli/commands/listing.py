@@ -1,0 +1,182 @@
+"""Lists: roots, memories, search results, the trash."""
+
+from memtui.cli import places
+from memtui.cli.call import Call
+from memtui.cli.output import Column
+from memtui.engine.model import Memory, Problem
+from memtui.errors import NotFoundError
+from memtui.wire import outcomes, values
+
+_ADDRESS = Column("ADDRESS")
+
+
+def roots(call: Call) -> int:
+    """List the roots, or accept one."""
+    chosen = call.args.text("accept")
+    if chosen is not None:
+        call.engine.accept_root(chosen)
+        call.out.fact({"accepted": call.engine.find_root(chosen).id}, f"accepted {chosen}")
+        return outcomes.DONE
+    if call.args.flag("names") and not call.out.json:
+        for each in call.session.roots:
+            call.out.line(each.id)
+        return outcomes.DONE
+    found = call.engine.root_status()
+    if call.out.json:
+        call.out.document(values.listing(values.root(status) for status in found))
+        return outcomes.DONE
+    call.out.table(
+        (
+            Column("ROOT"),
+            Column("FILES", "number"),
+            Column("SIZE", "size", optional=True),
+            Column("STATE"),
+            Column("PATH", flexible=True),
+        ),
+        [
+            (
+                status.root.id,
+                status.files,
+                status.bytes,
+                _state(exists=status.exists, writable=status.writable, accepted=status.accepted),
+                status.root.path,
+            )
+            for status in found
+        ],
+    )
+    for status in found:
+        for problem in status.problems:
+            call.out.say(f"{status.root.id}: {problem.text} [{problem.code}]")
+        if not status.accepted:
+            call.out.say(
+                f"{status.root.id} came with a checkout. Look at it, then: memtui roots --accept {status.root.id}"
+            )
+    return outcomes.DONE
+
+
+def _state(*, exists: bool, writable: bool, accepted: bool) -> str:
+    if not exists:
+        return "empty"
+    if not accepted:
+        return "unreviewed"
+    return "ok" if writable else "read-only"
+
+
+def ls(call: Call) -> int:
+    """List memories."""
+    args = call.args
+    text = args.text("place")
+    wanted = places.EVERYWHERE if text is None else places.place(call.engine, text)
+    found = call.engine.list(wanted.roots)
+    rows = [row for row in found.items if wanted.holds(row)]
+    if wanted.path and not rows:
+        raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
+    scope, agent = args.text("scope"), args.text("agent")
+    rows = [
+        row
+        for row in rows
+        if (scope is None or row.scope == scope)
+        and (agent is None or row.agent == agent)
+        and (row.unseen or not args.flag("unseen"))
+        and (row.pinned or not args.flag("pinned"))
+        and (row.problems or not args.flag("problems"))
+    ]
+    _sort(rows, args.text("sort"))
+    return show(call, rows, truncated=found.truncated)
+
+
+def show(call: Call, rows: list[Memory], *, truncated: bool) -> int:
+    """Answer with rows of memories."""
+    if call.out.json:
+        call.out.document(values.listing(map(values.memory, rows), truncated=truncated))
+    elif call.args.flag("names"):
+        for row in rows:
+            call.out.line(str(row.address))
+    else:
+        _memories(call, rows)
+        if truncated:
+            call.out.say("There are more memories than memtui lists; some are not shown.")
+    return outcomes.DONE
+
+
+def _sort(rows: list[Memory], order: str | None) -> None:
+    if order == "name":
+        rows.sort(key=lambda row: (row.address.name.casefold(), row.address))
+    elif order == "uses":
+        rows.sort(key=lambda row: (-row.heat, -row.uses, row.address))
+    elif order == "age":
+        rows.sort(key=lambda row: (-row.modified_at, row.address))
+    elif order == "size":
+        rows.sort(key=lambda row: (-row.bytes, row.address))
+    elif order == "changed":
+        rows.sort(key=lambda row: (-max(row.last_written_at or 0, row.modified_at), row.address))
+
+
+def _memories(call: Call, rows: list[Memory]) -> None:
+    if not rows and call.out.terminal:
+        call.out.say("No memories.")
+    call.out.table(
+        (
+            _ADDRESS,
+            Column("MARKS"),
+            Column("DESCRIPTION", flexible=True),
+            Column("USES", "number", optional=True),
+            Column("SIZE", "size", optional=True),
+            Column("AGE", "age"),
+        ),
+        [(str(row.address), marks(row), row.description, row.uses, row.bytes, row.modified_at) for row in rows],
+    )
+
+
+def marks(row: Memory) -> str:
+    """Write what is special about a memory, in words."""
+    words = ["unseen"] * row.unseen + ["pinned"] * row.pinned + ["missing"] * row.missing
+    return ",".join([*words, *dict.fromkeys(map(_word, row.problems))])
+
+
+def _word(problem: Problem) -> str:
+    return problem.code
+
+
+def search(call: Call) -> int:
+    """Find memories."""
+    args = call.args
+    hits, truncated = call.engine.search(
+        " ".join(args.texts("query")),
+        scope=args.text("scope"),
+        agent=args.text("agent"),
+        limit=args.number("limit", 50),
+    )
+    if call.out.json:
+        call.out.document(values.listing(map(values.hit, hits), truncated=truncated))
+        return outcomes.DONE
+    if not hits and call.out.terminal:
+        call.out.say("Nothing found.")
+    call.out.table(
+        (_ADDRESS, Column("LINE", "number"), Column("FOUND", flexible=True)),
+        [(str(hit.memory.address), hit.line, hit.snippet) for hit in hits],
+    )
+    if truncated:
+        call.out.say("There is more; --limit shows it.")
+    return outcomes.DONE
+
+
+def trash(call: Call) -> int:
+    """List what can be restored."""
+    entries = call.engine.trash()
+    if call.out.json:
+        call.out.document(values.listing(map(values.trash, entries)))
+        return outcomes.DONE
+    if not entries and call.out.terminal:
+        call.out.say("The trash is empty.")
+    call.out.table(
+        (
+            _ADDRESS,
+            Column("VERSION", "sha"),
+            Column("BY"),
+            Column("SIZE", "size", optional=True),
+            Column("DELETED", "age"),
+        ),
+        [(str(entry.address), entry.sha256, entry.actor, entry.bytes, entry.at) for entry in entries],
+    )
+    return outcomes.DONE

@@ -1,0 +1,147 @@
+"""About memtui itself: its settings, the workbench's keys, the shell's completion."""
+
+import os
+
+from memtui.cli.call import Call
+from memtui.cli.output import Column
+from memtui.config.fields import FIELDS
+from memtui.config.settings import Settings
+from memtui.errors import UsageError
+from memtui.wire import outcomes, values
+from memtui.wire.outcomes import Json
+
+
+def config(call: Call) -> int:
+    """Show, check or locate the settings."""
+    action, out = call.args.text("action"), call.out
+    settings = call.settings
+    if action == "path":
+        out.fact({"path": settings.config_file, "exists": os.path.exists(settings.config_file)}, settings.config_file)
+        return outcomes.DONE
+    if action == "check":
+        _check(call)
+        out.fact({"ok": True, "path": settings.config_file}, f"{settings.config_file}: {_checked(settings)}")
+        return outcomes.DONE
+    items = [_setting(settings, field.key, field.text) for field in FIELDS] + _tables(settings)
+    if out.json:
+        out.document(values.listing(items))
+        return outcomes.DONE
+    out.table(
+        (Column("SETTING"), Column("VALUE"), Column("FROM"), Column("MEANING", flexible=True, optional=True)),
+        [(str(item["name"]), _written(item["value"]), str(item["source"]), str(item["help"])) for item in items],
+    )
+    if out.terminal:
+        out.say(
+            f"The file is {settings.config_file}"
+            + ("." if os.path.exists(settings.config_file) else ", not there yet.")
+        )
+    return outcomes.DONE
+
+
+def _check(call: Call) -> None:
+    """Check what reading the file alone does not show: roots that cannot be used, keys of unknown actions."""
+    known = [action.id for action in call.workbench.actions()]
+    for action, _ in call.settings.keys:
+        if action not in known:
+            from difflib import get_close_matches
+
+            close = get_close_matches(action, known, n=1)
+            raise UsageError(
+                f"{call.settings.config_file}: keys.{action}: there is no such action.",
+                code="E_CONFIG",
+                hint=f"Did you mean {close[0]}?" if close else "`memtui keys` lists the actions.",
+                details={"file": call.settings.config_file, "key": f"keys.{action}"},
+            )
+    call.open()
+
+
+def _checked(settings: Settings) -> str:
+    return "sound" if os.path.exists(settings.config_file) else "not there; every setting is at its default"
+
+
+def _setting(settings: Settings, key: str, text: str) -> Json:
+    default = next(field.default for field in FIELDS if field.key == key)
+    return {
+        "name": key,
+        "value": settings.value(key),
+        "source": settings.origin(key),
+        "default": default,
+        "help": text,
+    }
+
+
+def _tables(settings: Settings) -> list[Json]:
+    """The settings that are not simple: keys, roots, and the folders everything lives in."""
+    keys: list[Json] = [
+        {"name": f"keys.{action}", "value": key, "source": "config.toml", "default": None, "help": "a key of your own"}
+        for action, key in settings.keys
+    ]
+    roots: list[Json] = [
+        {
+            "name": f"roots.{root.name}",
+            "value": root.dir,
+            "source": root.origin,
+            "default": None,
+            "help": "a root by hand",
+        }
+        for root in settings.roots
+    ]
+    directories = settings.directories
+    folders: list[Json] = [
+        {"name": name, "value": value, "source": directories.origin, "default": None, "help": text}
+        for name, value, text in (
+            ("folder.config", directories.config, "Where `config.toml` is looked for."),
+            ("folder.state", directories.state, "Where the ledger, the locks and the drafts live."),
+            ("folder.data", directories.data, "Where memtui's own memories live."),
+        )
+    ]
+    return keys + roots + folders
+
+
+def _written(value: object) -> str:
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+
+def keys(call: Call) -> int:
+    """List the workbench's keys, as the settings have them."""
+    chosen = dict(call.settings.keys)
+    actions = call.workbench.actions()
+    items: list[Json] = [
+        {
+            "id": action.id,
+            "keys": [chosen[action.id]] if action.id in chosen else list(action.keys),
+            "label": action.label,
+            "help": action.help,
+            "room": action.room,
+        }
+        for action in actions
+    ]
+    if call.out.json:
+        call.out.document(values.listing(items))
+        return outcomes.DONE
+    call.out.table(
+        (Column("ROOM"), Column("KEYS"), Column("ACTION"), Column("DOES", flexible=True)),
+        [
+            (
+                action.room,
+                ", ".join([chosen[action.id]] if action.id in chosen else action.keys),
+                action.id,
+                action.help,
+            )
+            for action in actions
+        ],
+    )
+    return outcomes.DONE
+
+
+def completion(call: Call) -> int:
+    """Print a completion script."""
+    from memtui.cli.completion import script
+
+    shell = call.args.need("shell")
+    text = script(shell)
+    if call.out.json:
+        call.out.document({"shell": shell, "script": text})
+    else:
+        call.out.script(text)
+    return outcomes.DONE

@@ -1,0 +1,129 @@
+"""From a command line to an exit number: take it apart, carry it out, and answer every failure in words.
+
+The one place where an exception becomes an exit number, so that no command can end in a traceback or in silence.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from memtui import __version__
+from memtui.cli import output
+from memtui.cli.arguments import Parsed, parse, peek_json
+from memtui.cli.output import Output
+from memtui.config.settings import read_environment
+from memtui.errors import InternalError, MemtuiError
+from memtui.wire import outcomes
+
+if TYPE_CHECKING:
+    from memtui.cli.call import Workbench
+
+COMMANDS = {
+    "roots": "listing",
+    "ls": "listing",
+    "search": "listing",
+    "trash": "listing",
+    "view": "reading",
+    "history": "reading",
+    "diff": "reading",
+    "create": "changing",
+    "save": "changing",
+    "mv": "changing",
+    "rm": "changing",
+    "restore": "changing",
+    "undo": "changing",
+    "redo": "changing",
+    "pin": "changing",
+    "unpin": "changing",
+    "redact": "changing",
+    "workspace": "changing",
+    "edit": "edit",
+    "changes": "following",
+    "seen": "following",
+    "log": "following",
+    "watch": "following",
+    "doctor": "doctor",
+    "config": "setup",
+    "keys": "setup",
+    "completion": "setup",
+    "demo": "demo",
+}
+"""The module of `memtui.cli.commands` with each verb's function; imported when the verb is used."""
+
+_NO_SETTINGS = ("completion", "config", "doctor")
+"""Verbs that must work although the configuration cannot be read."""
+
+
+def run(words: Sequence[str] | None = None, *, workbench: "Workbench | None" = None) -> int:
+    """Carry out one command line.
+
+    Args:
+        words: what follows the program's name; None: the process's own.
+        workbench: the other front; None: there is none.
+
+    Returns:
+        The exit number.
+    """
+    given = list(sys.argv[1:] if words is None else words)
+    out = output.standard(json=peek_json(given))
+    try:
+        status = _carry_out(parse(given), out, workbench)
+        out.flush()
+    except KeyboardInterrupt:
+        return outcomes.INTERRUPTED
+    except BrokenPipeError:
+        out.hang_up()
+        return outcomes.BROKEN_PIPE
+    except MemtuiError as error:
+        return _fail(out, error)
+    except Exception as error:
+        if read_environment().get("MEMTUI_DEBUG", "") not in ("", "0"):
+            raise
+        return _fail(out, _fault(error))
+    return status
+
+
+def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None") -> int:
+    verb, options = parsed.verb, parsed.options
+    if options.flag("version"):
+        out.fact({"version": __version__}, f"memtui {__version__}")
+        return outcomes.DONE
+    if options.flag("help") or (verb and verb.name == "help"):
+        from memtui.cli.help import answer
+
+        return answer(verb, parsed.arguments.text("verb"), out)
+    from memtui.cli.call import Call
+
+    call = Call(parsed.arguments, options, out, workbench)
+    if verb is None or verb.name not in _NO_SETTINGS:
+        out.adapt(ascii_only=call.settings.ascii, color=not call.settings.terminal.no_color)
+    try:
+        if verb is None:
+            call.need_terminal()
+            return call.workbench.open(call.session, demo=False)
+        module = __import__(f"memtui.cli.commands.{COMMANDS[verb.name]}", fromlist=(verb.name,))
+        command: Callable[[Call], int] = getattr(module, verb.name)
+        return command(call)
+    finally:
+        call.close()
+
+
+def _fail(out: Output, error: MemtuiError) -> int:
+    """Answer with an error, as JSON where that is asked for and nothing was answered yet."""
+    try:
+        if out.json and not out.answered:
+            out.document(outcomes.error_document(error))
+            out.flush()
+        else:
+            out.error(error)
+    except BrokenPipeError:
+        out.hang_up()
+    return outcomes.exit_code(error)
+
+
+def _fault(error: Exception) -> InternalError:
+    return InternalError(
+        f"memtui failed: {type(error).__name__}: {error}",
+        unharmed="What history held before is still there.",
+        hint="Run it again with MEMTUI_DEBUG=1 to see where, and report it.",
+    )

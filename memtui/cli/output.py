@@ -1,0 +1,265 @@
+"""The only place that writes to the terminal: data to stdout, narration to stderr, each safe for what is behind it.
+
+A memory, a name or an error may hold terminal commands. They leave this module as visible signs, as JSON escapes, or,
+only through `raw`, as the bytes they are.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TextIO
+
+from memtui.cli import words
+from memtui.errors import MemtuiError
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.wire.outcomes import Json
+from memtui.wire.times import rfc3339
+
+_STYLES = {
+    "head": "1",
+    "dim": "2",
+    "added": "32",
+    "removed": "31",
+    "hunk": "36",
+    "warn": "33",
+    "bad": "31;1",
+    "good": "32",
+}
+
+Cell = str | int | None
+
+
+class Column(NamedTuple):
+    """One column of a table."""
+
+    title: str
+    kind: str = "text"
+    """`text`; `number`; `size` (bytes); `age` (milliseconds since the epoch); `sha`."""
+    flexible: bool = False
+    """May be cut to fit the terminal."""
+    optional: bool = False
+    """May be left out when the terminal is narrow."""
+
+
+class Output:
+    """Where a command's answer goes."""
+
+    def __init__(
+        self, *, json: bool = False, ascii_only: bool = False, color: bool = True, stdout: TextIO, stderr: TextIO
+    ) -> None:
+        """Bind the streams.
+
+        Args:
+            json: answers are JSON documents.
+            ascii_only: draw with ASCII only.
+            color: colours may be used where stdout is a terminal.
+        """
+        self.json = json
+        self.answered = False
+        self.terminal = stdout.isatty()
+        self._stdout = stdout
+        self._stderr = stderr
+        self.adapt(ascii_only=ascii_only, color=color)
+
+    def adapt(self, *, ascii_only: bool, color: bool) -> None:
+        """Follow the settings, once they are known."""
+        self.ascii_only = ascii_only
+        self._color = color and self.terminal
+
+    @property
+    def readable(self) -> bool:
+        """Whether a person reads the answer: a terminal, and no JSON asked for."""
+        return self.terminal and not self.json
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of stdout, in lower case."""
+        return (self._stdout.encoding or "unknown").lower()
+
+    @property
+    def columns(self) -> int:
+        """The terminal's width in cells; 80 when there is no telling."""
+        try:
+            return os.get_terminal_size(self._stdout.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person can be asked: input and output are a terminal."""
+        return self.terminal and sys.stdin is not None and sys.stdin.isatty()
+
+    def document(self, answer: Json) -> None:
+        """Print one JSON document."""
+        import json
+
+        self.answered = True
+        self._write(self._stdout, json.dumps(answer, indent=2 if self.terminal else None) + "\n")
+
+    def json_line(self, answer: Json) -> None:
+        """Print one JSON document on one line, and let it go at once."""
+        import json
+
+        self._write(self._stdout, json.dumps(answer) + "\n")
+        self._stdout.flush()
+
+    def fact(self, answer: Json, text: str) -> None:
+        """Print one answer: the document where JSON is asked for, else the line."""
+        if self.json:
+            self.document(answer)
+        else:
+            self.line(text)
+
+    def line(self, text: str, style: str = "") -> None:
+        """Print one line; line breaks inside it are shown, not made."""
+        self._write(self._stdout, self.styled(self.safe(text), style) + "\n")
+
+    def marked_line(self, mark: str, style: str, text: str) -> None:
+        """Print one line that begins with a coloured word."""
+        self._write(self._stdout, f"{self.styled(self.safe(mark), style)}  {self.safe(text)}\n")
+
+    def line_of(self, *fields: str) -> None:
+        """Print fields for another program: one line, tab separated, empty ones at the end left out."""
+        self._write(self._stdout, "\t".join(map(self.safe, fields)).rstrip("\t") + "\n")
+
+    def text(self, text: str) -> None:
+        """Print text of several lines."""
+        self._write(self._stdout, visible(text, keep_newlines=True, keep_tabs=True, ascii_tokens=self.ascii_only))
+
+    def script(self, text: str) -> None:
+        """Print text of ours, unchanged."""
+        self._write(self._stdout, text)
+
+    def raw(self, data: bytes) -> None:
+        """Print bytes as they are."""
+        self._stdout.flush()
+        self._stdout.buffer.write(data)
+        self._stdout.buffer.flush()
+
+    def flush(self) -> None:
+        """Let everything printed so far go."""
+        self._stdout.flush()
+
+    def say(self, text: str) -> None:
+        """Tell the user something beside the answer."""
+        self._write(self._stderr, self.safe(text) + "\n")
+        self._stderr.flush()
+
+    def ask(self, question: str) -> str | None:
+        """Put a question to the user.
+
+        Returns:
+            The line they typed; None when there is none to come.
+        """
+        self._write(self._stderr, visible(question, keep_newlines=True, ascii_tokens=self.ascii_only))
+        self._stderr.flush()
+        return sys.stdin.readline() or None
+
+    def error(self, error: MemtuiError) -> None:
+        """Explain a refusal or failure: what, what is unharmed, what to do next."""
+        self.say(f"memtui: {error.message} [{error.code}]")
+        for part in (error.unharmed, error.hint):
+            if part:
+                self.say(f"  {part}")
+
+    def safe(self, text: str) -> str:
+        """Make a text safe on one line."""
+        return visible(text, ascii_tokens=self.ascii_only)
+
+    def styled(self, safe: str, style: str) -> str:
+        """Colour a text that is safe already, where colour is wanted."""
+        if not (style and safe and self._color):
+            return safe
+        return f"\x1b[{_STYLES[style]}m{safe}\x1b[0m"
+
+    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> None:
+        """Print rows: aligned and cut to the width on a terminal; piped, tab separated, whole and exact."""
+        if not self.terminal:
+            for row in rows:
+                plain = (self.safe(_plain(column, cell)) for column, cell in zip(columns, row, strict=True))
+                self._write(self._stdout, "\t".join(plain) + "\n")
+            return
+        from memtui.engine import now_ms
+
+        now = now_ms()
+        shown = [
+            [self.safe(_shown(column, cell, now)) for column, cell in zip(columns, row, strict=True)] for row in rows
+        ]
+        if not shown:
+            return
+        widths = self._widths(columns, shown)
+        titles = self._aligned(columns, [column.title for column in columns], widths)
+        self._write(self._stdout, self.styled(titles, "head") + "\n")
+        for line in shown:
+            self._write(self._stdout, self._aligned(columns, line, widths) + "\n")
+
+    def _aligned(self, columns: Sequence[Column], line: Sequence[str], widths: Sequence[int]) -> str:
+        parts = []
+        for column, text, cells in zip(columns, line, widths, strict=True):
+            if cells:
+                cut = one_line(text, cells, ascii_tokens=self.ascii_only)
+                filling = " " * (cells - cell_width(cut))
+                parts.append(filling + cut if column.kind in ("number", "size", "age") else cut + filling)
+        return "  ".join(parts).rstrip()
+
+    def _widths(self, columns: Sequence[Column], shown: list[list[str]]) -> list[int]:
+        """Give each column its width; 0 leaves it out."""
+        widths = []
+        for index, column in enumerate(columns):
+            widest = max(cell_width(row[index]) for row in shown)
+            widths.append(max(widest, len(column.title)) if widest else 0)
+        wanted = list(widths)
+        flexible = [index for index, column in enumerate(columns) if column.flexible]
+        optional = [index for index, column in enumerate(columns) if column.optional and widths[index]]
+
+        def over() -> int:
+            return sum(width + 2 for width in widths if width) - 2 - self.columns
+
+        def shrink(least: int) -> None:
+            for index in flexible:
+                widths[index] -= max(0, min(over(), widths[index] - least))
+
+        shrink(24)
+        while optional and over() > 0:
+            widths[optional.pop()] = 0
+        shrink(10)
+        for index in flexible:
+            widths[index] += max(0, min(-over(), wanted[index] - widths[index]))
+        return widths
+
+    def hang_up(self) -> None:
+        """Point stdout, whose reader went away, at nothing, so that Python's own last flush is quiet too."""
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, self._stdout.fileno())
+        os.close(null)
+
+    def _write(self, stream: TextIO, text: str) -> None:
+        try:
+            stream.write(text)
+        except UnicodeEncodeError:
+            stream.write(text.encode(stream.encoding, "backslashreplace").decode(stream.encoding))
+
+
+def standard(*, json: bool) -> Output:
+    """Return the output on the process's own streams, before the settings are known."""
+    return Output(json=json, stdout=sys.stdout, stderr=sys.stderr)
+
+
+def _plain(column: Column, cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if column.kind == "age" and isinstance(cell, int):
+        return rfc3339(cell)
+    return str(cell)
+
+
+def _shown(column: Column, cell: Cell, now: int) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, int):
+        if column.kind == "age":
+            return words.age(cell, now)
+        if column.kind == "size":
+            return words.size(cell)
+        return f"{cell:,}" if cell else ""
+    return cell[:12] if column.kind == "sha" else cell

@@ -1,0 +1,96 @@
+"""What a person writes for a memory, a version, a folder or a root, to what the engine knows.
+
+One reading for all verbs, so that a text means the same memory wherever it is used.
+"""
+
+import os
+from typing import NamedTuple
+
+from memtui.engine import Engine
+from memtui.engine.model import Address, Memory
+from memtui.errors import NotFoundError, UsageError
+
+_HEX = frozenset("0123456789abcdef")
+
+
+class Place(NamedTuple):
+    """Part of what there is."""
+
+    roots: tuple[str, ...] | None
+    """Root ids; None: all of them."""
+    path: str = ""
+    """A memory's path, or a folder's; empty: everything in the roots."""
+
+    def holds(self, row: Memory) -> bool:
+        """Whether a memory lies in it."""
+        path = row.address.path
+        return not self.path or path == self.path or path.startswith(self.path + "/")
+
+
+EVERYWHERE = Place(None)
+
+
+def place(engine: Engine, text: str) -> Place:
+    """Read a root id, a folder, or a memory.
+
+    Args:
+        engine: knows the roots.
+        text: a root id or alias, `/memories/SCOPE`, an address whose path may be a folder, or a file-system path.
+
+    Raises:
+        NotFoundError: no root is meant.
+        UsageError: it is none of these.
+    """
+    bare = text.rstrip("/")
+    if text.startswith("/memories/") and bare.count("/") < 3:
+        return (
+            Place((_native(engine, bare.removeprefix("/memories").removeprefix("/")),))
+            if bare != "/memories"
+            else Place(tuple(root.id for root in engine.roots if root.agent == "memtui"))
+        )
+    for root in engine.roots:
+        if bare == root.id or bare in root.aliases:
+            return Place((root.id,))
+    if "/" not in text and not text.startswith("."):
+        engine.find_root(text)
+    real = os.path.realpath(bare or "/")
+    for root in engine.roots:
+        if text.startswith(("/", ".")) and real == os.path.realpath(root.path):
+            return Place((root.id,))
+    address = engine.resolve(bare)
+    return Place((address.root,), address.path)
+
+
+def _native(engine: Engine, scope: str) -> str:
+    for root in engine.roots:
+        if root.agent == "memtui" and root.scope == scope:
+            return root.id
+    raise NotFoundError(f"memtui has no {scope} scope here.", code="E_NO_ROOT", hint="`memtui roots` lists the roots.")
+
+
+def version(text: str) -> tuple[str, str | None]:
+    """Split `ADDRESS@SHA`.
+
+    Returns:
+        The address, and the version when the text ends in `@` and at least 6 hexadecimal digits.
+    """
+    address, at, sha = text.rpartition("@")
+    lowered = sha.lower()
+    if at and address and 6 <= len(lowered) <= 64 and _HEX.issuperset(lowered):
+        return address, lowered
+    return text, None
+
+
+def target(engine: Engine, old: Address, text: str) -> Address:
+    """Read where a memory goes; a text that ends in `/`, or names a root, keeps the memory's name.
+
+    Raises:
+        NotFoundError: no root is meant.
+        UsageError: it is no address.
+    """
+    if text.endswith("/") or any(text == root.id or text in root.aliases for root in engine.roots):
+        folder = place(engine, text)
+        if folder.roots is None or len(folder.roots) != 1:
+            raise UsageError(f"{text!r} is more than one root.", hint="Name one, such as memtui:global/.")
+        return Address(folder.roots[0], f"{folder.path}/{old.name}".lstrip("/"))
+    return engine.resolve(text)

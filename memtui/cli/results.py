@@ -1,0 +1,111 @@
+"""What a change answers: the JSON of its values, or a line each, and the exit number that fits.
+
+A change of many memories may half succeed. The answer then names each memory, and the exit number is the first
+failure's, so that neither a person nor a script can take it for done.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from memtui.cli.output import Output
+from memtui.engine.model import Conflict, Done, Outcome, Saved, Unchanged
+from memtui.errors import ConflictError, MemtuiError
+from memtui.wire import outcomes, values
+
+_PAST = {
+    "create": "created",
+    "save": "saved",
+    "rename": "moved",
+    "delete": "deleted",
+    "restore": "restored",
+    "pin": "pinned",
+    "unpin": "unpinned",
+}
+
+
+def saved(out: Output, value: Saved | Unchanged | Conflict, *, word: str = "saved") -> int:
+    """Answer with the outcome of a guarded save.
+
+    Raises:
+        ConflictError: it is a conflict.
+    """
+    if isinstance(value, Conflict):
+        raise conflict(value)
+    said = word if isinstance(value, Saved) else "unchanged"
+    if out.json:
+        out.document(values.result(value))
+    elif out.terminal:
+        out.line(f"{said} {value.address} as {value.sha256[:12]}")
+    else:
+        out.line_of(said, str(value.address), value.sha256)
+    return outcomes.DONE
+
+
+def conflict(value: Conflict) -> ConflictError:
+    """Make the error for a conflict; both texts are in history."""
+    gone = value.current_sha256 is None
+    message = f"{value.address} was deleted meanwhile." if gone else f"Somebody else changed {value.address} meanwhile."
+    return ConflictError(
+        message,
+        unharmed="Their version is in place, and yours is kept in history.",
+        hint=f"Compare them with memtui diff {value.address}"
+        + (f" {value.yours_sha256[:12]}" if value.yours_sha256 else "")
+        + ", then save again with --expect "
+        + ("absent." if gone else f"{value.current_sha256}."),
+        details=values.conflict_details(value),
+    )
+
+
+def done(out: Output, value: Done) -> int:
+    """Answer with a finished operation.
+
+    Raises:
+        MemtuiError: it failed for the only memory it was about.
+    """
+    return all_done(out, (value,), single=True)
+
+
+def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> int:
+    """Answer with finished operations, as one list unless it is a single one.
+
+    Raises:
+        MemtuiError: nothing at all could be done.
+    """
+    every = [outcome for value in values_ for outcome in value.outcomes]
+    failures = [error for error in map(failure, every) if error is not None]
+    if failures and len(failures) == len(every) == 1:
+        raise failures[0]
+    if out.json:
+        documents = [values.done(value) for value in values_]
+        out.document(documents[0] if single else values.listing(documents))
+    else:
+        for value in values_:
+            _lines(out, value)
+        for error in failures:
+            out.error(error)
+    return outcomes.exit_code(failures[0]) if failures else outcomes.DONE
+
+
+def failure(outcome: Outcome) -> MemtuiError | None:
+    """Return why one memory is not as asked, as an error; None when it is."""
+    if outcome.error is not None:
+        return outcome.error
+    return conflict(outcome.result) if isinstance(outcome.result, Conflict) else None
+
+
+def _lines(out: Output, value: Done) -> None:
+    word = _PAST.get(value.operation, value.operation)
+    if value.operation in ("undo", "redo"):
+        word = "undone" if value.operation == "undo" else "redone"
+        if out.terminal and value.label:
+            out.line(f"{word}: {value.label}")
+    for outcome in _good(value.outcomes):
+        if out.terminal:
+            arrow = "->" if out.ascii_only else "→"
+            moved = f" {arrow} {outcome.new_address}" if outcome.new_address else ""
+            out.line(f"{word} {outcome.address}{moved}")
+        else:
+            out.line_of(word, str(outcome.address), str(outcome.new_address or ""))
+
+
+def _good(outcomes_: Iterable[Outcome]) -> Iterable[Outcome]:
+    return (outcome for outcome in outcomes_ if outcome.ok)

@@ -1,0 +1,69 @@
+"""What an outcome looks like from outside: error code to exit number, and an error as JSON.
+
+Scripts branch on these. One table keeps two commands from answering the same refusal with two numbers.
+"""
+
+from memtui.errors import MemtuiError
+
+Json = dict[str, object]
+"""A JSON object: str keys; values are str, int, float, bool, None, lists and objects of them."""
+
+DONE, FAULT, USAGE, CONFLICT, NOT_FOUND, REFUSED, BUSY, STORAGE = range(8)
+BROKEN_PIPE = 141
+INTERRUPTED = 130
+
+EXIT = {
+    "E_INTERNAL": FAULT,
+    "E_USAGE": USAGE,
+    "E_QUERY": USAGE,
+    "E_CONFIG": USAGE,
+    "E_CONFLICT": CONFLICT,
+    "E_EXISTS": CONFLICT,
+    "E_CLASH": CONFLICT,
+    "E_NOT_FOUND": NOT_FOUND,
+    "E_NO_ROOT": NOT_FOUND,
+    "E_ROOT_MISSING": NOT_FOUND,
+    "E_NOTHING_TO_UNDO": NOT_FOUND,
+    "E_LOCKED": BUSY,
+    "E_DISK_FULL": STORAGE,
+    "E_IO": STORAGE,
+    "E_STORE": STORAGE,
+    "E_STORE_DAMAGED": STORAGE,
+}
+"""Exit number of each code; a code that is not named here is a rule that says no (`REFUSED`)."""
+
+MEANING = {
+    DONE: "done",
+    FAULT: "a fault of memtui's own",
+    USAGE: "the command was malformed, or the configuration cannot be read",
+    CONFLICT: "a conflict: somebody else's version or name is in the way",
+    NOT_FOUND: "no such memory, version or root",
+    REFUSED: "refused by a rule: a name, a limit, a policy, read-only",
+    BUSY: "busy: another process holds the lock",
+    STORAGE: "storage: the disk or the ledger failed, or `doctor` found an error",
+    INTERRUPTED: "interrupted",
+    BROKEN_PIPE: "the reader of the output went away",
+}
+
+
+def exit_code(error: MemtuiError) -> int:
+    """Return the exit number for an error."""
+    return EXIT.get(error.code, REFUSED)
+
+
+def error_fields(error: MemtuiError) -> Json:
+    """Turn an error into the fields every machine front shows."""
+    fields: Json = {
+        "code": error.code,
+        "message": error.message,
+        "hint": error.hint,
+        "unharmed": error.unharmed,
+    }
+    for key, value in error.details.items():
+        fields.setdefault(key, value)
+    return fields
+
+
+def error_document(error: MemtuiError) -> Json:
+    """Turn an error into the one document a command prints."""
+    return {"error": error_fields(error)}

@@ -1,0 +1,73 @@
+"""What every front starts from: the settings, the roots in reach and an engine on them, opened one way.
+
+A front that put these together itself would find other roots, keep other versions or forget read-only.
+"""
+
+import os
+from typing import NamedTuple
+
+from memtui.agents import discover
+from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings, surroundings_from
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Retention, Root
+from memtui.errors import UsageError
+
+
+class Options(NamedTuple):
+    """The global options of the command line, checked."""
+
+    read_only: bool = False
+    ascii: bool = False
+    """Draw with ASCII only (from the settings, where not given)."""
+    calm: bool = False
+    """No animation, few repaints (from the settings, where not given)."""
+    actor: Actor = Actor("cli")
+    all_projects: bool = False
+    only_roots: bool = False
+    """Nothing but the roots given by hand and memtui's own."""
+    project: str | None = None
+    roots: tuple[str, ...] = ()
+    """Roots given by hand, as `NAME=DIR[,agent=KIND][,scope=SCOPE]`."""
+
+
+class Session(NamedTuple):
+    """An engine on the roots in reach, and what it was made from."""
+
+    settings: Settings
+    roots: tuple[Root, ...]
+    engine: Engine
+    options: Options
+    surroundings: Surroundings
+
+
+def open_session(settings: Settings, options: Options, *, lock_wait: float) -> Session:
+    """Find the roots and open an engine on them; nothing on disk is touched yet.
+
+    Args:
+        settings: what `load_settings` gave.
+        options: the global options.
+        lock_wait: seconds to wait for another process before `E_LOCKED`.
+
+    Raises:
+        UsageError: a root given by hand is malformed, or the working directory is gone.
+    """
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("The working directory is gone.", hint="Change to a folder that exists.") from None
+    surroundings = surroundings_from(settings, cwd=cwd, project=options.project, roots=options.roots)
+    roots = discover(surroundings, all_projects=options.all_projects, only_roots=options.only_roots)
+    engine = Engine.open(
+        roots,
+        state_dir=settings.state_dir,
+        retention=Retention(settings.retention_versions, settings.retention_days),
+        read_only=options.read_only,
+        lock_wait=lock_wait,
+    )
+    return Session(settings, roots, engine, options, surroundings)
+
+
+def other_projects(session: Session) -> tuple[Root, ...]:
+    """Find every root of every project, for a session that was opened on one."""
+    return discover(session.surroundings, all_projects=True, only_roots=session.options.only_roots)
