@@ -1,10 +1,10 @@
-"""The verbs that change memories: each checks the rules of the root, then runs as one transaction with one undo step."""
+"""The verbs that change memories: each checks the root's rules, then runs as one transaction with one undo step."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from memtui.engine import files, fsio, frontmatter, paths
-from memtui.engine.files import Job, Site
+from memtui.engine import files, frontmatter, fsio, paths
+from memtui.engine.files import Job, Site, Txn
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import (
     Actor,
@@ -52,7 +52,7 @@ class Changer:
                     return self._refused(site, address, data, actor)
         try:
             with self._site(root, actor) as site:
-                txn = self._ledger.begin("save", actor=actor.name, label=f"save {address}")
+                txn = Txn(self._ledger, "save", actor, f"save {address}")
                 result = files.replace(site, address, data, expected, Job(txn, actor, "modified"))
         except NotFoundError as error:
             if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
@@ -67,9 +67,9 @@ class Changer:
         uid = self._roots.uid(root)
         with self._ledger.transaction():
             yours = self._ledger.keep_text(uid, address.path, data, actor=actor.name, note=files.REFUSED)
-            txn = self._ledger.begin("save", actor=actor.name, label=f"save {address}")
+            txn = Txn(self._ledger, "save", actor, f"save {address}")
             self._ledger.intend(
-                txn,
+                txn.id,
                 uid,
                 address.path,
                 actor=actor.name,
@@ -78,10 +78,10 @@ class Changer:
                 after=yours,
                 state="conflict",
             )
-        return Conflict(address, None, expected, yours, str(txn))
+        return Conflict(address, None, expected, yours, str(txn.id))
 
     def _refused(self, site: Site, address: Address, data: bytes, actor: Actor) -> Unchanged | Conflict:
-        txn = self._ledger.begin("create", actor=actor.name, label=f"create {address}")
+        txn = Txn(self._ledger, "create", actor, f"create {address}")
         found = files.read(site.handle, paths.split(address.path), address)
         try:
             if found.data == data:
@@ -97,7 +97,7 @@ class Changer:
         self._check_new(root, address)
         with self._site(root, actor, create=True) as site:
             self._check_room(site, root)
-            txn = self._ledger.begin("create", actor=actor.name, label=f"create {address}")
+            txn = Txn(self._ledger, "create", actor, f"create {address}")
             result = files.create(site, address, data, Job(txn, actor, "created"))
         if isinstance(result, Saved):
             self._tell(address, "created", actor, None, result.sha256)
@@ -116,7 +116,7 @@ class Changer:
             sha = self._ledger.find_version(uid, address.path, version)
         data = self._ledger.blob(sha) or b""
         with self._site(root, actor, create=True) as site:
-            txn = self._ledger.begin("restore", actor=actor.name, label=f"restore {address}")
+            txn = Txn(self._ledger, "restore", actor, f"restore {address}")
             job = Job(txn, actor, "restored")
             result: Saved | Unchanged | Conflict
             try:
@@ -170,10 +170,10 @@ class Changer:
                     hint="Save a text without the secret first, then redact this version.",
                 )
             with self._ledger.transaction():
-                txn = self._ledger.begin("redact", actor=actor.name, label=f"redact {address}", kind="do")
+                txn = Txn(self._ledger, "redact", actor, f"redact {address}")
                 self._ledger.redact(sha, reason)
                 self._ledger.intend(
-                    txn,
+                    txn.id,
                     uid,
                     address.path,
                     actor=actor.name,
@@ -183,7 +183,7 @@ class Changer:
                     state="done",
                     note=reason,
                 )
-                self._ledger.mark_undone(txn)
+                self._ledger.mark_undone(txn.id)
         return next(v for v in self._ledger.history(uid, address.path) if v.sha256 == sha)
 
     # --- many
@@ -192,7 +192,7 @@ class Changer:
         """See `Engine.delete`."""
         chosen = list(dict.fromkeys(addresses))
         self._refuse_read_only()
-        txn = self._ledger.begin("delete", actor=actor.name, label=_label("delete", chosen))
+        txn = Txn(self._ledger, "delete", actor, _label("delete", chosen))
         job = Job(txn, actor, "deleted")
 
         def one(address: Address) -> Outcome:
@@ -204,7 +204,7 @@ class Changer:
             self._tell(address, "deleted", actor, result.before, None)
             return Outcome(address, None)
 
-        return Done(str(txn), "delete", tuple(_each(chosen, one)), _label("delete", chosen))
+        return Done(str(txn.id), "delete", tuple(_each(chosen, one)), _label("delete", chosen))
 
     def move(self, pairs: Iterable[tuple[Address, Address]], actor: Actor, expected: str | None = None) -> Done:
         """See `Engine.move`."""
@@ -213,13 +213,13 @@ class Changer:
         label = (
             f"rename {chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else _label("move", [a for a, _ in chosen])
         )
-        txn = self._ledger.begin("rename", actor=actor.name, label=label)
+        txn = Txn(self._ledger, "rename", actor, label)
         targets = dict(chosen)
 
         def one(address: Address) -> Outcome:
             return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
 
-        return Done(str(txn), "rename", tuple(_each(list(targets), one)), label)
+        return Done(str(txn.id), "rename", tuple(_each(list(targets), one)), label)
 
     def move_one(self, address: Address, new: Address, expected: str | None, job: Job) -> Outcome:
         """Rename within a root, or create and then delete between two: a crash leaves a duplicate, never a loss."""
@@ -262,18 +262,18 @@ class Changer:
                     self._ledger.set_current(
                         there.uid, new.path, found.sha, actor=job.actor.name, at=self._ledger.clock()
                     )
-                return Saved(new, found.sha, found.sha, str(job.txn))
+                return Saved(new, found.sha, found.sha, str(job.txn.id))
             finally:
                 fsio.close(found.handle)
 
-    def set_pinned(self, addresses: Iterable[Address], pinned: bool, actor: Actor) -> Done:  # noqa: FBT001
+    def set_pinned(self, addresses: Iterable[Address], pinned: bool, actor: Actor) -> Done:
         """See `Engine.set_pinned`."""
         chosen = list(dict.fromkeys(addresses))
         self._refuse_read_only()
         operation = "pin" if pinned else "unpin"
         outcomes = []
         with self._ledger.transaction():
-            txn = self._ledger.begin(operation, actor=actor.name, label=_label(operation, chosen))
+            txn = Txn(self._ledger, operation, actor, _label(operation, chosen))
             for address in chosen:
                 root = self._roots.find(address.root)
                 uid = self._roots.uid(root)
@@ -281,7 +281,7 @@ class Changer:
                 if (record is not None and record.pinned) is not pinned:
                     self._ledger.set_pins(uid, [address.path], pinned)
                     self._ledger.intend(
-                        txn,
+                        txn.id,
                         uid,
                         address.path,
                         actor=actor.name,
@@ -291,7 +291,7 @@ class Changer:
                         state="done",
                     )
                 outcomes.append(Outcome(address, None))
-        return Done(str(txn), operation, tuple(outcomes), _label(operation, chosen))
+        return Done(str(txn.id), operation, tuple(outcomes), _label(operation, chosen))
 
     # --- rules
 

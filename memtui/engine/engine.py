@@ -276,7 +276,7 @@ class Engine:
         """Bring a memory back from the trash, or put one of its old versions under its name."""
         return self._changer.restore(address, version, actor)
 
-    def set_pinned(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:  # noqa: FBT001
+    def set_pinned(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:
         """Pin or unpin memories as one undo step."""
         done = self._changer.set_pinned(addresses, pinned, actor)
         self._events.publish(Changes(touched=frozenset(outcome.address for outcome in done.outcomes)))

@@ -35,10 +35,39 @@ class Site(NamedTuple):
     grace: Grace
 
 
+class Txn:
+    """A transaction that is written to the ledger together with its first record, so that nothing is logged in vain."""
+
+    __slots__ = ("_id", "_ledger", "_values")
+
+    def __init__(
+        self, ledger: Ledger, operation: str, actor: Actor, label: str, *, kind: str = "do", reverses: int | None = None
+    ) -> None:
+        """Describe the transaction; see `Ledger.begin`."""
+        self._ledger = ledger
+        self._values = (operation, actor.name, label, kind, reverses)
+        self._id: int | None = None
+
+    @classmethod
+    def known(cls, number: int) -> "Txn":
+        """A transaction that is in the ledger already."""
+        txn = cls.__new__(cls)
+        txn._id = number
+        return txn
+
+    @property
+    def id(self) -> int:
+        """Its number; begins it when it was not begun yet."""
+        if self._id is None:
+            operation, actor, label, kind, reverses = self._values
+            self._id = self._ledger.begin(operation, actor=actor, label=label, kind=kind, reverses=reverses)
+        return self._id
+
+
 class Job(NamedTuple):
     """What one change belongs to."""
 
-    txn: int
+    txn: Txn
     actor: Actor
     operation: str
     """`created`, `modified`, `deleted`, `renamed` or `restored`: the word history shows."""
@@ -127,7 +156,7 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
             finish(site, seq, address.path, sha, job)
             site.grace.take(Displaced(found.handle, address, site.uid, address.path, found.sha, sha, job.actor.name))
             kept = True
-            return Saved(address, sha, found.sha, str(job.txn))
+            return Saved(address, sha, found.sha, str(job.txn.id))
         finally:
             if not kept:
                 fsio.close(found.handle)
@@ -187,7 +216,7 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
         except OSError as error:
             raise _undurable(error, address, lambda: fsio.unlink(folder, parts[-1])) from error
         finish(site, seq, address.path, sha, job)
-        return Saved(address, sha, None, str(job.txn))
+        return Saved(address, sha, None, str(job.txn.id))
 
 
 def remove(site: Site, address: Address, expected: str | None, job: Job) -> Saved | Conflict:
@@ -222,7 +251,7 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
                 _give_back(site, folder, parts[-1], temp, address, displaced)
                 site.ledger.end(seq, "conflict", note="a foreign version landed first")
                 sha = displaced.sha if displaced else None
-                return Conflict(address, sha, found.sha, None, str(job.txn))
+                return Conflict(address, sha, found.sha, None, str(job.txn.id))
             try:
                 fsio.unlink(folder, temp)
                 fsio.fsync_dir(folder)
@@ -231,7 +260,7 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
             finish(site, seq, address.path, None, job)
             site.grace.take(Displaced(found.handle, address, site.uid, address.path, found.sha, None, job.actor.name))
             kept = True
-            return Saved(address, found.sha, found.sha, str(job.txn))
+            return Saved(address, found.sha, found.sha, str(job.txn.id))
         finally:
             if not kept:
                 fsio.close(found.handle)
@@ -261,7 +290,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
                 with site.ledger.transaction():
                     _keep_before(site, address, found)
                     seq = site.ledger.intend(
-                        job.txn,
+                        job.txn.id,
                         site.uid,
                         address.path,
                         actor=job.actor.name,
@@ -292,7 +321,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
             with site.ledger.transaction(durable=False):
                 site.ledger.end(seq, "done", after=sha)
                 finish_rename(site, address.path, new.path, sha, job)
-            return Saved(new, sha, found.sha, str(job.txn))
+            return Saved(new, sha, found.sha, str(job.txn.id))
         finally:
             fsio.close(found.handle)
 
@@ -310,7 +339,7 @@ def refuse(
             _keep_before(site, address, found)
         current = found.sha if found else None
         site.ledger.intend(
-            job.txn,
+            job.txn.id,
             site.uid,
             address.path,
             actor=job.actor.name,
@@ -319,7 +348,7 @@ def refuse(
             after=yours,
             state="conflict",
         )
-    return Conflict(address, current, expected, yours, str(job.txn))
+    return Conflict(address, current, expected, yours, str(job.txn.id))
 
 
 def finish(site: Site, seq: int, path: str, sha: str | None, job: Job) -> None:
@@ -377,7 +406,7 @@ def _announce(
                 operation=job.operation,
             )
         seq = site.ledger.intend(
-            job.txn,
+            job.txn.id,
             site.uid,
             address.path,
             actor=job.actor.name,
@@ -474,7 +503,7 @@ def _lost_race(
             _keep_before(site, address, theirs)
         site.ledger.note_version(site.uid, address.path, yours, REFUSED)
         site.ledger.end(seq, "conflict", note="a foreign version landed first")
-    return Conflict(address, theirs.sha if theirs else None, expected, yours, str(job.txn))
+    return Conflict(address, theirs.sha if theirs else None, expected, yours, str(job.txn.id))
 
 
 def swap(folder: int, name: str, temp: str) -> None:

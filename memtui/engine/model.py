@@ -157,8 +157,9 @@ class Memory(NamedTuple):
 
     @property
     def writable(self) -> bool:
-        """Whether the content can be edited as text here."""
-        return self.sha256 is not None and not any(p.code.startswith("E_") for p in self.problems)
+        """Whether the content can be edited as text here; front matter that is not read is still text."""
+        codes = [problem.code for problem in self.problems if not problem.code.startswith("E_FRONTMATTER")]
+        return self.sha256 is not None and not any(code.startswith("E_") for code in codes)
 
 
 class Listing(NamedTuple):

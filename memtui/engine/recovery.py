@@ -7,7 +7,7 @@ file is removed unless its text is in the ledger or is a part of the text that w
 import errno
 
 from memtui.engine import files, fsio, paths
-from memtui.engine.files import Content, Job, Site
+from memtui.engine.files import Content, Job, Site, Txn
 from memtui.engine.ledger import Intent
 from memtui.engine.model import Actor, Address
 from memtui.errors import NotFoundError, RefusedError
@@ -156,4 +156,4 @@ def _exists(folder: int, name: str) -> bool:
 
 
 def _job(intent: Intent) -> Job:
-    return Job(intent.txn, Actor(intent.actor), intent.operation)
+    return Job(Txn.known(intent.txn), Actor(intent.actor), intent.operation)

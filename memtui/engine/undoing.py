@@ -1,8 +1,10 @@
 """Undo and redo: the inverse of each step of a transaction, applied only where the disk still is as it was left."""
 
+from itertools import pairwise
+
 from memtui.engine import files
 from memtui.engine.changing import Changer, Publish
-from memtui.engine.files import Job, Site
+from memtui.engine.files import Job, Site, Txn
 from memtui.engine.ledger import Ledger, Step, Transaction
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved
 from memtui.engine.roots import Roots
@@ -36,7 +38,7 @@ class Undoer:
                 f"There is nothing to {kind}.", code="E_NOTHING_TO_UNDO", hint="`memtui log` shows what was done."
             )
         label = what.label.removeprefix("undo ").removeprefix("redo ")
-        txn = self._ledger.begin(what.operation, actor=actor.name, label=label, kind=kind, reverses=what.id)
+        txn = Txn(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
         names = self._roots.names()
         outcomes = []
         for step in reversed(self._ledger.steps(what.id)):
@@ -49,17 +51,17 @@ class Undoer:
             self._follow_back(self._ledger.steps(what.id))
         # A step that could not be taken back stays reported; trying it for ever would block everything below it.
         self._ledger.mark_undone(what.id)
-        return Done(str(txn), kind, tuple(outcomes), label)
+        return Done(str(txn.id), kind, tuple(outcomes), label)
 
     def _follow_back(self, steps: list[Step]) -> None:
         """Between roots a rename is a create and a delete; pins and history go back with the memory."""
-        for made, gone in zip(steps, steps[1:], strict=False):
+        for made, gone in pairwise(steps):
             if made.before is None and gone.after is None and made.after == gone.before and made.new_path is None:
                 with self._ledger.transaction():
                     self._ledger.follow(made.uid, made.path, gone.uid, gone.path)
                     self._ledger.set_current(gone.uid, gone.path, gone.before, actor="tui", at=self._ledger.clock())
 
-    def _inverse(self, step: Step, address: Address, names: dict[int, str], txn: int, actor: Actor) -> Outcome:
+    def _inverse(self, step: Step, address: Address, names: dict[int, str], txn: Txn, actor: Actor) -> Outcome:
         if not address.root:
             raise NotFoundError(f"The root of {step.path!r} is not open here.", code="E_NO_ROOT", hint="Open it first.")
         if step.operation in ("pin", "unpin"):
@@ -93,12 +95,12 @@ class Undoer:
             return replaced
         raise ConflictError(f"{address} has that text already.", hint="Nothing needs to be taken back.")
 
-    def _pin(self, step: Step, address: Address, txn: int, actor: Actor) -> Outcome:
+    def _pin(self, step: Step, address: Address, txn: Txn, actor: Actor) -> Outcome:
         pinned = step.operation == "unpin"
         with self._ledger.transaction():
             self._ledger.set_pins(step.uid, [step.path], pinned)
             self._ledger.intend(
-                txn,
+                txn.id,
                 step.uid,
                 step.path,
                 actor=actor.name,

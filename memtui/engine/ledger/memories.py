@@ -165,7 +165,7 @@ class MemoryTable(Database):
                 return db.last_insert_rowid()
         return int(found[0])
 
-    def set_pins(self, uid: int, paths: Iterable[str], pinned: bool) -> None:  # noqa: FBT001
+    def set_pins(self, uid: int, paths: Iterable[str], pinned: bool) -> None:
         """Pin or unpin memories."""
         with self.transaction() as db:
             for path in paths:

@@ -56,7 +56,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX versions_memory ON versions (memory, id);
     CREATE INDEX versions_blob ON versions (blob);
     CREATE TABLE txns (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        id INTEGER PRIMARY KEY,
         kind TEXT NOT NULL CHECK (kind IN ('do', 'undo', 'redo')),
         operation TEXT NOT NULL,
         actor TEXT NOT NULL,
@@ -68,7 +68,7 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX txns_open ON txns (id) WHERE effective = 1 AND undone = 0;
     CREATE TABLE audit (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        seq INTEGER PRIMARY KEY,
         txn INTEGER,
         root INTEGER NOT NULL REFERENCES roots(id),
         path BLOB NOT NULL,

@@ -1,0 +1,254 @@
+"""Front matter: where it is, what it says, and nothing else; editing one field is in `frontmatter_edit.py`.
+
+Only a block that opens in line 1, closes, and holds fields counts; everything else is body, byte for byte. Plain blocks
+are read here, without YAML and yet meaning what YAML means, so that a list of thousands costs little; all others go
+through `frontmatter_guard.py`. The split keeps a hostile header from ever reaching a parser that could hang or run it.
+"""
+
+import re
+from typing import NamedTuple, TypeAlias, Union
+
+from memtui.engine.model import Problem
+
+Value: TypeAlias = Union[str, "list[Value]", "dict[str, Value]"]
+"""A field's value. Every scalar is text, as written: no dates, numbers or booleans."""
+
+LIMIT = 16_384
+"""The largest block, in bytes."""
+HEAD_BYTES = LIMIT + 64
+"""Reading so much of a file is always enough for `split` and `describe`."""
+BOM = b"\xef\xbb\xbf"
+
+NONE, OK, EMPTY, UNCLOSED, OTHER = "none", "ok", "empty", "unclosed", "other"
+DUPLICATE, BROKEN, UNSAFE, TOO_BIG = "duplicate", "broken", "unsafe", "too-big"
+
+
+class FrontMatter(NamedTuple):
+    """The front matter of a file."""
+
+    status: str
+    """`none`; `ok`; `duplicate` (a field is there twice, the last one counts); `empty`; or why it is not read and
+    counts as body: `unclosed`, `other` (a list or text instead of fields), `broken`, `unsafe`, `too-big`."""
+    start: int
+    """The block between the fences: offsets of its first byte and of the closing fence; 0 when it is not closed."""
+    end: int
+    body: int
+    """Offset of the first byte that is body; a byte-order mark is never part of it."""
+    fields: dict[str, Value]
+    """In the order of the file."""
+    problem: Problem | None
+    """What the user should know about it."""
+
+
+class Description(NamedTuple):
+    """What a list shows of a memory's front matter; every text may be hostile."""
+
+    description: str
+    """One line, at most 200 characters and `…`; empty when there is none."""
+    name: str
+    problem: Problem | None
+
+
+_KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_-]{0,199}):(?: +(.*))?")
+_DOUBLE = re.compile(r'"((?:[^"\\]|\\["\\])*)"(?: +#.*)?')
+_SINGLE = re.compile(r"'((?:[^']|'')*)'(?: +#.*)?")
+_FLOW_ITEM = re.compile(r"""(\w[\w./ -]*)|"([^"\\,]*)"|'([^',]*)'""")
+_ESCAPE = re.compile(r"\\(.)")
+_NOT_FIRST = frozenset(" ?:,[]{}#&*!|>'\"%@`")
+
+
+def split(data: bytes, *, complete: bool = True, plain: bool = True) -> FrontMatter:
+    """Find and read the front matter of a file.
+
+    Args:
+        data: the file, or its first `HEAD_BYTES`.
+        complete: whether `data` is the whole file. If not, a block that does not end in it is too big.
+        plain: False sends even a plain block through YAML.
+
+    Returns:
+        Where it is and what it says; never raises.
+    """
+    body = len(BOM) if data.startswith(BOM) else 0
+    start = _opening(data, body)
+    if not start:
+        return FrontMatter(NONE, 0, 0, body, {}, None)
+    end, after = _closing(data, start)
+    if not end:
+        if complete or len(data) - start <= LIMIT:
+            text = "The front matter opened in line 1 is never closed by a line ---, so it is read as text."
+            return FrontMatter(UNCLOSED, 0, 0, body, {}, Problem("front-matter", text))
+        end = len(data)
+    block = data[start:end]
+    fields = _plain_fields(block) if plain and len(block) <= LIMIT else None
+    if fields:
+        return FrontMatter(OK, start, end, after, fields, None)
+    from memtui.engine.frontmatter_guard import read
+
+    status, fields, problem = read(block)
+    return FrontMatter(status, start, end, after if status in (OK, DUPLICATE, EMPTY) else body, fields, problem)
+
+
+def describe(data: bytes, *, complete: bool = True) -> Description:
+    """Tell what a list shows of a memory: its description and name, and what is wrong with its front matter.
+
+    Args:
+        data: the file, or its head: as much as `needs_more` asks for.
+        complete: whether `data` is the whole file.
+    """
+    front = split(data, complete=complete)
+    return Description(_line(front.fields.get("description")), _line(front.fields.get("name")), front.problem)
+
+
+def needs_more(head: bytes) -> bool:
+    """Whether the front matter goes on behind the head of a file that was read, so that `HEAD_BYTES` must be read."""
+    if len(head) >= HEAD_BYTES:
+        return False
+    start = _opening(head, len(BOM) if head.startswith(BOM) else 0)
+    return bool(start) and not _closing(head, start)[0]
+
+
+def set_field(data: bytes, field: str, value: str) -> bytes:
+    """Set one field by replacing only the bytes of its value; add the field, or a whole block, when it is missing.
+
+    Args:
+        data: the whole file.
+        field: a field of the top level.
+        value: any text; quoted as YAML needs it.
+
+    Returns:
+        The new file, or `data` itself when the field already has the value. Everything else is as it was, byte for
+        byte: byte-order mark, line ends, comments, order, other fields, body.
+
+    Raises:
+        RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG` when the block cannot be edited
+            safely, `E_TEXT` when the file or the value is not UTF-8.
+    """
+    from memtui.engine.frontmatter_edit import set_field as splice
+
+    return splice(data, field, value)
+
+
+def plain_scalar(text: str) -> Value | None:
+    """Read what stands behind `key: ` as a one-line scalar or list; None when only YAML can tell what it means."""
+    text = text.rstrip(" ")
+    first = text[:1]
+    if first == '"':
+        match = _DOUBLE.fullmatch(text)
+        return _ESCAPE.sub(r"\1", match[1]) if match else None
+    if first == "'":
+        match = _SINGLE.fullmatch(text)
+        return match[1].replace("''", "'") if match else None
+    if first == "[":
+        return _flow_list(text)
+    if not first or first in _NOT_FIRST or (first == "-" and not text[1:2].isalnum()):
+        return None
+    comment = text.find(" #")
+    if comment >= 0:
+        text = text[:comment].rstrip(" ")
+    return None if ": " in text or text[-1] == ":" else text
+
+
+def _opening(data: bytes, at: int) -> int:
+    """The offset behind line 1 when that is exactly `---`, else 0."""
+    if data.startswith(b"---\n", at):
+        return at + 4
+    return at + 5 if data.startswith(b"---\r\n", at) else 0
+
+
+def _closing(data: bytes, start: int) -> tuple[int, int]:
+    """The offsets of the closing line and of what follows it; zeros when there is none."""
+    at = start - 1
+    while (at := data.find(b"\n---", at)) >= 0:
+        line_end = data.find(b"\n", at + 4)
+        if line_end < 0:
+            line_end = len(data)
+        if not data[at + 4 : line_end].strip(b" \t\r"):
+            return at + 1, min(line_end + 1, len(data))
+        at = line_end
+    return 0, 0
+
+
+def _plain_fields(block: bytes) -> dict[str, Value] | None:
+    """Read a block of one-line fields, with at most one level of fields or list items below each; None: ask YAML."""
+    try:
+        text = block.decode()
+    except UnicodeDecodeError:
+        return None
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if not text.replace("\n", "").isprintable():
+        return None
+    fields: dict[str, Value] = {}
+    below: list[str] = []
+    key = ""  # The last field, while nothing is written behind it.
+    for line in text.split("\n"):
+        content = line.lstrip(" ")
+        if not content or content[0] == "#":
+            continue
+        if len(content) != len(line) or content.startswith("- "):
+            below.append(line)
+            continue
+        match = _KEY.fullmatch(line)
+        if match is None or match[1] in fields or (below and not _nest(fields, key, below)):
+            return None
+        below = []
+        key, rest = match[1], match[2]
+        if not rest or rest[0] == "#":
+            fields[key] = ""
+            continue
+        value = plain_scalar(rest)
+        if value is None:
+            return None
+        fields[key] = value
+        key = ""
+    return None if below and not _nest(fields, key, below) else fields
+
+
+def _nest(fields: dict[str, Value], key: str, lines: list[str]) -> bool:
+    """Put the lines below an open field into it; False when they are anything but a flat list or flat fields."""
+    if not key:
+        return False
+    indent = len(lines[0]) - len(lines[0].lstrip(" "))
+    items: list[Value] = []
+    inner: dict[str, Value] = {}
+    is_list = lines[0].startswith("- ", indent)
+    for line in lines:
+        content = line.lstrip(" ")
+        if len(line) - len(content) != indent:
+            return False
+        if is_list:
+            value = plain_scalar(content[2:].lstrip(" ")) if content.startswith("- ") else None
+            if value is None:
+                return False
+            items.append(value)
+            continue
+        match = _KEY.fullmatch(content)
+        if match is None or match[1] in inner:
+            return False
+        value = plain_scalar(match[2]) if match[2] and match[2][0] != "#" else ""
+        if value is None:
+            return False
+        inner[match[1]] = value
+    fields[key] = items if is_list else inner
+    return True
+
+
+def _flow_list(text: str) -> Value | None:
+    """Read `[a, "b", c]`."""
+    if text[-1] != "]" or "#" in text:
+        return None
+    inner = text[1:-1].strip(" ")
+    items: list[Value] = []
+    for part in inner.split(",") if inner else ():
+        match = _FLOW_ITEM.fullmatch(part.strip(" "))
+        if match is None:
+            return None
+        items.append(match[match.lastindex or 1])
+    return items
+
+
+def _line(value: Value | None) -> str:
+    if not isinstance(value, str):
+        return ""
+    text = " ".join(value.split())
+    return text if len(text) <= 200 else text[:200] + "…"
