@@ -79,4 +79,12 @@ def agent_setting(path: str, *keys: str) -> str | None:
         return None
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, str) and value and "\0" not in value else None
+    return value if isinstance(value, str) and is_path(value) else None
+
+
+def is_path(text: str) -> bool:
+    """Whether a text from an agent's file can be a path at all: not empty, without NUL, and fit for the file system."""
+    try:
+        return bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False

@@ -5,10 +5,10 @@ Mux names a project's folder by a hash of its path, so which project it is can o
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from memtui.agents.checkout import main_checkout
-from memtui.agents.layout import has_any, id_part, is_folder, names_in, short_path
+from memtui.agents.layout import has_any, id_part, is_folder, is_path, names_in, short_path
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings, sha256_hex
 from memtui.engine.model import Policy, Root
@@ -237,14 +237,16 @@ def _parse(data: bytes) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
     projects: list[str] = []
     workspaces: list[_Workspace] = []
     for pair in pairs if isinstance(pairs, list) else ():
-        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and os.path.isabs(pair[0])):
-            continue
-        if "\0" in pair[0]:
+        if not (isinstance(pair, list) and len(pair) == 2 and _is_absolute(pair[0])):
             continue
         projects.append(pair[0])
         entries: object = pair[1].get("workspaces") if isinstance(pair[1], dict) else None
         for entry in entries if isinstance(entries, list) else ():
             name, path = (entry.get(key) for key in ("id", "path")) if isinstance(entry, dict) else (None, None)
-            if isinstance(name, str) and isinstance(path, str) and os.path.isabs(path):
+            if isinstance(name, str) and _is_absolute(path):
                 workspaces.append(_Workspace(name, pair[0], path))
     return tuple(projects), tuple(workspaces)
+
+
+def _is_absolute(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and os.path.isabs(value) and is_path(value)
