@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from memtui.engine import files, frontmatter, fsio, paths
-from memtui.engine.files import Job, Site, Txn
+from memtui.engine.files import Job, Site, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import (
     Actor,
@@ -52,7 +52,7 @@ class Changer:
                     return self._refused(site, address, data, actor)
         try:
             with self._site(root, actor) as site:
-                txn = Txn(self._ledger, "save", actor, f"save {address}")
+                txn = transaction(self._ledger, "save", actor, f"save {address}")
                 result = files.replace(site, address, data, expected, Job(txn, actor, "modified"))
         except NotFoundError as error:
             if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
@@ -67,7 +67,7 @@ class Changer:
         uid = self._roots.uid(root)
         with self._ledger.transaction():
             yours = self._ledger.keep_text(uid, address.path, data, actor=actor.name, note=files.REFUSED)
-            txn = Txn(self._ledger, "save", actor, f"save {address}")
+            txn = transaction(self._ledger, "save", actor, f"save {address}")
             self._ledger.intend(
                 txn.id,
                 uid,
@@ -81,7 +81,7 @@ class Changer:
         return Conflict(address, None, expected, yours, str(txn.id))
 
     def _refused(self, site: Site, address: Address, data: bytes, actor: Actor) -> Unchanged | Conflict:
-        txn = Txn(self._ledger, "create", actor, f"create {address}")
+        txn = transaction(self._ledger, "create", actor, f"create {address}")
         found = files.read(site.handle, paths.split(address.path), address)
         try:
             if found.data == data:
@@ -97,7 +97,7 @@ class Changer:
         self._check_new(root, address)
         with self._site(root, actor, create=True) as site:
             self._check_room(site, root)
-            txn = Txn(self._ledger, "create", actor, f"create {address}")
+            txn = transaction(self._ledger, "create", actor, f"create {address}")
             result = files.create(site, address, data, Job(txn, actor, "created"))
         if isinstance(result, Saved):
             self._tell(address, "created", actor, None, result.sha256)
@@ -116,7 +116,7 @@ class Changer:
             sha = self._ledger.find_version(uid, address.path, version)
         data = self._ledger.blob(sha) or b""
         with self._site(root, actor, create=True) as site:
-            txn = Txn(self._ledger, "restore", actor, f"restore {address}")
+            txn = transaction(self._ledger, "restore", actor, f"restore {address}")
             job = Job(txn, actor, "restored")
             result: Saved | Unchanged | Conflict
             try:
@@ -170,7 +170,7 @@ class Changer:
                     hint="Save a text without the secret first, then redact this version.",
                 )
             with self._ledger.transaction():
-                txn = Txn(self._ledger, "redact", actor, f"redact {address}")
+                txn = transaction(self._ledger, "redact", actor, f"redact {address}")
                 self._ledger.redact(sha, reason)
                 self._ledger.intend(
                     txn.id,
@@ -192,7 +192,7 @@ class Changer:
         """See `Engine.delete`."""
         chosen = list(dict.fromkeys(addresses))
         self._refuse_read_only()
-        txn = Txn(self._ledger, "delete", actor, _label("delete", chosen))
+        txn = transaction(self._ledger, "delete", actor, _label("delete", chosen))
         job = Job(txn, actor, "deleted")
 
         def one(address: Address) -> Outcome:
@@ -213,7 +213,7 @@ class Changer:
         label = (
             f"rename {chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else _label("move", [a for a, _ in chosen])
         )
-        txn = Txn(self._ledger, "rename", actor, label)
+        txn = transaction(self._ledger, "rename", actor, label)
         targets = dict(chosen)
 
         def one(address: Address) -> Outcome:
@@ -273,7 +273,7 @@ class Changer:
         operation = "pin" if pinned else "unpin"
         outcomes = []
         with self._ledger.transaction():
-            txn = Txn(self._ledger, operation, actor, _label(operation, chosen))
+            txn = transaction(self._ledger, operation, actor, _label(operation, chosen))
             for address in chosen:
                 root = self._roots.find(address.root)
                 uid = self._roots.uid(root)

@@ -221,7 +221,11 @@ class Engine:
     def search(
         self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50
     ) -> tuple[tuple[Hit, ...], bool]:
-        """Memories that hold the query, best first, and whether there were more; `UsageError` (`E_QUERY`) when empty."""
+        """Memories that hold the query, best first, and whether there were more.
+
+        Raises:
+            UsageError: `E_QUERY`, when there is nothing to look for.
+        """
         return self._read_room().search(query, scope=scope, agent=agent, limit=limit)
 
     # --- changing
@@ -285,7 +289,11 @@ class Engine:
     def edit_field(
         self, address: Address, field: str, value: str, *, expected_sha256: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
-        """Set one front-matter field, changing no other byte; `RefusedError` (`E_FRONTMATTER…`) when that is not safe."""
+        """Set one front-matter field, changing no other byte.
+
+        Raises:
+            RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG`; and as `save`.
+        """
         return self._changer.edit_field(address, field, value, expected_sha256, actor)
 
     def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor) -> Version:

@@ -38,30 +38,26 @@ class Site(NamedTuple):
 class Txn:
     """A transaction that is written to the ledger together with its first record, so that nothing is logged in vain."""
 
-    __slots__ = ("_id", "_ledger", "_values")
+    __slots__ = ("_begin", "_id")
 
-    def __init__(
-        self, ledger: Ledger, operation: str, actor: Actor, label: str, *, kind: str = "do", reverses: int | None = None
-    ) -> None:
-        """Describe the transaction; see `Ledger.begin`."""
-        self._ledger = ledger
-        self._values = (operation, actor.name, label, kind, reverses)
+    def __init__(self, begin: Callable[[], int]) -> None:
+        """Take what begins it; called once, when its number is first needed."""
+        self._begin = begin
         self._id: int | None = None
-
-    @classmethod
-    def known(cls, number: int) -> "Txn":
-        """A transaction that is in the ledger already."""
-        txn = cls.__new__(cls)
-        txn._id = number
-        return txn
 
     @property
     def id(self) -> int:
-        """Its number; begins it when it was not begun yet."""
+        """Its number."""
         if self._id is None:
-            operation, actor, label, kind, reverses = self._values
-            self._id = self._ledger.begin(operation, actor=actor, label=label, kind=kind, reverses=reverses)
+            self._id = self._begin()
         return self._id
+
+
+def transaction(
+    ledger: Ledger, operation: str, actor: Actor, label: str, *, kind: str = "do", reverses: int | None = None
+) -> Txn:
+    """A new transaction; see `Ledger.begin`."""
+    return Txn(lambda: ledger.begin(operation, actor=actor.name, label=label, kind=kind, reverses=reverses))
 
 
 class Job(NamedTuple):

@@ -243,8 +243,8 @@ def chown(handle: int, user: int, group: int) -> None:
 def has_writer(handle: int) -> bool | None:
     """Whether somebody has this file open for writing right now; None where the system cannot tell.
 
-    The kernel grants a read lease only when nobody has (fcntl(2)), and it is given back at once. On a file without a name
-    False is final: nobody can open it any more.
+    The kernel grants a read lease only when nobody has (fcntl(2)), and it is given back at once. On a file without
+    a name False is final: nobody can open it any more.
     """
     try:
         # The default signal of a broken lease would end this process; this one is ignored by default.

@@ -68,8 +68,5 @@ def is_unseen(record: Record) -> bool:
 
 
 def _change(root: Root, record: Record) -> Change:
-    if record.sha256 is None:
-        kind = "deleted"
-    else:
-        kind = "modified" if record.seen_sha256 else "created"
+    kind = "deleted" if record.sha256 is None else "modified" if record.seen_sha256 else "created"
     return Change(Address(root.id, record.path), kind, record.actor, record.seen_sha256, record.sha256, record.at)

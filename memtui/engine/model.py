@@ -1,7 +1,7 @@
 """The values every room exchanges: immutable, comparable, without behaviour beyond reading themselves.
 
-They are named tuples, not dataclasses: `import dataclasses` alone costs a one-shot command more than Python's own start.
-Identity is root and path. Times are milliseconds since the epoch (UTC), hashes are lower-case hex sha-256 of raw bytes,
+They are named tuples, not dataclasses: `import dataclasses` alone costs a one-shot command more than Python's own
+start. Identity is root and path. Times are milliseconds since the epoch (UTC), hashes are lower-case hex sha-256 of raw bytes,
 sizes are bytes. Nothing here touches the disk, so any room may import it.
 """
 
@@ -122,8 +122,8 @@ class Problem(NamedTuple):
     """Something about a memory or a root that the user should know; never hides the row."""
 
     code: str
-    """A key of `errors.CODES`, or `being-written`, `clash`, `look-alike`, `over-agent-limit`, `front-matter`, `generated`,
-    `protected`, `truncated`, `unreviewed`, `conflict-markers`, `hidden-characters`."""
+    """A key of `errors.CODES`, or `being-written`, `clash`, `look-alike`, `over-agent-limit`, `front-matter`,
+    `generated`, `protected`, `truncated`, `unreviewed`, `conflict-markers`, `hidden-characters`."""
     text: str
     """One sentence. May hold hostile text."""
 

@@ -1,7 +1,7 @@
 """Text to address to handle: the only place that judges names and descends into roots.
 
-A checked list of components is the list that is used; no joined string is ever resolved. Without this module each caller
-would check a path and then open another one.
+A checked list of components is the list that is used; no joined string is ever resolved. Without this module each
+caller would check a path and then open another one.
 """
 
 import errno
@@ -18,7 +18,7 @@ MAX_COMPONENT = 255
 MAX_COMPONENTS = 20
 MAX_PATH = 1_024
 TEMP_PREFIX = ".memtui-"
-"""Ours, for the milliseconds of a commit; with 16 hex digits behind it, 24 bytes, so any memory name has room for it."""
+"""Ours, for the milliseconds of a commit; with 16 hex digits behind it, 24 bytes, so any memory name has room."""
 
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"] + [f"{n}{d}" for n in ("com", "lpt") for d in "123456789¹²³"]
@@ -357,7 +357,7 @@ def translate(error: OSError, doing: str) -> MemtuiError:
 
 
 def clash(parent: int, name: str) -> str | None:
-    """A sibling of `name` that a case-folding or normalising file system would confuse with it; None when there is none."""
+    """A sibling of `name` that a case-folding or normalising file system would confuse with it, if any."""
     folded = fold(name)
     for entry in fsio.list_dir(parent):
         if entry.name != name and fold(entry.name) == folded:

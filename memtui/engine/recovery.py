@@ -1,7 +1,7 @@
 """Intents without an end: a process died in the middle of a change, and the disk says how far it came.
 
-Runs under the root's lock, where every open intent is a dead process's. Each step may itself be killed and run again. No
-file is removed unless its text is in the ledger or is a part of the text that was being written.
+Runs under the root's lock, where every open intent is a dead process's. Each step may itself be killed and run again.
+No file is removed unless its text is in the ledger or is a part of the text that was being written.
 """
 
 import errno
@@ -156,4 +156,4 @@ def _exists(folder: int, name: str) -> bool:
 
 
 def _job(intent: Intent) -> Job:
-    return Job(Txn.known(intent.txn), Actor(intent.actor), intent.operation)
+    return Job(Txn(lambda: intent.txn), Actor(intent.actor), intent.operation)

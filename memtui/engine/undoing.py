@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from memtui.engine import files
 from memtui.engine.changing import Changer, Publish
-from memtui.engine.files import Job, Site, Txn
+from memtui.engine.files import Job, Site, Txn, transaction
 from memtui.engine.ledger import Ledger, Step, Transaction
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved
 from memtui.engine.roots import Roots
@@ -38,7 +38,7 @@ class Undoer:
                 f"There is nothing to {kind}.", code="E_NOTHING_TO_UNDO", hint="`memtui log` shows what was done."
             )
         label = what.label.removeprefix("undo ").removeprefix("redo ")
-        txn = Txn(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
+        txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
         names = self._roots.names()
         outcomes = []
         for step in reversed(self._ledger.steps(what.id)):

@@ -79,7 +79,8 @@ class AuditTable(VersionTable):
         new_uid, new_path = target or (None, None)
         with self.transaction() as db:
             db.execute(
-                "INSERT INTO audit (txn, root, path, new_root, new_path, actor, operation, before, after, at, state, temp,"
+                "INSERT INTO audit"
+                " (txn, root, path, new_root, new_path, actor, operation, before, after, at, state, temp,"
                 " note) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     txn,
@@ -234,7 +235,8 @@ class AuditTable(VersionTable):
             where.append("((root = ? AND path = ?) OR (new_root = ? AND new_path = ?))")
             values += [uid, os.fsencode(path), uid, os.fsencode(path)]
         rows = self.rows(
-            "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note FROM audit"
+            "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note"
+            " FROM audit"
             f" WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
             (*values, limit),
         )

@@ -38,7 +38,7 @@ class Database:
         self.clock = clock
         self.read_only = read_only
         self.mode = "closed"
-        """`closed`, `normal`, `newer` (a later memtui wrote it: read-only) or `memory` (no usable file: nothing is kept)."""
+        """`closed`, `normal`, `newer` (a later memtui wrote it: read-only) or `memory` (no usable file)."""
         self.notices: list[str] = []
         """What the user must be told about the ledger itself, once."""
         self._guard = threading.RLock()
@@ -202,7 +202,8 @@ class Database:
         self.mode = "memory"
         if reason:
             self.notices.append(
-                f"The ledger {self.path} cannot be used ({reason}). Memories can be read; nothing can be changed or marked."
+                f"The ledger {self.path} cannot be used ({reason})."
+                " Memories can be read; nothing can be changed or marked."
             )
         return database
 

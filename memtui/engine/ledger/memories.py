@@ -64,8 +64,8 @@ class MemoryTable(Database):
     def root_uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
         """The ledger's own id of a root, registered when it is new.
 
-        A root is found by its path. A folder that moved is found by (device, inode) when nothing is left at the old path
-        and the layout is the same, so that pins and history follow it.
+        A root is found by its path. A folder that moved is found by (device, inode) when nothing is left at the old
+        path and the layout is the same, so that pins and history follow it.
 
         Args:
             root: the root.
@@ -137,7 +137,7 @@ class MemoryTable(Database):
         return {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots")}
 
     def forget_root(self, uid: int) -> None:
-        """Forget pins, uses and seen marks of a root that is gone for good; its versions stay until retention takes them."""
+        """Forget pins, uses and seen marks of a root that is gone for good; retention takes its versions."""
         with self.transaction() as db:
             db.execute("UPDATE memories SET pinned = 0, uses = 0, heat = 0, seen_sha = sha WHERE root = ?", (uid,))
 
@@ -202,7 +202,8 @@ class MemoryTable(Database):
         with self.transaction() as db:
             db.execute(
                 "UPDATE memories SET (pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha) ="
-                " (SELECT pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha FROM memories WHERE id = ?)"
+                " (SELECT pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha"
+                " FROM memories WHERE id = ?)"
                 " WHERE id = ?",
                 (old, new),
             )

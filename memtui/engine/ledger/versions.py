@@ -1,4 +1,4 @@
-"""Texts that memories had: stored once by content, compressed, never changed, removed only by retention or redaction."""
+"""Texts that memories had: stored once by content, compressed, removed only by retention or redaction."""
 
 import hashlib
 import os
@@ -135,7 +135,7 @@ class VersionTable(MemoryTable):
                 if item.old_path is not None:
                     self.follow(uid, item.old_path, uid, item.path)
                 memory = self.memory_id(uid, item.path)
-                ((before, seen),) = db.execute("SELECT sha, seen_sha FROM memories WHERE id = ?", (memory,))
+                ((before,),) = db.execute("SELECT sha FROM memories WHERE id = ?", (memory,))
                 if item.sha256 is not None and item.data is not None:
                     blob = self.store(item.data, item.sha256)
                     self.add_version(uid, item.path, blob, actor=item.actor, at=item.at, operation=item.kind)
@@ -240,8 +240,8 @@ class VersionTable(MemoryTable):
     def prune(self, retention: Retention) -> int:
         """Remove versions that no rule keeps, and texts nothing points to.
 
-        Kept: the newest of each memory, everything young, the current and the last seen version, the base of a draft, and
-        both sides of a conflict that no later save of that memory settled.
+        Kept: the newest of each memory, everything young, the current and the last seen version, the base of a draft,
+        and both sides of a conflict that no later save of that memory settled.
 
         Returns:
             How many versions were removed.
@@ -261,7 +261,8 @@ class VersionTable(MemoryTable):
                         SELECT 1 FROM memories m JOIN blobs b ON b.sha IN (m.sha, m.seen_sha)
                         WHERE m.id = v.memory AND b.id = v.blob)
                       AND NOT EXISTS (
-                        SELECT 1 FROM drafts d JOIN blobs b ON b.sha = d.base WHERE d.memory = v.memory AND b.id = v.blob)
+                        SELECT 1 FROM drafts d JOIN blobs b ON b.sha = d.base
+                        WHERE d.memory = v.memory AND b.id = v.blob)
                       AND NOT EXISTS (
                         SELECT 1 FROM audit a JOIN memories m ON m.root = a.root AND m.path = a.path
                         JOIN blobs b ON b.sha IN (a.before, a.after)
