@@ -37,7 +37,7 @@ from memtui.engine.model import (
 )
 from memtui.engine.roots import Roots
 from memtui.engine.undoing import Undoer
-from memtui.errors import NotFoundError
+from memtui.errors import MemtuiError, NotFoundError
 
 if TYPE_CHECKING:
     from memtui.engine.reading import Reading
@@ -389,11 +389,19 @@ class Engine:
     def _changed(self, changes: Iterable[Change]) -> None:
         self._events.publish(Changes(changes=tuple(changes)))
 
-    def _late_write(self, displaced: Displaced, data: bytes) -> None:
-        theirs = self._ledger.keep_text(
-            displaced.uid, displaced.path, data, actor="outside", note="late write into a replaced file"
-        )
-        text = f"Another program finished writing {displaced.address} after it was saved here; its text is in history."
+    def _late_write(self, displaced: Displaced, data: bytes | None) -> None:
+        theirs = None
+        text = f"Another program finished writing {displaced.address} after it was saved here"
+        try:
+            if data is None:
+                text += ", and what it wrote could not be read."
+            else:
+                theirs = self._ledger.keep_text(
+                    displaced.uid, displaced.path, data, actor="outside", note="late write into a replaced file"
+                )
+                text += "; its text is in history."
+        except MemtuiError as error:
+            text += f", and its text could not be kept: {error}"
         self._events.publish(
             Changes(
                 touched=frozenset([displaced.address]),

@@ -349,12 +349,8 @@ def refuse(
 
 def finish(site: Site, seq: int, path: str, sha: str | None, job: Job) -> None:
     """Give a change its end in the ledger: audit, history, current version, seen mark."""
-    ledger = site.ledger
-    with ledger.transaction(durable=False):
-        ledger.end(seq, "done")
-        ledger.set_current(site.uid, path, sha, actor=job.actor.name, at=ledger.clock())
-        if is_person(job.actor.name):
-            ledger.mark_seen([(site.uid, path, sha)])
+    name = job.actor.name
+    site.ledger.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=is_person(name))
 
 
 def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
@@ -419,8 +415,7 @@ def _keep_before(site: Site, address: Address, found: Content) -> None:
     ledger = site.ledger
     record = ledger.record(site.uid, address.path)
     if record is not None and record.sha256 == found.sha:
-        ledger.store(found.data, found.sha)
-        return
+        return  # recorded as the current version, so its text is stored
     blob = ledger.store(found.data, found.sha)
     kind = "modified" if record is not None and record.versions else "created"
     at = found.status.st_mtime_ns // 1_000_000

@@ -17,6 +17,8 @@ FIRST_LOOK = 0.25
 LAST_LOOK = 2.0
 """Seconds after the commit. A process that ends waits for the last look only when it knows of a writer."""
 _STEP = 0.02
+IDLE = 5.0
+"""Seconds without work after which the thread ends."""
 
 
 class Displaced(NamedTuple):
@@ -34,10 +36,15 @@ class Displaced(NamedTuple):
 
 
 class Grace:
-    """Looks after displaced files on one thread, started only when a foreign writer holds one."""
+    """Looks after displaced files on one thread of its own, so that a save does not wait for it."""
 
-    def __init__(self, on_late: Callable[[Displaced, bytes], None]) -> None:
-        """Take the callback for a late write: the displaced file and its final content; called on the grace thread."""
+    def __init__(self, on_late: Callable[[Displaced, bytes | None], None]) -> None:
+        """Take the callback for a late write.
+
+        Args:
+            on_late: called on the grace thread with the displaced file and its final content, or None when that could
+                not be read. It must not raise.
+        """
         self._on_late = on_late
         self._guard = threading.Condition()
         self._waiting: list[tuple[float, Displaced]] = []
@@ -45,14 +52,13 @@ class Grace:
 
     def take(self, displaced: Displaced) -> None:
         """Take over the handle of a displaced, unlinked file."""
-        if fsio.has_writer(displaced.handle) is False:
-            self._finish(displaced)
-            return
         with self._guard:
             self._waiting.append((time.monotonic(), displaced))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="memtui-grace", daemon=True)
                 self._thread.start()
+            else:
+                self._guard.notify_all()
 
     def drain(self) -> None:
         """Wait until no displaced file is looked after any more.
@@ -61,36 +67,40 @@ class Grace:
         writer at all.
         """
         with self._guard:
-            known = any(fsio.has_writer(displaced.handle) for _, displaced in self._waiting)
-            self._guard.wait_for(lambda: self._thread is None, timeout=LAST_LOOK + 1.0 if known else FIRST_LOOK)
-            rest = [] if known else list(self._waiting)
-            self._waiting = [entry for entry in self._waiting if entry not in rest]
+            known = any(fsio.has_writer(displaced.handle) is not None for _, displaced in self._waiting)
+            self._guard.wait_for(lambda: not self._waiting, timeout=LAST_LOOK + 1.0 if known else FIRST_LOOK)
+            rest, self._waiting = self._waiting, []
         for _, displaced in rest:
             self._finish(displaced)
 
     def _run(self) -> None:
         while True:
             with self._guard:
-                if not self._waiting:
+                if not self._guard.wait_for(lambda: self._waiting, timeout=IDLE):
                     self._thread = None
-                    self._guard.notify_all()
                     return
                 waiting = list(self._waiting)
-            time.sleep(_STEP)
-            for entry in waiting:
-                taken, displaced = entry
-                if time.monotonic() - taken < LAST_LOOK and fsio.has_writer(displaced.handle) is not False:
-                    continue
-                with self._guard:
-                    if entry not in self._waiting:
-                        continue
-                    self._waiting.remove(entry)
+            finished = [entry for entry in waiting if self._is_final(*entry)]
+            for _, displaced in finished:
                 self._finish(displaced)
+            with self._guard:
+                self._waiting = [entry for entry in self._waiting if entry not in finished]
+                self._guard.notify_all()
+            if not finished:
+                time.sleep(_STEP)
+
+    @staticmethod
+    def _is_final(taken: float, displaced: Displaced) -> bool:
+        return fsio.has_writer(displaced.handle) is False or time.monotonic() - taken >= LAST_LOOK
 
     def _finish(self, displaced: Displaced) -> None:
         try:
-            data = fsio.read_all(displaced.handle, fsio.fstat(displaced.handle).st_size)
-        finally:
-            fsio.close(displaced.handle)
+            try:
+                data = fsio.read_all(displaced.handle, fsio.fstat(displaced.handle).st_size)
+            finally:
+                fsio.close(displaced.handle)
+        except OSError:
+            self._on_late(displaced, None)
+            return
         if hashlib.sha256(data).hexdigest() != displaced.before:
             self._on_late(displaced, data)

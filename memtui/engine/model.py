@@ -1,8 +1,8 @@
 """The values every room exchanges: immutable, comparable, without behaviour beyond reading themselves.
 
 They are named tuples, not dataclasses: `import dataclasses` alone costs a one-shot command more than Python's own
-start. Identity is root and path. Times are milliseconds since the epoch (UTC), hashes are lower-case hex sha-256 of raw bytes,
-sizes are bytes. Nothing here touches the disk, so any room may import it.
+start. Identity is root and path. Times are milliseconds since the epoch (UTC), hashes are lower-case hex sha-256 of
+raw bytes, sizes are bytes. Nothing here touches the disk, so any room may import it.
 """
 
 from typing import NamedTuple

@@ -120,6 +120,28 @@ class AuditTable(VersionTable):
             if state == "done":
                 db.execute("UPDATE txns SET effective = 1 WHERE id = (SELECT txn FROM audit WHERE seq = ?)", (seq,))
 
+    def conclude(self, seq: int, txn: int, uid: int, path: str, sha: str | None, *, actor: str, seen: bool) -> None:
+        """End an intent as done and remember what is under the name now; see `end`.
+
+        Args:
+            seq: the audit record.
+            txn: its transaction.
+            uid: the root.
+            path: the memory, which has a row since the intent was announced.
+            sha: what is under the name; None for nothing.
+            actor: who did it.
+            seen: whether that is the user, so that it is no news.
+        """
+        key = bytes.fromhex(sha) if sha else None
+        with self.transaction(durable=False) as db:
+            db.execute("UPDATE audit SET state = 'done', temp = NULL WHERE seq = ?", (seq,))
+            db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
+            db.execute(
+                "UPDATE memories SET sha = ?1, actor = ?2, at = ?3, seen_sha = CASE WHEN ?4 THEN ?1 ELSE seen_sha END"
+                " WHERE root = ?5 AND path = ?6",
+                (key, actor, self.clock(), int(seen), uid, os.fsencode(path)),
+            )
+
     def open_intents(self, uid: int) -> list[Intent]:
         """Intents of a root without an end. Under the root's lock they are a dead process's."""
         return [

@@ -51,18 +51,16 @@ class VersionTable(MemoryTable):
         A text that was redacted and is written again by somebody comes back: it is on disk, so hiding it keeps nothing.
         """
         key = bytes.fromhex(sha)
-        found = self.row("SELECT id, data IS NULL FROM blobs WHERE sha = ?", (key,))
-        if found is not None and not found[1]:
-            return int(found[0])
         packed, body = pack(data)
         with self.transaction() as db:
-            db.execute(
+            ((number,),) = db.execute(
                 "INSERT INTO blobs (sha, size, packed, data) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (sha) DO UPDATE SET data = excluded.data, packed = excluded.packed,"
-                " redacted_at = NULL, reason = NULL",
+                " ON CONFLICT (sha) DO UPDATE SET data = coalesce(data, excluded.data),"
+                " packed = CASE WHEN data IS NULL THEN excluded.packed ELSE packed END,"
+                " redacted_at = NULL, reason = NULL"
+                " RETURNING id",
                 (key, len(data), packed, body),
             )
-            ((number,),) = db.execute("SELECT id FROM blobs WHERE sha = ?", (key,))
             return int(number)
 
     def blob_id(self, sha: str) -> int:
@@ -81,12 +79,15 @@ class VersionTable(MemoryTable):
     ) -> None:
         """Put a stored text on a memory's history. Call inside a transaction."""
         with self.transaction() as db:
-            memory = self.memory_id(uid, path)
+            ((memory,),) = db.execute(
+                "INSERT INTO memories (root, path, versions) VALUES (?, ?, 1)"
+                " ON CONFLICT (root, path) DO UPDATE SET versions = versions + 1 RETURNING id",
+                (uid, os.fsencode(path)),
+            )
             db.execute(
                 "INSERT INTO versions (memory, blob, actor, at, operation, note) VALUES (?, ?, ?, ?, ?, ?)",
                 (memory, blob, actor, at, operation, note),
             )
-            db.execute("UPDATE memories SET versions = versions + 1 WHERE id = ?", (memory,))
 
     def note_version(self, uid: int, path: str, sha: str, note: str) -> None:
         """Say why the newest version with this text is not (or no longer) under the name. Call inside a transaction."""
