@@ -40,7 +40,7 @@ from memtui.engine.undoing import Undoer
 from memtui.errors import MemtuiError, NotFoundError
 
 if TYPE_CHECKING:
-    from memtui.engine.reading import Reading
+    from memtui.engine.library import Library
     from memtui.engine.watch import Watch
 
 
@@ -73,7 +73,7 @@ class Engine:
         self._changer = Changer(self._roots, self._ledger, self._changed, read_only=read_only)
         self._undoer = Undoer(self._roots, self._ledger, self._changer, self._changed, read_only=read_only)
         self._marks = Marks(self._roots, self._ledger)
-        self._reading: Reading | None = None
+        self._library: Library | None = None
 
     @classmethod
     def open(
@@ -103,8 +103,8 @@ class Engine:
     def close(self) -> None:
         """Wait for late writes into files we displaced (two seconds at most), keep house, close everything."""
         self._grace.drain()
-        if self._reading is not None:
-            self._reading.close()
+        if self._library is not None:
+            self._library.close()
         if self._ledger.written:
             self._ledger.prune_daily(self._retention)
             self._ledger.back_up()
@@ -134,7 +134,7 @@ class Engine:
 
     def root_status(self) -> tuple[RootStatus, ...]:
         """How each root is on disk now."""
-        return self._read_room().status()
+        return self._books().status()
 
     def find_root(self, root_id: str) -> Root:
         """A root by id or alias; `NotFoundError` (`E_NO_ROOT`) when there is none."""
@@ -156,15 +156,15 @@ class Engine:
 
     def list(self, root_ids: Iterable[str] | None = None) -> Listing:
         """The memories of some or all roots as they are now; records nothing."""
-        return self._read_room().list(root_ids)
+        return self._books().list(root_ids)
 
     def cached(self) -> Listing | None:
         """The rows of the last list, without touching a memory; None when there are none."""
-        return self._read_room().cached()
+        return self._books().cached()
 
     def memory(self, address: Address) -> Memory:
         """One row; `NotFoundError` when there is no such memory."""
-        return self._read_room().memory(address)
+        return self._books().memory(address)
 
     def read(self, address: Address) -> Snapshot:
         """Read a memory whole.
@@ -226,7 +226,7 @@ class Engine:
         Raises:
             UsageError: `E_QUERY`, when there is nothing to look for.
         """
-        return self._read_room().search(query, scope=scope, agent=agent, limit=limit)
+        return self._books().search(query, scope=scope, agent=agent, limit=limit)
 
     # --- changing
 
@@ -260,7 +260,7 @@ class Engine:
         Raises:
             MemtuiError: when a single memory could not be renamed. For a folder, each outcome tells.
         """
-        below = self._read_room().below(address)
+        below = self._books().below(address)
         if below:
             pairs = [(item, Address(new.root, new.path + item.path[len(address.path) :])) for item in below]
             return self._changer.move(pairs, actor)
@@ -272,7 +272,7 @@ class Engine:
 
     def delete(self, addresses: Iterable[Address], *, actor: Actor) -> Done:
         """Move memories, or all memories of folders, to the trash as one undo step, with an outcome for each."""
-        room = self._read_room()
+        room = self._books()
         chosen = [item for address in addresses for item in (room.below(address) or [address])]
         return self._changer.delete(chosen, actor)
 
@@ -320,7 +320,7 @@ class Engine:
 
     def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
         """Look at the disk, record what others finished, and say what is different."""
-        return self._read_room().reconcile(root_ids)
+        return self._books().reconcile(root_ids)
 
     def changes(self) -> tuple[Change, ...]:
         """What others did since the user last looked, newest first; deletions included."""
@@ -363,7 +363,7 @@ class Engine:
 
     def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> "Watch":
         """Follow all roots until the watch is stopped; the callbacks come on its own thread."""
-        return self._read_room().watch(on_changes, on_health)
+        return self._books().watch(on_changes, on_health)
 
     def notices(self) -> tuple[str, ...]:
         """What the user must be told about memtui's own ledger, each once."""
@@ -377,14 +377,22 @@ class Engine:
 
         return doctor.findings(self._roots, self._ledger, self.root_status())
 
+    def recover(self) -> int:
+        """Finish or roll back what dead processes left undone; every change in a root does this for that root as well.
+
+        Returns:
+            How many interrupted changes there were.
+        """
+        return self._roots.recover()
+
     # --- inside
 
-    def _read_room(self) -> "Reading":
-        if self._reading is None:
-            from memtui.engine.reading import Reading
+    def _books(self) -> "Library":
+        if self._library is None:
+            from memtui.engine.library import Library
 
-            self._reading = Reading(self._roots, self._ledger, self._events, self._clock)
-        return self._reading
+            self._library = Library(self._roots, self._ledger, self._events, self._clock)
+        return self._library
 
     def _changed(self, changes: Iterable[Change]) -> None:
         self._events.publish(Changes(changes=tuple(changes)))

@@ -162,6 +162,11 @@ def stat_path(path: str) -> os.stat_result:
     return os.stat(path)
 
 
+def may_write(path: str) -> bool:
+    """Whether a root folder's permissions let this process make files in it; asking changes nothing."""
+    return os.access(path, os.W_OK | os.X_OK)
+
+
 def list_dir(handle: int) -> "list[os.DirEntry[str]]":
     """Every entry of an open folder."""
     with os.scandir(handle) as entries:

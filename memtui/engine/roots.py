@@ -180,6 +180,20 @@ class Roots:
                 self._on_recovered(root, tidied)
             yield site
 
+    def recover(self) -> int:
+        """Tidy up after dead processes in every root; returns how many changes there were."""
+        waiting = set(self._ledger.roots_with_intents())
+        if not waiting:
+            return 0
+        count = 0
+        for root in self.all():
+            opened = self.open(root)
+            if opened.uid in waiting and opened.handle is not None:
+                count += len(self._ledger.open_intents(opened.uid))
+                with self.site(root, Actor("recovery")):
+                    pass  # taking the lock tidies up
+        return count
+
     def _uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
         known = self._uids.get(root.id)
         if known is None or known[0] != identity or not known[1]:

@@ -1,0 +1,112 @@
+"""What the engine can say of itself: each finding with what it means and what to do."""
+
+import os
+import time
+
+from memtui.engine import fsio
+from memtui.engine.ledger import Ledger
+from memtui.engine.model import Finding, RootStatus
+from memtui.engine.roots import Roots
+from memtui.errors import MemtuiError
+
+_OLDEST_SANE = 1_700_000_000
+"""A clock before this second is wrong: memtui is younger."""
+
+
+def findings(roots: Roots, ledger: Ledger, status: tuple[RootStatus, ...]) -> tuple[Finding, ...]:
+    """Check the roots, the ledger, the locks, the clock and which guarantees this platform gives."""
+    return (*_roots(status), *_ledger(ledger), *_leftovers(roots, ledger), *_clock(), *_platform(ledger))
+
+
+def _roots(status: tuple[RootStatus, ...]) -> list[Finding]:
+    found = []
+    for one in status:
+        name = f"root {one.root.id}"
+        if not one.exists:
+            found.append(Finding("note", name, f"{one.root.path} does not exist yet.", "Creating a memory makes it."))
+            continue
+        access = "read-only" if one.root.read_only else "writable" if one.writable else "not writable for you"
+        level = "warning" if not one.writable and not one.root.read_only else "ok"
+        advice = "Check the owner and the permission bits." if level == "warning" else ""
+        found.append(Finding(level, name, f"{one.files:,} memories, {one.bytes:,} bytes, {access}.", advice))
+        for problem in one.problems:
+            advice = f"`memtui roots --accept {one.root.id}` accepts it." if problem.code == "unreviewed" else ""
+            found.append(Finding("note" if problem.code == "unreviewed" else "warning", name, problem.text, advice))
+    return found
+
+
+def _ledger(ledger: Ledger) -> list[Finding]:
+    try:
+        answer = ledger.check()
+    except MemtuiError as error:
+        return [Finding("error", "ledger", error.message, error.hint)]
+    if ledger.mode == "memory" and not os.path.lexists(ledger.path):
+        return [Finding("note", "ledger", f"{ledger.path} does not exist yet.", "The first change makes it.")]
+    if ledger.mode != "normal":
+        return [Finding("error", "ledger", notice, "Changes are off until it is usable.") for notice in ledger.notices]
+    if answer != "ok":
+        advice = "It is replaced by the newest good backup when the damage is met; all memories stay readable."
+        return [Finding("error", "ledger", f"{ledger.path} is damaged: {answer}.", advice)]
+    size = os.stat(ledger.path).st_size
+    found = [Finding("ok", "ledger", f"{ledger.path} is sound, {size:,} bytes, {len(ledger.backups())} backups.")]
+    mode = os.stat(ledger.directory).st_mode & 0o777
+    if mode & 0o077:
+        text = f"{ledger.directory} is open to others (mode {mode:03o})."
+        found.append(Finding("warning", "ledger", text, f"chmod 700 {ledger.directory}"))
+    return found
+
+
+def _leftovers(roots: Roots, ledger: Ledger) -> list[Finding]:
+    waiting = set(ledger.roots_with_intents()) & set(roots.names())
+    if not waiting:
+        return []
+    return [
+        Finding(
+            "note",
+            "recovery",
+            "A change was interrupted and is not tidied up yet; both its texts are in history.",
+            "The next change in that root, or the workbench, does it.",
+        )
+    ]
+
+
+def _clock() -> list[Finding]:
+    now = time.time()
+    if now < _OLDEST_SANE:
+        text = "The system clock is before 2023, so ages and retention are wrong."
+        return [Finding("warning", "clock", text, "Set the clock; the order of versions does not depend on it.")]
+    return [Finding("ok", "clock", time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now)))]
+
+
+def _platform(ledger: Ledger) -> list[Finding]:
+    meanings = {
+        "openat2": (
+            "nested folders are opened in one step that cannot leave the root",
+            "each folder is opened in turn",
+        ),
+        "rename without replacing": (
+            "a new name never replaces one that appeared meanwhile",
+            "a link and an unlink do it",
+        ),
+        "exchange": (
+            "a save swaps two files in one step",
+            "a save takes three renames, so the name is missing for a moment",
+        ),
+        "leases": (
+            "memtui knows whether a replaced file is still being written",
+            "replaced files are looked at again for two seconds",
+        ),
+    }
+    found = []
+    for name, present in fsio.capabilities().items():
+        has, lacks = meanings[name]
+        found.append(
+            Finding("ok" if present else "note", f"platform: {name}", f"Yes: {has}." if present else f"No: {lacks}.")
+        )
+    try:
+        version = (ledger.row("SELECT sqlite_version()") or ("unknown",))[0]
+        journal = (ledger.row("PRAGMA journal_mode") or ("unknown",))[0]
+    except MemtuiError:
+        return found  # the ledger's own finding says why
+    found.append(Finding("ok", "platform: SQLite", f"{version}, journal mode {journal}."))
+    return found

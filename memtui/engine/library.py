@@ -1,0 +1,162 @@
+"""Everything that only reads: rows, status, search; and the watch, which reads to say what others did."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from memtui.engine import files, fsio, paths
+from memtui.engine.catalog import Catalog, Rows
+from memtui.engine.events import Events
+from memtui.engine.ledger import Ledger
+from memtui.engine.model import Address, Changes, Health, Hit, Listing, Memory, Problem, Root, RootStatus
+from memtui.engine.roots import OpenRoot, Roots
+from memtui.errors import MemtuiError, NotFoundError
+
+if TYPE_CHECKING:
+    from memtui.engine.reconcile import Reconciler
+    from memtui.engine.watch import Watch
+
+UNREVIEWED = Problem("unreviewed", "It lies in a checkout, so a repository may have put it there: not accepted yet.")
+
+
+class Library:
+    """The reading half of the engine; safe to share between threads."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, events: Events, clock: Callable[[], int]) -> None:
+        """Take what it works with."""
+        self._roots = roots
+        self._ledger = ledger
+        self._events = events
+        self._clock = clock
+        self._catalog = Catalog(ledger, ledger.directory, clock)
+        self._reconciler: Reconciler | None = None
+
+    def list(self, root_ids: Iterable[str] | None) -> Listing:
+        """See `Engine.list`."""
+        items: list[Memory] = []
+        status = []
+        for root in self._roots.chosen(root_ids):
+            rows, found = self._look(root)
+            items += rows.items
+            status.append(found)
+        return Listing(tuple(items), any(one.truncated for one in status), tuple(status))
+
+    def cached(self) -> Listing | None:
+        """See `Engine.cached`."""
+        found = [(root, self._catalog.cached(root)) for root in self._roots.all()]
+        if all(rows is None for _, rows in found):
+            return None
+        status = [
+            RootStatus(root, True, not root.read_only, True, rows.files, rows.bytes, rows.truncated, rows.problems)
+            for root, rows in found
+            if rows is not None
+        ]
+        items = tuple(item for _, rows in found if rows is not None for item in rows.items)
+        return Listing(items, any(one.truncated for one in status), tuple(status))
+
+    def memory(self, address: Address) -> Memory:
+        """See `Engine.memory`."""
+        paths.split(address.path)
+        opened = self._roots.open(self._roots.find(address.root))
+        row = self._catalog.row(opened.handle, opened.uid, address.path) if opened.handle else None
+        if row is None:
+            raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.")
+        return row
+
+    def below(self, address: Address) -> list[Address]:
+        """The memories of a folder; nothing when the address is no folder."""
+        opened = self._roots.open(self._roots.find(address.root))
+        parts = paths.split(address.path.rstrip("/"))
+        if opened.handle is None:
+            return []
+        try:
+            with opened.handle.folder(parts):
+                pass
+        except MemtuiError:
+            return []  # no folder that could be descended into: whoever asked reports what it is
+        prefix = "/".join(parts) + "/"
+        rows = self._catalog.rows(opened.handle, opened.uid)
+        return [row.address for row in rows.items if row.address.path.startswith(prefix) and not row.missing]
+
+    def status(self) -> tuple[RootStatus, ...]:
+        """See `Engine.root_status`."""
+        return tuple(self._look(root)[1] for root in self._roots.all())
+
+    def search(self, query: str, *, scope: str | None, agent: str | None, limit: int) -> tuple[tuple[Hit, ...], bool]:
+        """See `Engine.search`."""
+        from memtui.engine import search
+
+        wanted = search.parse(query)
+        hits: list[tuple[tuple[float, ...], str, Hit]] = []
+        for row in self.list(None).items:
+            if (scope and row.scope != scope) or (agent and row.agent != agent):
+                continue
+            hit = search.find(wanted, row, self._text(row))
+            if hit is not None:
+                hits.append((hit[0], str(row.address), hit[1]))
+        hits.sort(key=lambda entry: entry[:2])
+        return tuple(hit for _, _, hit in hits[:limit]), len(hits) > limit
+
+    def reconcile(self, root_ids: Iterable[str] | None) -> Changes:
+        """See `Engine.reconcile`."""
+        return self._reconcile().reconcile(
+            None if root_ids is None else [root.id for root in self._roots.chosen(root_ids)]
+        )
+
+    def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> "Watch":
+        """See `Engine.watch`."""
+        from memtui.engine.watch import Watch
+
+        return Watch(self._reconcile(), self._ledger.directory, on_changes, on_health, clock=self._clock)
+
+    def close(self) -> None:
+        """Write rows down for the next process."""
+        if self._ledger.mode == "normal":
+            self._catalog.keep(small=False)
+
+    # --- inside
+
+    def _reconcile(self) -> "Reconciler":
+        if self._reconciler is None:
+            from memtui.engine.reconcile import Reconciler
+
+            self._reconciler = Reconciler(self._roots, self._ledger, self._catalog, clock=self._clock)
+        return self._reconciler
+
+    def _text(self, row: Memory) -> str:
+        """The text of a memory for searching; empty when it cannot be read as text."""
+        if row.sha256 is None or row.missing:
+            return ""
+        try:
+            found = files.read(
+                self._roots.reading(self._roots.find(row.address.root)), paths.split(row.address.path), row.address
+            )
+        except MemtuiError:
+            return ""  # it went, or changed into something else, since it was listed: no text to find anything in
+        fsio.close(found.handle)
+        return found.data.decode("utf-8", "replace")
+
+    def _look(self, root: Root) -> tuple[Rows, RootStatus]:
+        problems = list(self._roots.problems.get(root.id, ()))
+        rows = Rows((), 0, 0)
+        opened: OpenRoot | None = None
+        try:
+            opened = self._roots.open(root)
+            if opened.handle is not None:
+                rows = self._catalog.rows(opened.handle, opened.uid)
+        except MemtuiError as error:
+            problems.append(Problem(error.code, error.message))
+        accepted = not root.in_checkout or (opened is not None and self._ledger.is_accepted(opened.uid))
+        if not accepted:
+            problems.append(UNREVIEWED)
+        exists = opened is not None and opened.handle is not None
+        status = RootStatus(
+            root,
+            exists,
+            not root.read_only and (not exists or fsio.may_write(root.path)),
+            accepted,
+            rows.files,
+            rows.bytes,
+            rows.truncated,
+            (*problems, *rows.problems),
+        )
+        return rows, status
