@@ -46,7 +46,16 @@ class Library:
         if all(rows is None for _, rows in found):
             return None
         status = [
-            RootStatus(root, True, not root.read_only, True, rows.files, rows.bytes, rows.truncated, rows.problems)
+            RootStatus(
+                root,
+                exists=True,
+                writable=not root.read_only,
+                accepted=True,
+                files=rows.files,
+                bytes=rows.bytes,
+                truncated=rows.truncated,
+                problems=rows.problems,
+            )
             for root, rows in found
             if rows is not None
         ]
@@ -62,20 +71,20 @@ class Library:
             raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.")
         return row
 
-    def below(self, address: Address) -> list[Address]:
+    def below(self, address: Address) -> tuple[Address, ...]:
         """The memories of a folder; nothing when the address is no folder."""
         opened = self._roots.open(self._roots.find(address.root))
         parts = paths.split(address.path.rstrip("/"))
         if opened.handle is None:
-            return []
+            return ()
         try:
             with opened.handle.folder(parts):
                 pass
         except MemtuiError:
-            return []  # no folder that could be descended into: whoever asked reports what it is
+            return ()  # no folder that could be descended into: whoever asked reports what it is
         prefix = "/".join(parts) + "/"
         rows = self._catalog.rows(opened.handle, opened.uid)
-        return [row.address for row in rows.items if row.address.path.startswith(prefix) and not row.missing]
+        return tuple(row.address for row in rows.items if row.address.path.startswith(prefix) and not row.missing)
 
     def status(self) -> tuple[RootStatus, ...]:
         """See `Engine.root_status`."""
