@@ -48,6 +48,11 @@ class DraftKeeper:
             self._sources.pop(owner, None)
             self._stored.pop(owner, None)
 
+    def has_stored(self, owner: object) -> bool:
+        """Whether a draft of `owner` is on disk."""
+        with self._lock:
+            return owner in self._stored
+
     def due(self) -> tuple[tuple[object, Draft], ...]:
         """Return the drafts that differ from what is on disk, with their owners."""
         with self._lock:

@@ -6,22 +6,26 @@ must expect. It takes values and posts intents; it never reads, saves or asks th
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Static, TextArea
+from textual.widgets import TextArea
 
 from memtui.engine.model import Address, Draft, Snapshot
-from memtui.safe_text import visible
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.tui import editor_intents as intents
+from memtui.tui.cells import Run
 from memtui.tui.drafts import WRITE_AFTER, Question
-from memtui.tui.editor_bars import FindBar, PromptBar, QuestionBar
+from memtui.tui.editor_bars import EditorPrompt, FindBar, QuestionBar
 from memtui.tui.file_state import FileState, OpenFile, state_of, title_note
+from memtui.tui.lines import Lines
 from memtui.tui.memory_text import MemoryText
+from memtui.tui.room_bindings import room_bindings
 from memtui.tui.text_form import EDIT_BYTES, EMPTY, TextForm, read_form, to_bytes
 
 COMPARE_AFTER = 0.3
@@ -54,93 +58,43 @@ class MemoryEditor(Vertical):
 
     DEFAULT_CSS = """
     MemoryEditor { height: 1fr; width: 1fr; }
-    MemoryEditor > #editor-title { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
-    MemoryEditor > #editor-said { height: 1; width: 1fr; display: none; text-wrap: nowrap; text-overflow: ellipsis; }
+    MemoryEditor > #editor-said { display: none; }
     MemoryEditor > MemoryText { height: 1fr; width: 1fr; }
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = room_bindings("editor")
     HELP = """The editor. Nothing is written to the memory before ctrl+s; a draft is kept on disk while you type.
 
 `ctrl+s` saves only if nobody else wrote in between. `esc` goes back to the tree and keeps the draft. `f8` compares your
 text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f9` sets the description, `ctrl+f` finds.
 """
 
-    class Intent(Message):
-        """Something the user wants that this pane cannot do itself."""
-
-        def __init__(self, editor: MemoryEditor) -> None:
-            """Remember who asks."""
-            super().__init__()
-            self.editor = editor
-
-        @property
-        def control(self) -> MemoryEditor:
-            """The editor that asks."""
-            return self.editor
-
-    class SaveAsked(Intent):
-        """ctrl+s."""
-
-    class LeaveAsked(Intent):
-        """esc: back to the tree, the draft stays."""
-
-    class ExternalAsked(Intent):
-        """f4: the user's own editor."""
-
-    class CompareAsked(Intent):
-        """f8: show both sides."""
-
-    class RenameAsked(Intent):
-        """f2."""
-
-    class DescribeAsked(Intent):
-        """f9, answered: the new description."""
-
-        def __init__(self, editor: MemoryEditor, value: str) -> None:
-            """Carry the description."""
-            super().__init__(editor)
-            self.value = value
-
-    class DraftDue(Intent):
-        """What is typed should be on disk now."""
-
-    class CompareDue(Intent):
-        """The text changed while somebody else's version waits: the counts are old."""
-
-    class DraftAnswered(Intent):
-        """The question about an old draft was answered."""
-
-        def __init__(self, editor: MemoryEditor, draft: Draft, answer: str) -> None:
-            """Carry the draft and `restore`, `discard` or `later`."""
-            super().__init__(editor)
-            self.draft = draft
-            self.answer = answer
-
-    class StateChanged(Intent):
-        """The state (and so the badge) of the open memory is another one."""
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self.subject: Subject | None = None
-        self._refusal = ""
+        self.refusal = ""
+        """Why nothing can be written there at all; empty when it can."""
         self._sides: Sides | None = None
+        self._before_merge: tuple[str, Subject, str, Sides | None] | None = None
         self._who = ""
         self._unseen = False
-        self._moved = False
+        self.moved_to: Address | None = None
+        """Where the text went, when it is gone from its name and was found under another one."""
+        self.disk_at = 0
+        """When the version on disk was written, milliseconds; 0 when there is none."""
         self._state = FileState.CLEAN
         self._base_text = ""
-        self._loading = False
         self._draft_timer: Timer | None = None
         self._compare_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """Title, text, one line of words, one line of questions."""
-        yield Static("", id="editor-title", markup=False)
+        yield Lines(id="editor-title", ground="bar")
         yield MemoryText(id="editor-text")
         yield FindBar(id="editor-find")
-        yield PromptBar(id="editor-prompt")
+        yield EditorPrompt(id="editor-prompt")
         yield QuestionBar(id="editor-question")
-        yield Static("", id="editor-said", markup=False)
+        yield Lines(id="editor-said")
 
     # --- what is open
 
@@ -158,7 +112,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
     def dirty(self) -> bool:
         """Whether the editor holds something that is not the version it started from."""
         subject = self.subject
-        if subject is None or not subject.form.editable or self._refusal:
+        if subject is None or not subject.form.editable or self.refusal:
             return False
         return self.text_area.text != self._base_text or (subject.base_sha256 is None and self.text_area.text != "")
 
@@ -200,14 +154,15 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         sha256 = snapshot.sha256 if snapshot else None
         form = read_form(data, limit=limit) if snapshot else EMPTY
         self.subject = Subject(address, data, sha256, form, data if snapshot else None, sha256)
-        self._refusal, self._sides, self._unseen, self._moved = refusal, None, unseen, False
+        self.refusal, self._sides, self._unseen, self.moved_to = refusal, None, unseen, None
+        self._before_merge, self._who, self.disk_at = None, "", snapshot.modified_at if snapshot else 0
         self.text_area.byte_limit = min(limit, EDIT_BYTES)
         self._base_text = form.text if form.editable else ""
         self._stop_timers()
         self.text_area.open_text(form.text, read_only=bool(refusal) or not form.editable)
         self.query_one(QuestionBar).close()
         self.query_one(FindBar).close()
-        self.query_one(PromptBar).close()
+        self.query_one(EditorPrompt).close()
         self.say("")
         self._update_state()
 
@@ -222,18 +177,18 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         """Follow the memory to another address; text, draft and undo stay."""
         if self.subject is not None:
             self.subject = self.subject._replace(address=address)
-            self._moved = False
+            self.moved_to = None
             self._update_state()
 
     # --- what others do
 
-    def disk_is(self, snapshot: Snapshot | None, *, who: str = "", moved: bool = False) -> bool:
+    def disk_is(self, snapshot: Snapshot | None, *, who: str = "", moved: Address | None = None) -> bool:
         """Take note of what is on disk now; a text nobody typed in follows it at once.
 
         Args:
             snapshot: the content; None when there is no file.
             who: who wrote it: an actor's name, or empty when it is not known.
-            moved: whether the missing file was found under another name.
+            moved: where the text was found when there is no file under this name.
 
         Returns:
             Whether the two sides have to be compared (`compared` takes the result).
@@ -242,9 +197,10 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         if subject is None:
             return False
         sha256 = snapshot.sha256 if snapshot else None
-        if sha256 == subject.disk_sha256 and moved == self._moved:
+        if sha256 == subject.disk_sha256 and moved == self.moved_to:
             return False
-        self._who, self._moved, self._sides = who, moved, None
+        self._who, self.moved_to, self._sides = who, moved, None
+        self.disk_at = snapshot.modified_at if snapshot else 0
         self.subject = subject._replace(disk=snapshot.bytes if snapshot else None, disk_sha256=sha256)
         if snapshot is not None and not self.dirty:
             self._follow(snapshot)
@@ -262,7 +218,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
     def _follow(self, snapshot: Snapshot) -> None:
         assert self.subject is not None
         form = read_form(snapshot.bytes, limit=self.text_area.byte_limit)
-        self._unseen = True
+        self._unseen = self.text_area.tell_next_key = True
         self.subject = self.subject._replace(base=snapshot.bytes, base_sha256=snapshot.sha256, form=form)
         if form.editable and not self.text_area.read_only:
             before = self._base_text.split("\n")
@@ -271,7 +227,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
             self.text_area.set_marks(_new_lines(before, form.text.split("\n")))
         else:
             self._base_text = form.text if form.editable else ""
-            self.text_area.open_text(form.text, read_only=bool(self._refusal) or not form.editable)
+            self.text_area.open_text(form.text, read_only=bool(self.refusal) or not form.editable)
 
     # --- what a save, a merge or an external editor did
 
@@ -280,8 +236,8 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         if self.subject is None:
             return
         form = read_form(snapshot.bytes, limit=self.text_area.byte_limit)
-        self._sides = None
-        self._unseen = self._moved = False
+        self._sides = self._before_merge = None
+        self._unseen, self.moved_to = False, None
         self.subject = Subject(
             self.subject.address, snapshot.bytes, snapshot.sha256, form, snapshot.bytes, snapshot.sha256
         )
@@ -289,17 +245,31 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         self.text_area.set_marks({})
         self._update_state()
 
-    def rebase(self, base: Snapshot) -> None:
-        """Let the typed text count as an edit of another version, such as the one a merge took in."""
-        if self.subject is None:
-            return
+    def merged(self, yours: bytes, base: Snapshot) -> None:
+        """Let the text count as an edit of the version a merge took in; undoing the merge undoes this too.
+
+        Args:
+            yours: what was typed before the merge.
+            base: the other side's version, which the text now holds as well.
+        """
         form = read_form(base.bytes, limit=self.text_area.byte_limit)
-        if not form.editable:
+        if self.subject is None or not form.editable:
             return
-        self.subject = self.subject._replace(base=base.bytes, base_sha256=base.sha256, form=form)
+        self._before_merge = (read_form(yours).text, self.subject, self._base_text, self._sides)
+        self.subject = self.subject._replace(base=base.bytes, base_sha256=base.sha256)
         self._base_text = form.text
         self._sides = None
+        self.text_area.set_marks({})
         self._update_state()
+
+    def _undo_merge(self) -> None:
+        """When the text is again what it was before a merge, it is again an edit of the version before that."""
+        if self._before_merge is not None and self.text_area.text == self._before_merge[0]:
+            _, subject, self._base_text, sides = self._before_merge
+            self._before_merge = None
+            self.subject = subject
+            if sides is not None:
+                self.compared(sides)
 
     def put(self, data: bytes) -> bool:
         """Make the text another one, undoably; False when these bytes cannot be edited as text here."""
@@ -313,38 +283,53 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     def say(self, words: str) -> None:
         """Show one line below the text until the next key."""
-        line = self.query_one("#editor-said", Static)
-        line.update(Content(visible(words)))
+        line = self.query_one("#editor-said", Lines)
+        line.set_lines([(f" {words}", "strong")])
         line.display = bool(words)
+        self.text_area.tell_next_key = bool(words) or self._unseen
 
     def looked(self) -> None:
         """The user has seen what somebody else changed."""
         self._unseen = False
+        self.text_area.set_marks({})
         self._update_state()
+        self.post_message(intents.Looked(self))
 
     # --- questions
 
     def ask_about(self, question: Question, when: str) -> None:
         """Ask what to do with a draft found on disk; the text cannot be typed in before the answer."""
+        self.text_area.read_only = True
         self.query_one(QuestionBar).ask(question.words(when), question.draft)
+
+    @property
+    def asking(self) -> bool:
+        """Whether a question about a draft waits for its answer."""
+        return self.query_one(QuestionBar).asking
+
+    @property
+    def who(self) -> str:
+        """Who wrote the other side, in one word."""
+        return self._who or "agent"
 
     def ask_description(self, value: str) -> None:
         """Ask for the description, starting from the present one."""
-        self.query_one(PromptBar).ask("description", value)
+        self.query_one(EditorPrompt).ask("description", value)
 
     @on(QuestionBar.Answered)
     def _answered(self, event: QuestionBar.Answered) -> None:
         event.stop()
+        self.text_area.read_only = bool(self.refusal) or self.subject is None or not self.subject.form.editable
         self.text_area.focus()
-        self.post_message(self.DraftAnswered(self, event.draft, event.answer))
+        self.post_message(intents.DraftAnswered(self, event.draft, event.answer))
 
-    @on(PromptBar.Answered)
-    def _described(self, event: PromptBar.Answered) -> None:
+    @on(EditorPrompt.Answered)
+    def _described(self, event: EditorPrompt.Answered) -> None:
         event.stop()
         self.text_area.focus()
-        self.post_message(self.DescribeAsked(self, event.value))
+        self.post_message(intents.Described(self, event.value))
 
-    @on(PromptBar.Closed)
+    @on(EditorPrompt.Closed)
     @on(FindBar.Closed)
     def _bar_closed(self, event: Message) -> None:
         event.stop()
@@ -357,11 +342,13 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     # --- keys and typing
 
-    def on_key(self, event: events.Key) -> None:
-        """The line below the text is about the last key; a new key takes it away."""
-        del event
-        if self.query_one("#editor-said").display:
-            self.say("")
+    @on(MemoryText.KeyPressed)
+    def _key_pressed(self, event: MemoryText.KeyPressed) -> None:
+        """What was said is about the last key; and whoever types has seen what is on the screen."""
+        event.stop()
+        self.say("")
+        if self._unseen:
+            self.looked()
 
     @on(MemoryText.Pasted)
     def _pasted(self, event: MemoryText.Pasted) -> None:
@@ -373,6 +360,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         event.stop()
         if self.subject is None:
             return
+        self._undo_merge()
         self._update_state()
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(WRITE_AFTER, self._draft_due)
@@ -383,11 +371,11 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     def _draft_due(self) -> None:
         self._draft_timer = None
-        self.post_message(self.DraftDue(self))
+        self.post_message(intents.DraftDue(self))
 
     def _compare_due(self) -> None:
         self._compare_timer = None
-        self.post_message(self.CompareDue(self))
+        self.post_message(intents.CompareDue(self))
 
     def _stop_timers(self) -> None:
         for timer in (self._draft_timer, self._compare_timer):
@@ -397,32 +385,53 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     def on_descendant_blur(self) -> None:
         """What was typed must be on disk when the user looks elsewhere."""
+        self._update_state()
         if self.dirty:
-            self.post_message(self.DraftDue(self))
+            self.post_message(intents.DraftDue(self))
 
     def action_save(self) -> None:
         """Ask for a guarded save."""
-        self.post_message(self.SaveAsked(self))
+        self.post_message(intents.SaveAsked(self))
 
     def action_leave(self) -> None:
         """Ask to go back to the tree."""
-        self.post_message(self.LeaveAsked(self))
+        self.post_message(intents.LeaveAsked(self))
 
-    def action_external(self) -> None:
+    def action_editor_outside(self) -> None:
         """Ask for the user's own editor."""
-        self.post_message(self.ExternalAsked(self))
+        self.post_message(intents.ExternalAsked(self))
 
     def action_compare(self) -> None:
         """Ask for both sides."""
-        self.post_message(self.CompareAsked(self))
+        self.post_message(intents.CompareAsked(self))
 
-    def action_rename(self) -> None:
+    def action_editor_rename(self) -> None:
         """Ask for another name."""
-        self.post_message(self.RenameAsked(self))
+        self.post_message(intents.RenameAsked(self))
 
-    def action_find(self) -> None:
+    def action_describe(self) -> None:
+        """Ask for the description's prompt."""
+        self.post_message(intents.DescribeAsked(self))
+
+    def action_find_text(self) -> None:
         """Open the line that finds in the text."""
         self.query_one(FindBar).open()
+
+    def action_text_undo(self) -> None:
+        """Undo typing."""
+        self.text_area.undo()
+
+    def action_text_redo(self) -> None:
+        """Redo typing."""
+        self.text_area.redo()
+
+    def on_resize(self) -> None:
+        """The title is cut to the width."""
+        self._update_state()
+
+    def on_descendant_focus(self) -> None:
+        """The title shows where the keys go."""
+        self._update_state()
 
     # --- the title
 
@@ -430,7 +439,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         subject = self.subject
         if subject is None:
             self._state = FileState.CLEAN
-            self.query_one("#editor-title", Static).update("")
+            self.query_one("#editor-title", Lines).set_lines()
             return
         sides = self._sides
         before = self._state
@@ -439,29 +448,43 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
                 base=subject.base_sha256,
                 disk=subject.disk_sha256,
                 dirty=self.dirty,
-                editable=subject.form.editable and not self._refusal,
+                editable=subject.form.editable and not self.refusal,
                 overlaps=sides.overlaps if sides else None,
-                moved=self._moved,
+                moved=self.moved_to is not None,
                 unseen=self._unseen,
             )
         )
-        self.query_one("#editor-title", Static).update(self._title(subject))
+        self.query_one("#editor-title", Lines).set_lines(self._title(subject))
         if self._state is not before:
-            self.post_message(self.StateChanged(self))
+            self.post_message(intents.StateChanged(self))
 
-    def _title(self, subject: Subject) -> Content:
+    def _title(self, subject: Subject) -> list[Run]:
         note = title_note(
             self._state,
             hunks=self._sides.hunks if self._sides else None,
             overlaps=self._sides.overlaps if self._sides else None,
-            who=self._who or "agent",
-            reason=self._refusal or subject.form.reason,
+            who=self.who,
+            reason=self.refusal or subject.form.reason,
         )
         if not note and subject.base_sha256 is None:
             note = "new memory, nothing written yet"
-        loud = self._state in (FileState.CONFLICT, FileState.GONE, FileState.MERGEABLE)
-        name = Content.styled(f" {visible(str(subject.address))} ", "bold")
-        return Content.assemble(name, " ", Content.styled(visible(note), "bold reverse" if loud else ""))
+        focused = self.has_focus_within
+        width = max(self.size.width, 20)
+        room = max(width - cell_width(visible(note)) - 6, min(24, width - 4))
+        name = one_line(str(subject.address), room)
+        style = _NOTE_STYLES.get(self._state, "description")
+        return [(f"{'>' if focused else ' '}{name} ", "title-focus" if focused else "strong"), (f" {note}", style)]
+
+
+_NOTE_STYLES = {
+    FileState.DRAFT: "draft",
+    FileState.FOLLOW: "agent",
+    FileState.MERGEABLE: "agent",
+    FileState.CONFLICT: "conflict",
+    FileState.GONE: "conflict",
+    FileState.MOVED: "agent",
+    FileState.RAW: "problem",
+}
 
 
 def _new_lines(before: list[str], after: list[str]) -> dict[int, str]:

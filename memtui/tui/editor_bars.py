@@ -19,6 +19,7 @@ from textual.widgets.text_area import Selection
 
 from memtui.engine.model import Draft
 from memtui.safe_text import visible
+from memtui.tui.prompts import SafeInput
 
 
 class QuestionBar(Static, can_focus=True):
@@ -72,13 +73,13 @@ class QuestionBar(Static, can_focus=True):
             self.post_message(self.Answered(draft, answer))
 
 
-class PromptBar(Horizontal):
+class EditorPrompt(Horizontal):
     """Asks for one line of text."""
 
     DEFAULT_CSS = """
-    PromptBar { display: none; height: 1; width: 1fr; }
-    PromptBar > Label { width: auto; padding: 0 1; }
-    PromptBar > Input { width: 1fr; height: 1; border: none; padding: 0; }
+    EditorPrompt { display: none; height: 1; width: 1fr; }
+    EditorPrompt > Label { width: auto; padding: 0 1; }
+    EditorPrompt > Input { width: 1fr; height: 1; border: none; padding: 0; }
     """
 
     class Answered(Message):
@@ -95,7 +96,7 @@ class PromptBar(Horizontal):
     def compose(self) -> ComposeResult:
         """A word and a line."""
         yield Label("", markup=False)
-        yield Input(select_on_focus=False, compact=True)
+        yield SafeInput(select_on_focus=False, compact=True)
 
     def ask(self, word: str, value: str) -> None:
         """Show the prompt with a first value and take the focus."""
@@ -148,7 +149,7 @@ class FindBar(Horizontal):
     def compose(self) -> ComposeResult:
         """A word, a line, and how many there are."""
         yield Label("find:", markup=False)
-        yield Input(select_on_focus=True, compact=True)
+        yield SafeInput(select_on_focus=True, compact=True)
         yield Label("", id="find-count", markup=False)
 
     def open(self) -> None:

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
-from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.errors import RefusedError, StorageError
@@ -118,7 +117,7 @@ class PrivateCopy:
         Raises:
             StorageError: `E_IO`, when the copy cannot be written.
         """
-        self.before = sha256(data).hexdigest()
+        self.data = data
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             self._folder = tempfile.mkdtemp(prefix="edit-", dir=folder)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from functools import cache
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Offset
 from textual.message import Message
@@ -18,14 +17,15 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import LanguageDoesNotExist, Selection
 
+from memtui.tui.paint import Paint
 from memtui.tui.text_form import EDIT_BYTES, clean_paste
 
 CHECKPOINTS = 600
 """Undo steps kept for one open memory."""
 HIGHLIGHT_BYTES = 32_768
 """Larger texts are shown plain: highlighting makes every key three times as dear."""
-_SIGNS = {"~": "yellow", "A": "cyan", "!": "red"}
-"""The marks and the colour that repeats them."""
+_SIGNS = {"~": "draft", "A": "agent", "!": "conflict"}
+"""The marks and the style that repeats them."""
 
 
 class MemoryText(TextArea):
@@ -39,6 +39,9 @@ class MemoryText(TextArea):
             super().__init__()
             self.removed = removed
 
+    class KeyPressed(Message):
+        """The first key after something was said or shown from outside."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(
             soft_wrap=True,
@@ -49,6 +52,7 @@ class MemoryText(TextArea):
             compact=True,
         )
         self.byte_limit = EDIT_BYTES
+        self.tell_next_key = False
         self._marks: dict[int, str] = {}
 
     # --- marks
@@ -82,8 +86,8 @@ class MemoryText(TextArea):
         sign = self._marks.get(line)
         if sign is None or column:
             return strip
-        style = next(iter(strip)).style or Style()
-        mark = Segment(sign, style + Style(color=_SIGNS.get(sign, "white"), bold=True))
+        paint: Paint = self.app.paint  # type: ignore[attr-defined]
+        mark = Segment(sign, paint.style(_SIGNS.get(sign, "strong")))
         return Strip.join([Strip([mark], 1), strip.crop(1)])
 
     # --- text from outside
@@ -119,6 +123,12 @@ class MemoryText(TextArea):
         moved = self.cursor_screen_offset.y - screen_row
         if moved:
             self.scroll_relative(y=moved, animate=False, force=True)
+
+    def on_key(self) -> None:
+        """Tell about the first key after something was said; the key itself is handled as ever."""
+        if self.tell_next_key:
+            self.tell_next_key = False
+            self.post_message(self.KeyPressed())
 
     # --- pastes
 

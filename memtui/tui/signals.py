@@ -61,9 +61,9 @@ class LastWords:
             signal.signal(number, handler)
         self._before.clear()
 
-    def lend_terminal(self, lent: bool) -> None:
-        """Say whether another program owns the terminal now: its ctrl+c is then not ours."""
-        self._busy = lent
+    def lend_terminal(self, to: str) -> None:
+        """Say which program owns the terminal now (nothing: ours): its ctrl+c is then not ours."""
+        self._busy = bool(to)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         del frame

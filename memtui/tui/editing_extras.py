@@ -1,0 +1,224 @@
+"""The parts of editing that are used now and then: the external editor, the description, what was seen.
+
+Imported when they are first used. An external editor's text comes back as a draft like any other, so the guarded save
+and the conflict screen apply to it without knowing where it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from memtui.engine.model import Conflict, Saved, Snapshot, Unchanged
+from memtui.errors import MemtuiError
+from memtui.tui import editing_jobs as jobs
+from memtui.tui.bridge import WRITE
+from memtui.tui.external import EditorCommand, PrivateCopy, editor_command, run_in_terminal, run_in_window
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.tui.editing import Editing
+
+LOOK_EVERY = 1.0
+"""Seconds between looks at a text that is open in an editor with a window of its own."""
+
+
+def edit_outside(editing: Editing) -> None:
+    """f4: go on in the user's own editor; what comes back is an unsaved edit of the same version."""
+    editor = editing.editor
+    subject = editor.subject
+    if subject is None:
+        return
+    if editor.refusal:
+        editor.say(f"{editor.refusal[:1].upper()}{editor.refusal[1:]}.")
+        return
+    address = subject.address
+
+    def edited(data: bytes) -> None:
+        if editing.address != address:
+            return
+        if editor.put(data):
+            editing.write_drafts()
+            editing.look()
+            editor.say("The text of your editor is here, not saved yet: ctrl+s saves it, guarded.")
+        else:
+            save_raw(editing, data)
+
+    editing.write_drafts()
+    edit_text_outside(editing, editor.data, address.name, edited, editor.say)
+
+
+def save_raw(editing: Editing, data: bytes) -> None:
+    """Save bytes that cannot be shown as text; when somebody else was first, nothing is written and both are kept."""
+    subject = editing.editor.subject
+    assert subject is not None
+    address, expected, actor = subject.address, subject.base_sha256, editing.actor
+
+    def written(done: jobs.Written) -> None:
+        if editing.address != address:
+            return
+        if isinstance(done.result, Conflict):
+            editing.editor.disk_is(done.disk, who=done.who)
+            editing.editor.say("Somebody else saved first, so nothing was written. Your text is in the history (H).")
+        else:
+            editing.editor.open(
+                address, Snapshot(address, data, done.result.sha256, 0), limit=editing.editor.text_area.byte_limit
+            )
+            editing.editor.say("Saved." if isinstance(done.result, Saved) else "Nothing to save.")
+
+    editing.run(
+        lambda engine: jobs.write(engine, address, data, expected, actor=actor),
+        written,
+        what=f"save {address}",
+        lane=WRITE,
+    )
+
+
+def edit_text_outside(
+    editing: Editing, data: bytes, name: str, edited: Callable[[bytes], None], say: Callable[[str], None]
+) -> None:
+    """Open a text in the user's own editor.
+
+    Args:
+        editing: whose settings and terminal are used.
+        data: what the editor shows.
+        name: the file name it sees.
+        edited: called with what came back, when it differs; for an editor with a window, each time it is saved there.
+        say: shows one line.
+    """
+    try:
+        command = editor_command(editing.wishes.editor_command)
+        copy = PrivateCopy(data, name=name, folder=editing.wishes.private_folder)
+    except MemtuiError as error:
+        say(str(error))
+        return
+    if command.windowed:
+        _beside(editing, command, copy, edited, say)
+    else:
+        _instead(editing, command, copy, edited, say)
+
+
+def _instead(
+    editing: Editing,
+    command: EditorCommand,
+    copy: PrivateCopy,
+    edited: Callable[[bytes], None],
+    say: Callable[[str], None],
+) -> None:
+    """Give the terminal to the editor and take it back when it ends."""
+    editing.flush()
+    try:
+        with editing.lent_terminal():
+            status = run_in_terminal(command, copy.path)
+        after = copy.read()
+    except SuspendNotSupported:
+        copy.remove()
+        say("This terminal cannot be lent to another program, so f4 is off here.")
+        return
+    except MemtuiError as error:
+        say(str(error))
+        return
+    copy.remove()
+    if after != copy.data:
+        edited(after)
+    elif status:
+        say(f"{command.name} ended with status {status}; the text is as it was.")
+    else:
+        say(f"Back from {command.name}: nothing was changed.")
+
+
+def _beside(
+    editing: Editing,
+    command: EditorCommand,
+    copy: PrivateCopy,
+    edited: Callable[[bytes], None],
+    say: Callable[[str], None],
+) -> None:
+    """Let an editor run in its own window, and take what is saved there as it is saved."""
+    say(f"Editing in {command.name}: what you save there comes here. Nothing is written to the memory before ctrl+s.")
+    last = [copy.data]
+
+    def take() -> None:
+        try:
+            data = copy.read()
+        except MemtuiError:  # between the two steps of the editor's own save there may be no file
+            return
+        if data != last[0]:
+            last[0] = data
+            edited(data)
+
+    timer: Timer = editing.every(LOOK_EVERY, take)
+
+    def ended(status: int) -> None:
+        timer.stop()
+        take()
+        copy.remove()
+        if last[0] == copy.data:
+            say(f"{command.name} closed" + (f" with status {status}" if status else "") + ": nothing was changed.")
+
+    def failed(error: MemtuiError) -> None:
+        timer.stop()
+        copy.remove()
+        say(str(error))
+
+    editing.run(
+        lambda _: run_in_window(command, copy.path),
+        ended,
+        what=f"run {command.name}",
+        otherwise=failed,
+        lane=f"window-{copy.path}",
+    )
+
+
+def ask_description(editing: Editing) -> None:
+    """f9: ask for the description; it is a part of the file, so the text has to be saved first."""
+    editor, address = editing.editor, editing.address
+    if address is None or editor.subject is None:
+        return
+    if editor.dirty or editor.subject.base_sha256 is None:
+        editor.say("Save first (ctrl+s): the description is a part of the file.")
+        return
+    if editor.refusal:
+        editor.say(f"{editor.refusal[:1].upper()}{editor.refusal[1:]}.")
+        return
+    editing.run(lambda engine: engine.memory(address).description, editor.ask_description, what=f"read {address}")
+
+
+def describe(editing: Editing, value: str) -> None:
+    """Set the description by changing only its own bytes in the front matter."""
+    subject = editing.editor.subject
+    if subject is None or subject.base_sha256 is None:
+        return
+    address, expected, actor = subject.address, subject.base_sha256, editing.actor
+
+    def done(result: Saved | Unchanged | Conflict) -> None:
+        if isinstance(result, Conflict):
+            editing.look()
+            editing.editor.say("Somebody else saved first, so nothing was written. Try again on their text.")
+            return
+        editing.look()
+        saved = isinstance(result, Saved)
+        editing.editor.say("Description saved. u in the tree takes it back." if saved else "Nothing to save.")
+
+    editing.run(
+        lambda engine: engine.edit_field(address, "description", value, expected_sha256=expected, actor=actor),
+        done,
+        what="set the description",
+        otherwise=lambda error: editing.editor.say(str(error)),
+        lane=WRITE,
+    )
+
+
+def mark_seen(editing: Editing) -> None:
+    """The user looked at what somebody else changed."""
+    address = editing.address
+    if address is None:
+        return
+
+    def seen(engine: jobs.Verbs) -> int:
+        return engine.mark_seen([address])
+
+    editing.run(seen, lambda _: editing.refresh_row(address), what="mark as seen", lane=WRITE)
