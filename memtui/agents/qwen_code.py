@@ -57,8 +57,8 @@ def _base(surroundings: Surroundings, home: str | None) -> str | None:
     chosen = agent_setting(os.path.join(home, "settings.json"), "advanced", "runtimeOutputDir")
     if chosen is None:
         return home
-    folder = surroundings.folder(chosen)
-    return folder if chosen.startswith("~") or os.path.isabs(chosen) else os.path.join(surroundings.project, chosen)
+    # Unlike in a variable, a relative path is taken from the project here.
+    return surroundings._replace(cwd=surroundings.project).folder(chosen)
 
 
 def _project_memory(surroundings: Surroundings, base: str | None, *, all_projects: bool) -> Iterator[Root]:

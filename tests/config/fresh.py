@@ -4,8 +4,13 @@ import subprocess
 import sys
 
 
-def imported_by(code: str) -> frozenset[str]:
-    """Run code in a new process and name the modules it loaded."""
-    wrapped = f"import sys; before = set(sys.modules)\n{code}\nprint('\\n'.join(set(sys.modules) - before))"
+def imported_by(code: str, first: str = "") -> frozenset[str]:
+    """Run code in a new process and name the modules it loaded.
+
+    Args:
+        code: what is looked at.
+        first: code that runs before; what it loads does not count.
+    """
+    wrapped = f"{first}\nimport sys; before = set(sys.modules)\n{code}\nprint('\\n'.join(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", wrapped], capture_output=True, text=True, check=True, timeout=60)
     return frozenset(done.stdout.split("\n"))

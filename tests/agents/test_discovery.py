@@ -1,0 +1,197 @@
+"""Discovery as a whole: order, ids, speed, and that it only looks."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from memtui.agents import discover
+from memtui.agents.layout import slug
+from memtui.agents.mux import project_folder
+from tests.agents.machine import NATIVE, Machine
+from tests.agents.test_checkout import worktree
+from tests.config.fresh import imported_by
+
+
+@pytest.fixture
+def full(machine: Machine) -> Machine:
+    """Every agent, with memories for this project and others."""
+    worktree(machine.app, machine.folder / "fix")
+    for project in ("app", "fix", "other"):
+        made = slug(str(machine.folder / project))
+        machine.write(f"~/.claude/projects/{made}/memory/MEMORY.md")
+        machine.write(f"~/.qwen/projects/{made}/memory/MEMORY.md")
+        machine.write(f"~/.xum/memory/project/{project_folder(str(machine.folder / project))}/a.md")
+    for name in (
+        "~/.claude/CLAUDE.md",
+        "~/.claude/settings.json",
+        "~/.claude/agent-memory/x/MEMORY.md",
+        "~/.qwen/memories/MEMORY.md",
+        "~/.qwen/settings.json",
+        "~/.xum/memory/global/a.md",
+        "~/.xum/sessions/w/memory/a.md",
+        "~/.xum/config.json",
+        "fix/CLAUDE.md",
+        "fix/QWEN.md",
+        "fix/AGENTS.md",
+        "fix/.claude/agent-memory/x/MEMORY.md",
+        "fix/.qwen/team-memory/MEMORY.md",
+        "fix/.memtui/memory/a.md",
+        "etc/claude-code/CLAUDE.md",
+        "own/memory/workspace/w/a.md",
+    ):
+        machine.write(name, '{"autoMemoryDirectory": 1, "advanced": {"runtimeOutputDir": 1}}')
+    return machine
+
+
+def test_the_order_is_our_own_then_by_hand_then_by_agent(full: Machine) -> None:
+    roots = full.roots("fix", "notes=notes")
+    assert list(roots)[:4] == [*NATIVE, "notes"]
+    agents = [root.agent for root in list(roots.values())[4:]]
+    assert agents == sorted(agents, key=["claude-code", "qwen-code", "mux"].index)
+    assert {"claude-code", "qwen-code", "mux"} == set(agents)
+
+
+def test_the_current_projects_roots_have_aliases(full: Machine) -> None:
+    aliases = {alias for root in full.roots("fix").values() for alias in root.aliases}
+    assert {"claude-code:project", "qwen-code:project", "mux:project"} <= aliases
+
+
+def test_all_projects_adds_and_takes_nothing_away(full: Machine) -> None:
+    here, everywhere = full.roots("fix"), full.roots("fix", all_projects=True)
+    assert set(here) < set(everywhere)
+    assert all(everywhere[name] == root for name, root in here.items())
+
+
+def test_a_root_around_everything_keeps_only_the_rest(full: Machine) -> None:
+    roots = full.roots("fix", f"all={full.folder}")
+    assert {"fix/.memtui/memory/", "home/.claude/agent-memory/", "home/.claude/CLAUDE.md", "fix/AGENTS.md"} <= set(
+        roots["all"].policy.elsewhere
+    )
+
+
+def test_a_found_root_that_was_named_by_hand_keeps_the_given_name(full: Machine) -> None:
+    folder = full.home / ".xum" / "memory" / "global"
+    roots = full.roots("fix", f"mine={folder},agent=mux")
+    assert roots["mine"].aliases == ("mux:global",)
+    assert "mux:global" not in roots
+
+
+def test_two_roots_by_hand_for_one_folder_are_both_given(full: Machine) -> None:
+    assert {"a", "b"} <= set(full.roots("fix", "a=notes", "b=../fix/notes"))
+
+
+def test_files_of_ours_that_a_repository_ships_are_not_read(machine: Machine) -> None:
+    for name in ("config.toml", ".memtui/config.toml", "memtui/config.toml"):
+        machine.write(f"app/{name}", "not toml")
+    assert list(machine.roots()) == NATIVE
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="needs an ordinary Unix user")
+def test_folders_without_permission_hide_only_themselves(full: Machine) -> None:
+    closed = full.home / ".claude"
+    closed.chmod(0)
+    try:
+        assert "qwen-code:global" in full.roots("fix", all_projects=True)
+    finally:
+        closed.chmod(0o700)
+
+
+WATCHED = """
+import os, sys
+CHANGES = ("subprocess", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.mkdir", "os.rename")
+CHANGES += ("os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.utime")
+CHANGES += ("socket.", "shutil.")
+import memtui.agents.claude_code, memtui.agents.files, memtui.agents.mux, memtui.agents.qwen_code, memtui.agents.nesting
+import json
+from memtui.agents import discover
+from memtui.config.settings import load_settings, read_environment
+from memtui.config.surroundings import surroundings_from
+def tell(event, arguments):
+    if event.startswith(CHANGES):
+        print("CHANGE", event, arguments)
+    elif event == "open":
+        flags = arguments[2]
+        print("CHANGE" if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) else "READ", arguments[0])
+    elif event in ("os.listdir", "os.scandir"):
+        print("LIST", arguments[0])
+sys.addaudithook(tell)
+surroundings = surroundings_from(load_settings(read_environment()), cwd=sys.argv[1])
+discover(surroundings._replace(system_dir=sys.argv[2]), all_projects=sys.argv[3] == "all")
+"""
+
+
+@pytest.mark.parametrize("reach", ["here", "all"])
+def test_it_only_looks(full: Machine, reach: str) -> None:
+    fix = full.folder / "fix"
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, str(fix), str(full.folder / "etc"), reach],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, **full.environ},
+    )
+    told: dict[str, set[str]] = {"CHANGE": set(), "READ": set(), "LIST": set()}
+    for line in done.stdout.splitlines():
+        kind, _, what = line.partition(" ")
+        told[kind].add(what)
+    assert not told["CHANGE"]
+    own = full.app / ".git" / "worktrees" / "fix"
+    home = full.home
+    assert told["READ"] <= {
+        str(path)
+        for path in (
+            fix / ".git",
+            own / "gitdir",
+            own / "commondir",
+            home / ".claude" / "settings.json",
+            home / ".qwen" / "settings.json",
+            home / ".xum" / "config.json",
+        )
+    }
+    memories = {name for name in told["LIST"] if "/memory/" in name.removeprefix(str(home / ".xum" / "memory"))}
+    assert memories <= {str(full.folder / "own" / "memory" / kind) for kind in ("project", "workspace")}
+    if reach == "here":
+        assert told["LIST"] <= {str(home / ".xum" / "memory"), str(home / ".xum" / "sessions")}
+
+
+def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:
+    code = (
+        "from memtui.agents import discover\nfrom memtui.config.settings import load_settings\n"
+        "from memtui.config.surroundings import surroundings_from\n"
+        f"here = surroundings_from(load_settings({machine.environ!r}), cwd={str(machine.app)!r})\n"
+        f"discover(here._replace(system_dir={str(machine.folder)!r}))\n"
+    )
+    loaded = imported_by(code, "import memtui.engine.model")
+    assert "memtui.agents.memtui_native" in loaded
+    heavy = {"claude_code", "qwen_code", "mux", "files", "nesting", "layout"}
+    assert not {f"memtui.agents.{name}" for name in heavy} & loaded
+    assert not {"json", "hashlib", "dataclasses", "pathlib", "inspect", "subprocess", "shutil"} & loaded
+
+
+def test_discovery_is_quick(full: Machine) -> None:
+    for number in range(300):
+        full.write(f"~/.claude/projects/-gone-{number}/memory/MEMORY.md")
+    here = full.surroundings("fix")
+    projects = full.home / ".claude" / "projects"
+
+    def bare() -> None:
+        for entry in os.scandir(projects):
+            os.stat(Path(entry.path, "memory"))
+
+    def best(call: object) -> float:
+        times = []
+        for _ in range(9):
+            start = time.perf_counter()
+            assert callable(call)
+            call()
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    floor = best(bare)
+    assert best(lambda: discover(here)) < floor
+    assert best(lambda: discover(here, all_projects=True)) < 12 * floor

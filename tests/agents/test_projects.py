@@ -1,0 +1,80 @@
+"""From a slug back to the folders it can have been made from."""
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memtui.agents.layout import slug
+from memtui.agents.projects import SlugDecoder
+
+
+def test_the_only_folder_is_found(tmp_path: Path) -> None:
+    project = tmp_path / "my_app" / "web.site"
+    project.mkdir(parents=True)
+    assert SlugDecoder().decode(slug(str(project))) == (str(project),)
+
+
+def test_every_folder_that_shares_the_slug_is_found(tmp_path: Path) -> None:
+    shared = [tmp_path / "a" / "b-c", tmp_path / "a-b" / "c", tmp_path / "a_b.c"]
+    for project in shared:
+        project.mkdir(parents=True)
+    assert SlugDecoder().decode(slug(str(shared[0]))) == tuple(sorted(map(str, shared)))
+
+
+def test_a_project_that_is_gone_has_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "ap").mkdir()
+    assert SlugDecoder().decode(slug(str(tmp_path / "apple"))) == ()
+
+
+def test_a_file_is_no_project(tmp_path: Path) -> None:
+    (tmp_path / "app").touch()
+    assert SlugDecoder().decode(slug(str(tmp_path / "app"))) == ()
+
+
+def test_what_is_no_slug_of_a_path_cannot_be_told() -> None:
+    decoder = SlugDecoder()
+    assert decoder.decode("C--Users-ann") is None
+    assert decoder.decode("-" + "a" * 300) is None
+    assert decoder.decode("") is None
+
+
+def test_answers_are_few(tmp_path: Path) -> None:
+    for sign in "_.+=@,":
+        (tmp_path / f"a{sign}b").mkdir()
+    found = SlugDecoder().decode(slug(str(tmp_path / "a-b")))
+    assert found is not None
+    assert len(found) == SlugDecoder.most_answers
+
+
+def test_the_walk_ends_when_it_has_looked_enough(tmp_path: Path) -> None:
+    decoder = SlugDecoder()
+    decoder.most_folders = 1
+    (tmp_path / "app").mkdir()
+    assert decoder.decode(slug(str(tmp_path / "app"))) is None
+
+
+def test_each_folder_is_looked_into_once(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+    decoder = SlugDecoder()
+    for name in ("a", "b", "c"):
+        assert decoder.decode(slug(str(tmp_path / name))) == (str(tmp_path / name),)
+    assert len(decoder._listed) == len(tmp_path.parts)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.text(alphabet="ab-_.é", min_size=1, max_size=4).filter(lambda name: name not in (".", "..")), max_size=3
+    )
+)
+def test_a_folder_is_always_among_the_answers(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as base:
+        project = Path(base, *names)
+        project.mkdir(parents=True, exist_ok=True)
+        found = SlugDecoder().decode(slug(str(project)))
+        assert found is not None
+        assert str(project) in found

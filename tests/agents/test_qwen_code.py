@@ -1,0 +1,119 @@
+"""Qwen Code's folders: which are found, and how its own variables move them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memtui.agents.layout import slug
+from tests.agents.machine import NATIVE, Machine
+from tests.agents.test_checkout import worktree
+
+
+def memory(machine: Machine, project: Path, base: str = "~/.qwen") -> Path:
+    """Give a project one memory, and return the folder."""
+    return machine.write(f"{base}/projects/{slug(str(project))}/memory/MEMORY.md").parent
+
+
+def mine(machine: Machine) -> str:
+    return f"qwen-code:project:{slug(str(machine.app))}"
+
+
+def test_what_is_found(machine: Machine) -> None:
+    machine.write("~/.qwen/memories/MEMORY.md")
+    folder = memory(machine, machine.app)
+    machine.write("app/.qwen/team-memory/MEMORY.md")
+    machine.write("app/QWEN.md")
+    roots = machine.roots()
+    assert list(roots) == [
+        *NATIVE,
+        "qwen-code:global",
+        "qwen-code:global:instructions",
+        mine(machine),
+        "qwen-code:project:team",
+        "qwen-code:project:instructions",
+    ]
+    root = roots[mine(machine)]
+    assert (root.path, root.aliases, root.project) == (str(folder), ("qwen-code:project",), str(machine.app))
+    assert root.policy.protected == ("pinned/",)
+    assert root.policy.generated == ("MEMORY.md",)
+    assert [roots[name].in_checkout for name in list(roots)[3:]] == [False, False, False, True, True]
+
+
+def test_agents_md_is_its_only_where_it_is_in_use(machine: Machine) -> None:
+    machine.write("app/AGENTS.md")
+    assert list(machine.roots()) == NATIVE
+    machine.path("~/.qwen").mkdir()
+    assert machine.roots()["qwen-code:project:instructions"].policy.include == (
+        "QWEN.md",
+        ".qwen/QWEN.local.md",
+        "AGENTS.md",
+    )
+
+
+def test_a_project_alone_shows_its_instructions(machine: Machine) -> None:
+    machine.write("app/.qwen/QWEN.local.md")
+    assert machine.roots()["qwen-code:project:instructions"].policy.include == ("QWEN.md", ".qwen/QWEN.local.md")
+
+
+def test_each_worktree_has_its_own(machine: Machine) -> None:
+    tree = machine.folder / "fix"
+    worktree(machine.app, tree)
+    memory(machine, machine.app)
+    assert not [name for name in machine.roots("fix") if name.startswith("qwen-code:project")]
+    memory(machine, tree)
+    assert machine.roots("fix")[f"qwen-code:project:{slug(str(tree))}"].aliases == ("qwen-code:project",)
+
+
+@pytest.mark.parametrize("variable", ["QWEN_CODE_MEMORY_BASE_DIR", "QWEN_RUNTIME_DIR", "QWEN_HOME"])
+def test_each_variable_moves_it(machine: Machine, variable: str) -> None:
+    folder = memory(machine, machine.app, "base")
+    memory(machine, machine.app)
+    assert machine.moved(variable, "base")[mine(machine)].path == str(folder)
+
+
+def test_the_stronger_variable_wins(machine: Machine) -> None:
+    folder = memory(machine, machine.app, "base")
+    memory(machine, machine.app, "runtime")
+    found = machine.roots(
+        QWEN_RUNTIME_DIR=str(machine.folder / "runtime"), QWEN_CODE_MEMORY_BASE_DIR=str(machine.folder / "base")
+    )
+    assert found[mine(machine)].path == str(folder)
+
+
+def test_the_users_settings_can_move_it(machine: Machine) -> None:
+    folder = memory(machine, machine.app, "run")
+    machine.write("~/.qwen/settings.json", json.dumps({"advanced": {"runtimeOutputDir": str(machine.folder / "run")}}))
+    assert machine.roots()[mine(machine)].path == str(folder)
+    machine.write("~/.qwen/settings.json", json.dumps({"advanced": {"runtimeOutputDir": "../run"}}))
+    assert machine.roots()[mine(machine)].path == str(folder)
+
+
+def test_local_memories(machine: Machine) -> None:
+    machine.write("app/.qwen/memory/MEMORY.md")
+    assert list(machine.roots()) == NATIVE
+    root = machine.roots(QWEN_CODE_MEMORY_LOCAL="1")["qwen-code:project:local"]
+    assert root.in_checkout
+    assert root.aliases == ("qwen-code:project",)
+
+
+@pytest.mark.parametrize(("scope", "first"), [("git-root", "app"), (" Workspace ", "app/src"), ("odd", "app")])
+def test_the_command_line_and_the_daemon_may_differ(machine: Machine, scope: str, first: str) -> None:
+    (machine.app / "src").mkdir()
+    memory(machine, machine.app)
+    memory(machine, machine.app / "src")
+    roots = machine.roots("app/src", QWEN_CODE_MEMORY_PROJECT_SCOPE=scope)
+    aliased = {name: root.aliases for name, root in roots.items() if name.startswith("qwen-code:project:")}
+    assert len(aliased) == 2
+    assert aliased[f"qwen-code:project:{slug(str(machine.folder / first))}"] == ("qwen-code:project",)
+
+
+def test_all_projects(machine: Machine) -> None:
+    memory(machine, machine.app)
+    (machine.folder / "there").mkdir()
+    memory(machine, machine.folder / "there")
+    memory(machine, machine.folder / "gone")
+    roots = machine.roots(all_projects=True)
+    assert roots[f"qwen-code:project:{slug(str(machine.folder / 'there'))}"].project == str(machine.folder / "there")
+    assert "gone" in roots[f"qwen-code:project:{slug(str(machine.folder / 'gone'))}"].note
+    assert len(machine.roots()) == len(roots) - 2
