@@ -268,6 +268,8 @@ def open_regular(parent: int, name: str, address: Address, device: int, limit: i
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _symlink(str(address)) from None
+        if error.errno == errno.ENOENT:
+            raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.") from None
         if error.errno == errno.ENXIO:
             raise not_regular(str(address)) from None
         raise translate(error, f"Opening {address}") from error

@@ -272,8 +272,10 @@ class AuditTable(VersionTable):
                 "SELECT a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn FROM audit a"
                 " JOIN memories m ON m.root = a.root AND m.path = a.path AND m.sha IS NULL"
                 " JOIN blobs b ON b.sha = a.before AND b.data NOT NULL"
+                " LEFT JOIN txns t ON t.id = a.txn"
                 " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
                 "   AND new_path IS NULL GROUP BY root, path)"
+                " AND coalesce(t.operation, '') != 'rename'"
                 " ORDER BY a.seq DESC"
             )
             if root in names
