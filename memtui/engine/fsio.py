@@ -179,8 +179,15 @@ def make_dir(parent: int, name: str, mode: int = 0o777) -> None:
 
 
 def make_root(path: str, mode: int = 0o700) -> None:
-    """Make a root folder and what is missing above it."""
-    os.makedirs(path, mode, exist_ok=True)
+    """Make a root folder and what is missing above it, each level with the same mode."""
+    parent = os.path.dirname(path)
+    if parent != path and not os.path.isdir(parent):
+        make_root(parent, mode)
+    try:
+        os.mkdir(path, mode)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
 
 
 def remove_dir(parent: int, name: str) -> None:

@@ -163,7 +163,7 @@ class Roots:
             if handle is None:
                 if create and _identity(root) is None:
                     try:
-                        fsio.make_root(root.path)
+                        fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
                     except OSError as error:
                         raise paths.translate(error, f"Making the folder of {root.id}") from error
                 handle = self._handles[root.id] = RootHandle(root)
