@@ -94,14 +94,14 @@ class Library:
         """See `Engine.search`."""
         from memtui.engine import search
 
-        wanted = search.matches(query)
+        wanted = search.parse(query)
         hits = []
         for row in self.list(None).items:
             if (scope and row.scope != scope) or (agent and row.agent != agent):
                 continue
-            match = wanted.score(row.address.path, row.description, self._text(row))
-            if match is not None:
-                hits.append((match.rank, row.address, Hit(row, match.field, match.line, match.snippet)))
+            hit = search.find(wanted, row, self._text(row))
+            if hit is not None:
+                hits.append((hit[0], row.address, hit[1]))
         hits.sort(key=lambda entry: entry[:2])
         return tuple(hit for _, _, hit in hits[:limit]), len(hits) > limit
 
