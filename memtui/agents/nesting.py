@@ -49,7 +49,8 @@ def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
     """
     result = list(roots)
     places: dict[str, list[int]] = {}
-    paths = [os.path.realpath(root.path) for root in result]
+    known: dict[str, str] = {}
+    paths = [_real(root.path, known) for root in result]
     for number, path in enumerate(paths):
         places.setdefault(path, []).append(number)
     taken: dict[int, list[str]] = {}
@@ -62,6 +63,15 @@ def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
     for number, claims in taken.items():
         result[number] = _without(result[number], claims)
     return tuple(root for root in result if root.policy.include != ())
+
+
+def _real(path: str, known: dict[str, str]) -> str:
+    """Resolve links like `os.path.realpath`, looking only once at what hundreds of roots have in common."""
+    if path not in known:
+        parent, name = os.path.split(path)
+        plain = path if parent == path else os.path.join(_real(parent, known), name)
+        known[path] = os.path.realpath(plain) if os.path.islink(plain) else plain
+    return known[path]
 
 
 def _outer(number: int, paths: list[str], places: dict[str, list[int]]) -> Iterable[tuple[int, str]]:

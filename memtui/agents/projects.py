@@ -68,7 +68,7 @@ class SlugDecoder:
     most_answers = 4
 
     def __init__(self) -> None:
-        self._listed: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._listed: dict[str, dict[str, list[str]]] = {}
 
     def decode(self, text: str) -> tuple[str, ...] | None:
         """Find the existing folders with this slug.
@@ -88,20 +88,28 @@ class SlugDecoder:
         if listed is None:
             return False
         told = True
-        for made, name in listed:
-            if not rest.startswith(made) or len(found) >= self.most_answers:
-                continue
-            path = os.path.join(folder, name)
-            if len(rest) == len(made):
-                if os.path.isdir(path):
+        end = -1
+        while end < len(rest):  # a name ends at a dash, any dash, or at the end
+            end = rest.find("-", end + 1)
+            if end < 0:
+                end = len(rest)
+            for name in listed.get(rest[:end], ()):
+                path = os.path.join(folder, name)
+                if len(found) >= self.most_answers or not os.path.isdir(path):
+                    continue
+                if end == len(rest):
                     found.append(path)
-            elif rest[len(made)] == "-" and os.path.isdir(path):
-                told = self._walk(path, rest[len(made) + 1 :], found) and told
+                else:
+                    told = self._walk(path, rest[end + 1 :], found) and told
         return told
 
-    def _list(self, folder: str) -> tuple[tuple[str, str], ...] | None:
+    def _list(self, folder: str) -> dict[str, list[str]] | None:
+        """Give the names in a folder by their slugs; None when enough folders were looked into."""
         if folder not in self._listed:
             if len(self._listed) >= self.most_folders:
                 return None
-            self._listed[folder] = tuple((slug(name), name) for name in names_in(folder))
+            made: dict[str, list[str]] = {}
+            for name in names_in(folder):
+                made.setdefault(slug(name), []).append(name)
+            self._listed[folder] = made
         return self._listed[folder]
