@@ -35,6 +35,8 @@ READS = _calls(
     "walk"
 )
 
+HARMLESS = frozenset({"shutil.get_terminal_size", "shutil.which"})
+
 WRITING_METHODS = frozenset({"write_text", "write_bytes", "touch", "symlink_to", "hardlink_to"})
 PATH_METHODS = frozenset({"mkdir", "rmdir", "unlink"})
 """Methods of `pathlib.Path`; ours that share the name live in `fsio`, which is called by its module's name."""
@@ -72,7 +74,7 @@ def file_calls(source: Source) -> Iterator[tuple[str, int]]:
         if not isinstance(node, ast.Call):
             continue
         name = dotted(node.func, bound)
-        if name in watched or name.startswith(("shutil.", "tempfile.")):
+        if name in watched or (name.startswith(("shutil.", "tempfile.")) and name not in HARMLESS):
             yield name, node.lineno
         elif name in ("open", "io.open", "io.FileIO", "codecs.open") or name.endswith("Path.open"):
             if inside or source.room == "tui" or _may_write(node):

@@ -65,7 +65,7 @@ def test_a_one_shot_command_is_light(arguments: list[str], memory: Path, tmp_pat
     options = [] if arguments == ["--version"] else [f"--root=notes={memory}", "--only-root"]
     done, loaded = loaded_by_command([*options, *arguments], str(tmp_path / "loaded"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+    assert done.stdout.strip() or arguments[0] == "history"
     assert "memtui.cli" in loaded
     assert not tops(loaded) & (SLOW | SCREEN), sorted(tops(loaded) & (SLOW | SCREEN))
 
