@@ -22,13 +22,12 @@ OWNERS = {
     "files": Owner(
         "only memtui/engine/fsio.py touches files",
         rules.file_calls,
-        ("memtui/engine/fsio.py",),
+        # The demo plays a program that knows nothing of memtui, in a throw-away folder.
+        ("memtui/engine/fsio.py", "memtui/demo/"),
         {
             ("memtui/config/smallfile.py", "os.open"): "reads settings, never a memory",
             ("memtui/curation/external.py", "*"): "the private copy for $EDITOR, in the state folder",
             ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away",
-            ("memtui/demo/agent.py", "*"): "plays a program that knows nothing of memtui, in a throw-away folder",
-            ("memtui/demo/world.py", "*"): "makes and removes the throw-away folder",
             ("memtui/engine/doctor.py", "os.path.lexists"): "looks at the state folder",
             ("memtui/engine/doctor.py", "os.stat"): "looks at the state folder",
             ("memtui/engine/ledger/database.py", "*"): "the ledger's own file and its backups, in the state folder",
