@@ -1,6 +1,7 @@
 """Discovery as a whole: order, ids, speed, and that it only looks."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -171,6 +172,20 @@ def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:
     heavy = {"claude_code", "qwen_code", "mux", "files", "nesting", "layout"}
     assert not {f"memtui.agents.{name}" for name in heavy} & loaded
     assert not {"json", "hashlib", "dataclasses", "pathlib", "inspect", "subprocess", "shutil"} & loaded
+
+
+def test_every_root_is_on_its_page(full: Machine) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "layouts.md").read_text("utf-8")
+    listed = re.findall(r"`((?:memtui|claude-code|qwen-code|mux):[^`]*)`", page)
+    forms = [re.compile(re.sub(r"<\\?\w+\\?>", ".+", re.escape(name))) for name in listed]
+    full.write("~/.mux/memory/global/a.md")
+    full.write("~/.mux/memory/stray.md")
+    full.write("fix/.qwen/memory/a.md")
+    full.write("own/memory/project/other/a.md")
+    found = full.roots("fix", all_projects=True, QWEN_CODE_MEMORY_LOCAL="1")
+    assert len(found) > 25
+    assert not [name for name in found if not any(form.fullmatch(name) for form in forms)]
+    assert {"mux:global:old", "qwen-code:project:local", "memtui:project:other"} <= set(found)
 
 
 def test_discovery_is_quick(full: Machine) -> None:
