@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.agents.nesting import innermost, merge_same
+from memtui.engine import Engine
 from memtui.engine.model import Policy, Root
+from tests.agents.machine import Machine
 
 
 def root(name: str, path: str | Path, *include: str) -> Root:
@@ -126,3 +128,22 @@ def test_no_file_is_listed_twice_and_none_is_lost(made: list[tuple[str, list[str
             if has:
                 depth = {one.id: len(one.path) for one in before}
                 assert depth[has[0]] == max(depth[name] for name in had)
+
+
+def test_the_engine_lists_each_file_once(machine: Machine) -> None:
+    machine.write("~/.claude/CLAUDE.md")
+    machine.write("~/.claude/rules/style.md")
+    machine.write("~/.claude/agent-memory/reviewer/MEMORY.md")
+    machine.write("~/notes/inner/a.md")
+    machine.write("~/notes/b.md")
+    (machine.home / ".git").mkdir()
+    roots = machine.roots("~/", f"home={machine.home}", "notes=notes", "inner=notes/inner").values()
+    with Engine.open(roots, state_dir=str(machine.folder / "state")) as engine:
+        listed = [str(row.address) for row in engine.list().items]
+    assert sorted(listed) == [
+        "claude-code:global/CLAUDE.md",
+        "claude-code:global/rules/style.md",
+        "claude-code:global:agent-memory/reviewer/MEMORY.md",
+        "inner/a.md",
+        "notes/b.md",
+    ]
