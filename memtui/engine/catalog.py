@@ -10,9 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from memtui.engine import rowcache
-from memtui.engine.files import is_person
 from memtui.engine.ledger import Record
-from memtui.engine.model import Address, Memory, Problem, Root
+from memtui.engine.model import Address, Memory, Problem, Root, is_person
 from memtui.engine.paths import RootHandle
 from memtui.engine.readings import SETTLE_MS, Reading, Times, read
 from memtui.engine.scan import Delta, Entry, Tree

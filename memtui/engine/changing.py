@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from memtui.engine import files, frontmatter, fsio, paths
+from memtui.engine import files, frontmatter, fsio, paths, wholefile
 from memtui.engine.files import Job, Site, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import (
@@ -17,6 +17,7 @@ from memtui.engine.model import (
     Saved,
     Unchanged,
     Version,
+    is_person,
 )
 from memtui.engine.roots import Roots, included
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
@@ -82,7 +83,7 @@ class Changer:
 
     def _refused(self, site: Site, address: Address, data: bytes, actor: Actor) -> Unchanged | Conflict:
         txn = transaction(self._ledger, "create", actor, f"create {address}")
-        found = files.read(site.handle, paths.split(address.path), address)
+        found = wholefile.read(site.handle, paths.split(address.path), address)
         try:
             if found.data == data:
                 return Unchanged(address, found.sha)
@@ -120,7 +121,7 @@ class Changer:
             job = Job(txn, actor, "restored")
             result: Saved | Unchanged | Conflict
             try:
-                found = files.read(site.handle, paths.split(address.path), address)
+                found = wholefile.read(site.handle, paths.split(address.path), address)
             except NotFoundError:
                 result = files.create(site, address, data, job)
             else:
@@ -143,7 +144,7 @@ class Changer:
     ) -> Saved | Unchanged | Conflict:
         """See `Engine.edit_field`."""
         root = self._writable(address, actor)
-        found = files.read(self._roots.reading(root), paths.split(address.path), address)
+        found = wholefile.read(self._roots.reading(root), paths.split(address.path), address)
         fsio.close(found.handle)
         if found.sha != expected:
             return self.save(address, found.data, expected, actor)
@@ -158,7 +159,7 @@ class Changer:
         sha = self._ledger.find_version(uid, address.path, prefix)
         with self._site(root, actor) as site:
             try:
-                found = files.read(site.handle, paths.split(address.path), address)
+                found = wholefile.read(site.handle, paths.split(address.path), address)
                 fsio.close(found.handle)
                 current: str | None = found.sha
             except NotFoundError:
@@ -242,7 +243,7 @@ class Changer:
         first, second = sorted((source, target), key=self._roots.uid)
         with self._site(first, job.actor, create=True) as one, self._site(second, job.actor, create=True) as two:
             here, there = (one, two) if first.id == source.id else (two, one)
-            found = files.read(here.handle, paths.split(address.path), address)
+            found = wholefile.read(here.handle, paths.split(address.path), address)
             try:
                 if expected is not None and found.sha != expected:
                     return files.refuse(here, address, None, expected, found, job)
@@ -308,7 +309,7 @@ class Changer:
                 code="E_NAME",
                 hint="Rename it with another program first; memtui shows it and leaves it alone.",
             )
-        if not files.is_person(actor.name) and paths.matches(address.path, root.policy.protected):
+        if not is_person(actor.name) and paths.matches(address.path, root.policy.protected):
             raise RefusedError(
                 f"{address} is protected from automatic changes.", code="E_PROTECTED", hint="Only the user changes it."
             )

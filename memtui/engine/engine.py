@@ -2,15 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from memtui.engine import files, fsio, paths
-from memtui.engine.changing import Changer
+from memtui.engine import fsio, paths, wholefile
 from memtui.engine.events import Events
-from memtui.engine.grace import Displaced, Grace
-from memtui.engine.ledger import Ledger
-from memtui.engine.marks import Marks
 from memtui.engine.model import (
     Actor,
     Address,
@@ -36,11 +33,16 @@ from memtui.engine.model import (
     Version,
 )
 from memtui.engine.roots import Roots
-from memtui.engine.undoing import Undoer
 from memtui.errors import MemtuiError, NotFoundError
 
 if TYPE_CHECKING:
+    from memtui.engine.changing import Changer
+    from memtui.engine.files import Site
+    from memtui.engine.grace import Displaced, Grace
+    from memtui.engine.ledger import Ledger
     from memtui.engine.library import Library
+    from memtui.engine.marks import Marks
+    from memtui.engine.undoing import Undoer
     from memtui.engine.watch import Watch
 
 
@@ -66,14 +68,9 @@ class Engine:
         self._clock = clock
         self._retention = retention
         self._read_only = read_only
+        self._state_dir = state_dir
         self._events = Events()
-        self._ledger = Ledger(state_dir, clock=clock, read_only=read_only)
-        self._grace = Grace(self._late_write)
-        self._roots = Roots(roots, self._ledger, self._grace, wait=lock_wait, on_recovered=self._recovered)
-        self._changer = Changer(self._roots, self._ledger, self._changed, read_only=read_only)
-        self._undoer = Undoer(self._roots, self._ledger, self._changer, self._changed, read_only=read_only)
-        self._marks = Marks(self._roots, self._ledger)
-        self._library: Library | None = None
+        self._roots = Roots(roots, lambda: self._ledger, self._site, wait=lock_wait, on_recovered=self._recovered)
 
     @classmethod
     def open(
@@ -102,14 +99,17 @@ class Engine:
 
     def close(self) -> None:
         """Wait for late writes into files we displaced (two seconds at most), keep house, close everything."""
-        self._grace.drain()
-        if self._library is not None:
-            self._library.close()
-        if self._ledger.written:
-            self._ledger.prune_daily(self._retention)
-            self._ledger.back_up()
+        used = self.__dict__
+        if "_grace" in used:
+            self._grace.drain()
+        if "_books" in used:
+            self._books.close()
+        if "_ledger" in used:
+            if self._ledger.written:
+                self._ledger.prune_daily(self._retention)
+                self._ledger.back_up()
+            self._ledger.close()
         self._roots.close()
-        self._ledger.close()
 
     def __enter__(self) -> Self:
         """Return the engine."""
@@ -134,7 +134,7 @@ class Engine:
 
     def root_status(self) -> tuple[RootStatus, ...]:
         """How each root is on disk now."""
-        return self._books().status()
+        return self._books.status()
 
     def find_root(self, root_id: str) -> Root:
         """A root by id or alias; `NotFoundError` (`E_NO_ROOT`) when there is none."""
@@ -156,15 +156,15 @@ class Engine:
 
     def list(self, root_ids: Iterable[str] | None = None) -> Listing:
         """The memories of some or all roots as they are now; records nothing."""
-        return self._books().list(root_ids)
+        return self._books.list(root_ids)
 
     def cached(self) -> Listing | None:
         """The rows of the last list, without touching a memory; None when there are none."""
-        return self._books().cached()
+        return self._books.cached()
 
     def memory(self, address: Address) -> Memory:
         """One row; `NotFoundError` when there is no such memory."""
-        return self._books().memory(address)
+        return self._books.memory(address)
 
     def read(self, address: Address) -> Snapshot:
         """Read a memory whole.
@@ -174,7 +174,7 @@ class Engine:
             RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_TOO_BIG`, `E_PERMISSION`, ...
         """
         handle = self._roots.reading(self._roots.find(address.root))
-        found = files.read(handle, paths.split(address.path), address)
+        found = wholefile.read(handle, paths.split(address.path), address)
         fsio.close(found.handle)
         modified = found.status.st_mtime_ns // 1_000_000
         return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
@@ -226,7 +226,7 @@ class Engine:
         Raises:
             UsageError: `E_QUERY`, when there is nothing to look for.
         """
-        return self._books().search(query, scope=scope, agent=agent, limit=limit)
+        return self._books.search(query, scope=scope, agent=agent, limit=limit)
 
     # --- changing
 
@@ -260,7 +260,7 @@ class Engine:
         Raises:
             MemtuiError: when a single memory could not be renamed. For a folder, each outcome tells.
         """
-        below = self._books().below(address)
+        below = self._books.below(address)
         if below:
             pairs = [(item, Address(new.root, new.path + item.path[len(address.path) :])) for item in below]
             return self._changer.move(pairs, actor)
@@ -272,7 +272,7 @@ class Engine:
 
     def delete(self, addresses: Iterable[Address], *, actor: Actor) -> Done:
         """Move memories, or all memories of folders, to the trash as one undo step, with an outcome for each."""
-        room = self._books()
+        room = self._books
         chosen = [item for address in addresses for item in (room.below(address) or [address])]
         return self._changer.delete(chosen, actor)
 
@@ -320,7 +320,7 @@ class Engine:
 
     def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
         """Look at the disk, record what others finished, and say what is different."""
-        return self._books().reconcile(root_ids)
+        return self._books.reconcile(root_ids)
 
     def changes(self) -> tuple[Change, ...]:
         """What others did since the user last looked, newest first; deletions included."""
@@ -344,8 +344,16 @@ class Engine:
     # --- drafts
 
     def save_draft(self, draft: Draft) -> None:
-        """Keep the editor's unsaved text."""
-        self._ledger.save_draft(self._roots.uid(self._roots.find(draft.address.root)), draft)
+        """Keep the editor's unsaved text, and what it started from, so that a merge stays possible."""
+        uid = self._roots.uid(self._roots.find(draft.address.root))
+        if draft.base is not None and draft.base_sha256 is not None:
+            try:
+                self._ledger.find_version(uid, draft.address.path, draft.base_sha256)
+            except NotFoundError:
+                self._ledger.keep_text(
+                    uid, draft.address.path, draft.base, actor="outside", note="what a draft started from"
+                )
+        self._ledger.save_draft(uid, draft)
 
     def drafts(self) -> tuple[Draft, ...]:
         """All unsaved texts, oldest first."""
@@ -363,7 +371,7 @@ class Engine:
 
     def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> "Watch":
         """Follow all roots until the watch is stopped; the callbacks come on its own thread."""
-        return self._books().watch(on_changes, on_health)
+        return self._books.watch(on_changes, on_health)
 
     def notices(self) -> tuple[str, ...]:
         """What the user must be told about memtui's own ledger, each once."""
@@ -387,17 +395,53 @@ class Engine:
 
     # --- inside
 
-    def _books(self) -> "Library":
-        if self._library is None:
-            from memtui.engine.library import Library
+    # Each room is loaded when a verb first needs it: reading one memory must not cost what changing it does.
 
-            self._library = Library(self._roots, self._ledger, self._events, self._clock)
-        return self._library
+    @cached_property
+    def _ledger(self) -> "Ledger":
+        from memtui.engine.ledger import Ledger
+
+        return Ledger(self._state_dir, clock=self._clock, read_only=self._read_only)
+
+    @cached_property
+    def _grace(self) -> "Grace":
+        from memtui.engine.grace import Grace
+
+        return Grace(self._late_write)
+
+    @cached_property
+    def _changer(self) -> "Changer":
+        from memtui.engine.changing import Changer
+
+        return Changer(self._roots, self._ledger, self._changed, read_only=self._read_only)
+
+    @cached_property
+    def _undoer(self) -> "Undoer":
+        from memtui.engine.undoing import Undoer
+
+        return Undoer(self._roots, self._ledger, self._changer, self._changed, read_only=self._read_only)
+
+    @cached_property
+    def _marks(self) -> "Marks":
+        from memtui.engine.marks import Marks
+
+        return Marks(self._roots, self._ledger)
+
+    def _site(self, handle: paths.RootHandle, uid: int) -> "Site":
+        from memtui.engine.files import Site
+
+        return Site(handle, uid, self._ledger, self._grace)
+
+    @cached_property
+    def _books(self) -> "Library":
+        from memtui.engine.library import Library
+
+        return Library(self._roots, self._ledger, self._events, self._clock)
 
     def _changed(self, changes: Iterable[Change]) -> None:
         self._events.publish(Changes(changes=tuple(changes)))
 
-    def _late_write(self, displaced: Displaced, data: bytes | None) -> None:
+    def _late_write(self, displaced: "Displaced", data: bytes | None) -> None:
         theirs = None
         text = f"Another program finished writing {displaced.address} after it was saved here"
         try:

@@ -7,20 +7,18 @@ temporary file exists, and a displaced version is looked at before it is let go.
 
 import contextlib
 import errno
-import hashlib
 import os
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memtui.engine import fsio, paths
+from memtui.engine import fsio, paths, wholefile
 from memtui.engine.grace import Displaced, Grace
 from memtui.engine.ledger import Ledger
-from memtui.engine.model import Actor, Address, Conflict, Saved, Unchanged
+from memtui.engine.model import Actor, Address, Conflict, Saved, Unchanged, is_person
 from memtui.engine.paths import RootHandle
+from memtui.engine.wholefile import Content
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 
-READ_LIMIT = 1_048_576
-"""The largest memory that is read, in bytes; the limit itself is already too big."""
 REFUSED = "refused: somebody else was first"
 SPARE = "-old"
 """Added to a temporary name where a swap has to be done in several steps."""
@@ -69,52 +67,11 @@ class Job(NamedTuple):
     """`created`, `modified`, `deleted`, `renamed` or `restored`: the word history shows."""
 
 
-class Content(NamedTuple):
-    """One read of an open memory."""
-
-    handle: int
-    data: bytes
-    sha: str
-    status: os.stat_result
-    settled: bool = True
-    """False: somebody still had it open for writing, so this may be half of a version."""
-
-
 class Lost(NamedTuple):
     """A commit that found a foreign version where the expected one should have been."""
 
     theirs: Content | None
     """What has the name now; None when nothing (or nothing plain) has."""
-
-
-def digest(data: bytes) -> str:
-    """The sha-256 of raw bytes, as lower-case hex."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def read(handle: RootHandle, parts: tuple[str, ...], address: Address) -> Content:
-    """Read a memory whole. The caller closes `Content.handle`.
-
-    Raises:
-        MemtuiError: as `paths.open_regular`.
-    """
-    if len(parts) == 1:
-        return _read(handle.fd, parts[0], address, handle.identity[0])
-    with handle.folder(parts[:-1]) as folder:
-        return _read(folder, parts[-1], address, handle.identity[0])
-
-
-def _read(folder: int, name: str, address: Address, device: int) -> Content:
-    descriptor, status = paths.open_regular(folder, name, address, device, READ_LIMIT - 1)
-    try:
-        data = fsio.read_all(descriptor, status.st_size)
-    except OSError as error:
-        fsio.close(descriptor)
-        raise paths.translate(error, f"Reading {address}") from error
-    except BaseException:
-        fsio.close(descriptor)
-        raise
-    return Content(descriptor, data, digest(data), status)
 
 
 def replace(site: Site, address: Address, data: bytes, expected: str | None, job: Job) -> Saved | Unchanged | Conflict:
@@ -131,10 +88,10 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
         MemtuiError: a refusal or a failure; the name has its old version, or recovery will give it back.
     """
     parts = paths.split(address.path)
-    sha = digest(data)
+    sha = wholefile.digest(data)
     with site.handle.folder(parts[:-1]) as folder:
         try:
-            found = _read(folder, parts[-1], address, site.handle.identity[0])
+            found = wholefile.read_in(folder, parts[-1], address, site.handle.identity[0])
         except NotFoundError:
             return refuse(site, address, data, expected, None, job)
         kept = False
@@ -173,10 +130,10 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
         MemtuiError: a refusal or a failure; nothing has the name.
     """
     parts = paths.split(address.path)
-    sha = digest(data)
+    sha = wholefile.digest(data)
     with site.handle.folder(parts[:-1], create=len(parts) > 1) as folder:
         try:
-            found = _read(folder, parts[-1], address, site.handle.identity[0])
+            found = wholefile.read_in(folder, parts[-1], address, site.handle.identity[0])
         except NotFoundError:
             pass
         except RefusedError as error:
@@ -229,7 +186,7 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
     """
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
-        found = _read(folder, parts[-1], address, site.handle.identity[0])
+        found = wholefile.read_in(folder, parts[-1], address, site.handle.identity[0])
         kept = False
         try:
             if expected is not None and found.sha != expected:
@@ -241,7 +198,7 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
             except (OSError, MemtuiError) as error:
                 site.ledger.end(seq, "aborted", note=_short(error))
                 raise _failure(error, f"Deleting {address}") from error
-            displaced = look(folder, temp, address, site)
+            displaced = wholefile.look(folder, temp, address, site.handle.identity[0])
             if displaced is None or displaced.sha != found.sha:
                 # A foreign version landed in between: it gets its name back.
                 _give_back(site, folder, parts[-1], temp, address, displaced)
@@ -270,7 +227,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
     """
     parts, target = paths.split(address.path), paths.split(new.path)
     with site.handle.folder(parts[:-1]) as folder:
-        found = _read(folder, parts[-1], address, site.handle.identity[0])
+        found = wholefile.read_in(folder, parts[-1], address, site.handle.identity[0])
         try:
             if expected is not None and found.sha != expected:
                 return refuse(site, address, None, expected, found, job)
@@ -312,7 +269,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
                         address,
                         lambda: fsio.rename_noreplace(new_folder, target[-1], folder, parts[-1]),
                     ) from error
-                moved = look(new_folder, target[-1], new, site)
+                moved = wholefile.look(new_folder, target[-1], new, site.handle.identity[0])
             sha = moved.sha if moved is not None else found.sha
             with site.ledger.transaction(durable=False):
                 site.ledger.end(seq, "done", after=sha)
@@ -375,11 +332,6 @@ def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> N
         ledger.mark_seen([(site.uid, path, None), (site.uid, new_path, sha)])
 
 
-def is_person(actor: str) -> bool:
-    """Whether an actor is the user at this machine, whose own changes are not news to them."""
-    return actor in ("tui", "cli") or actor.startswith(("tui:", "cli:"))
-
-
 def _announce(
     site: Site, address: Address, job: Job, found: Content | None, data: bytes | None, sha: str | None
 ) -> tuple[int, str]:
@@ -437,15 +389,15 @@ def _commit_replace(
         site.handle.check()
         swap(folder, name, temp)
     except (OSError, MemtuiError) as error:
-        _drop_temp(site, folder, temp, seq, address.path, digest(data), error)
+        _drop_temp(site, folder, temp, seq, address.path, wholefile.digest(data), error)
         if isinstance(error, (FileNotFoundError, FileExistsError)):
-            return Lost(look(folder, name, address, site))
+            return Lost(wholefile.look(folder, name, address, site.handle.identity[0]))
         raise _failure(error, doing) from error
     try:
         fsio.fsync_dir(folder)
     except OSError as error:
         raise _undurable(error, address, lambda: _swap_back(folder, name, temp, inode)) from error
-    displaced = look(folder, temp, address, site)
+    displaced = wholefile.look(folder, temp, address, site.handle.identity[0])
     if displaced is not None and displaced.sha == found.sha:
         try:
             fsio.unlink(folder, temp)
@@ -475,7 +427,7 @@ def _settle_race(site: Site, folder: int, name: str, temp: str, inode: int, addr
         # Foreign, and newer than what we put back: it belongs under the name.
         put_back = fsio.stat_at(folder, name).st_ino
         swap(folder, name, temp)
-        older = look(folder, temp, address, site)
+        older = wholefile.look(folder, temp, address, site.handle.identity[0])
         if older is not None and older.status.st_ino == put_back:
             site.ledger.keep_text(
                 site.uid, address.path, older.data, actor="outside", note="overwritten by its own author"
@@ -483,7 +435,7 @@ def _settle_race(site: Site, folder: int, name: str, temp: str, inode: int, addr
             fsio.unlink(folder, temp)
             break
     fsio.fsync_dir(folder)
-    return Lost(look(folder, name, address, site))
+    return Lost(wholefile.look(folder, name, address, site.handle.identity[0]))
 
 
 def _lost_race(
@@ -551,18 +503,6 @@ def _give_back(site: Site, folder: int, name: str, temp: str, address: Address, 
     if displaced is not None:
         with site.ledger.transaction():
             _keep_before(site, address, displaced)
-
-
-def look(folder: int, name: str, address: Address, site: Site) -> Content | None:
-    """Read a file by name and close it; None when it is gone or no plain file."""
-    try:
-        content = _read(folder, name, address, site.handle.identity[0])
-    except (NotFoundError, RefusedError):
-        return None
-    try:
-        return content._replace(settled=fsio.has_writer(content.handle) is not True)
-    finally:
-        fsio.close(content.handle)
 
 
 def _write_temp(folder: int, temp: str, data: bytes, like: os.stat_result | None, mode: int | None) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from memtui.engine import files, fsio, paths
+from memtui.engine import fsio, paths, wholefile
 from memtui.engine.catalog import Catalog, Rows
 from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
@@ -136,7 +136,7 @@ class Library:
         if row.sha256 is None or row.missing:
             return ""
         try:
-            found = files.read(
+            found = wholefile.read(
                 self._roots.reading(self._roots.find(row.address.root)), paths.split(row.address.path), row.address
             )
         except MemtuiError:

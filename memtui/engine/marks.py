@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 
 from memtui.engine import paths
-from memtui.engine.files import is_person
 from memtui.engine.ledger import Ledger, Record
-from memtui.engine.model import Actor, Address, Change, Root
+from memtui.engine.model import Actor, Address, Change, Root, is_person
 from memtui.engine.roots import Roots
 from memtui.errors import MemtuiError
 

@@ -27,6 +27,11 @@ OUTSIDE = Actor("outside")
 """A writer memtui knows nothing about."""
 
 
+def is_person(actor: str) -> bool:
+    """Whether an actor's name is the user at this machine, whose own changes are not news to them."""
+    return actor in ("tui", "cli") or actor.startswith(("tui:", "cli:"))
+
+
 class Address(NamedTuple):
     """How a memory is named: `<root id>/<path>`."""
 

@@ -6,10 +6,11 @@ No file is removed unless its text is in the ledger or is a part of the text tha
 
 import errno
 
-from memtui.engine import files, fsio, paths
-from memtui.engine.files import Content, Job, Site, Txn
+from memtui.engine import files, fsio, paths, wholefile
+from memtui.engine.files import Job, Site, Txn
 from memtui.engine.ledger import Intent
 from memtui.engine.model import Actor, Address
+from memtui.engine.wholefile import Content
 from memtui.errors import NotFoundError, RefusedError
 
 _STOPPED = "memtui was stopped"
@@ -144,7 +145,7 @@ def _discard(folder: int, name: str) -> None:
 
 
 def _peek(site: Site, folder: int, name: str) -> Content | None:
-    return files.look(folder, name, Address(site.handle.root.id, name), site)
+    return wholefile.look(folder, name, Address(site.handle.root.id, name), site.handle.identity[0])
 
 
 def _exists(folder: int, name: str) -> bool:

@@ -4,16 +4,17 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine import fsio, paths, recovery
-from memtui.engine.files import Site
-from memtui.engine.grace import Grace
-from memtui.engine.ledger import Ledger
-from memtui.engine.locks import RootLock
+from memtui.engine import fsio, paths
 from memtui.engine.model import Actor, Address, Problem, Root
 from memtui.engine.paths import RootHandle
 from memtui.errors import MemtuiError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from memtui.engine.files import Site
+    from memtui.engine.ledger import Ledger
+    from memtui.engine.locks import RootLock
 
 
 class OpenRoot(NamedTuple):
@@ -32,15 +33,23 @@ class Roots:
     def __init__(
         self,
         roots: Iterable[Root],
-        ledger: Ledger,
-        grace: Grace,
+        ledger: "Callable[[], Ledger]",
+        site: "Callable[[RootHandle, int], Site]",
         *,
         wait: float,
         on_recovered: Callable[[Root, int], None],
     ) -> None:
-        """Remember the roots; nothing is opened until it is used."""
+        """Remember the roots; nothing is opened until it is used.
+
+        Args:
+            roots: the folders.
+            ledger: gives the ledger, when it is first needed: a command that reads one file needs none.
+            site: puts together what a change in an open root needs.
+            wait: seconds to wait for a root's lock.
+            on_recovered: told of a root and how many interrupted changes were tidied up in it.
+        """
         self._ledger = ledger
-        self._grace = grace
+        self._site = site
         self._wait = wait
         self._on_recovered = on_recovered
         self._guard = threading.RLock()
@@ -145,7 +154,7 @@ class Roots:
         return found
 
     @contextmanager
-    def site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:
+    def site(self, root: Root, actor: Actor, *, create: bool = False) -> "Iterator[Site]":
         """A root locked for a change, after what a dead process left was tidied up.
 
         Args:
@@ -158,6 +167,9 @@ class Roots:
             RefusedError: `E_ROOT_REPLACED`.
             NotFoundError: `E_ROOT_MISSING`.
         """
+        from memtui.engine import recovery
+        from memtui.engine.locks import RootLock
+
         with self._guard:
             handle = self._handles.get(root.id)
             if handle is None:
@@ -170,11 +182,11 @@ class Roots:
             uid, _ = self._uid(root, handle.identity)
             lock = self._locks.get(uid)
             if lock is None:
-                folder = os.path.join(self._ledger.directory, "locks")
+                folder = os.path.join(self._ledger().directory, "locks")
                 lock = self._locks[uid] = RootLock(folder, f"root-{uid}.lock")
         with lock.held(wait=self._wait, who=actor.name):
             handle.check()
-            site = Site(handle, uid, self._ledger, self._grace)
+            site = self._site(handle, uid)
             tidied = recovery.recover(site)
             if tidied:
                 self._on_recovered(root, tidied)
@@ -182,14 +194,14 @@ class Roots:
 
     def recover(self) -> int:
         """Tidy up after dead processes in every root; returns how many changes there were."""
-        waiting = set(self._ledger.roots_with_intents())
+        waiting = set(self._ledger().roots_with_intents())
         if not waiting:
             return 0
         count = 0
         for root in self.all():
             opened = self.open(root)
             if opened.uid in waiting and opened.handle is not None:
-                count += len(self._ledger.open_intents(opened.uid))
+                count += len(self._ledger().open_intents(opened.uid))
                 with self.site(root, Actor("recovery")):
                     pass  # taking the lock tidies up
         return count
@@ -197,7 +209,7 @@ class Roots:
     def _uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
         known = self._uids.get(root.id)
         if known is None or known[0] != identity or not known[1]:
-            uid, fresh = self._ledger.root_uid(root, identity)
+            uid, fresh = self._ledger().root_uid(root, identity)
             known = self._uids[root.id] = (identity, uid, fresh)
         return known[1], known[2]
 

@@ -1,0 +1,67 @@
+"""One memory, read whole through its folder's handle: raw bytes, their sha-256 and the status of the file they are."""
+
+import os
+from typing import NamedTuple
+
+from memtui.engine import fsio, paths
+from memtui.engine.model import Address
+from memtui.engine.paths import RootHandle
+from memtui.errors import NotFoundError, RefusedError
+
+READ_LIMIT = 1_048_576
+"""The largest memory that is read, in bytes; the limit itself is already too big."""
+
+
+class Content(NamedTuple):
+    """One read of an open memory."""
+
+    handle: int
+    data: bytes
+    sha: str
+    status: os.stat_result
+    settled: bool = True
+    """False: somebody still had it open for writing, so this may be half of a version."""
+
+
+def digest(data: bytes) -> str:
+    """The sha-256 of raw bytes, as lower-case hex."""
+    import hashlib  # here, because loading OpenSSL costs a command that needs no digest three milliseconds
+
+    return hashlib.sha256(data).hexdigest()
+
+
+def read(handle: RootHandle, parts: tuple[str, ...], address: Address) -> Content:
+    """Read a memory whole. The caller closes `Content.handle`.
+
+    Raises:
+        MemtuiError: as `paths.open_regular`.
+    """
+    if len(parts) == 1:
+        return read_in(handle.fd, parts[0], address, handle.identity[0])
+    with handle.folder(parts[:-1]) as folder:
+        return read_in(folder, parts[-1], address, handle.identity[0])
+
+
+def read_in(folder: int, name: str, address: Address, device: int) -> Content:
+    descriptor, status = paths.open_regular(folder, name, address, device, READ_LIMIT - 1)
+    try:
+        data = fsio.read_all(descriptor, status.st_size)
+    except OSError as error:
+        fsio.close(descriptor)
+        raise paths.translate(error, f"Reading {address}") from error
+    except BaseException:
+        fsio.close(descriptor)
+        raise
+    return Content(descriptor, data, digest(data), status)
+
+
+def look(folder: int, name: str, address: Address, device: int) -> Content | None:
+    """Read a file by name and close it; None when it is gone or no plain file."""
+    try:
+        content = read_in(folder, name, address, device)
+    except (NotFoundError, RefusedError):
+        return None
+    try:
+        return content._replace(settled=fsio.has_writer(content.handle) is not True)
+    finally:
+        fsio.close(content.handle)
