@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from memtui.tui.bridge import Bridge
-    from memtui.tui.editor import MemoryEditor, Sides
+    from memtui.tui.editor import MemoryEditor
     from memtui.tui.merge_session import MergeSession
+    from memtui.tui.open_memory import Sides
+
+__all__ = ["Editing", "Wishes"]
 
 DRAFTS = "drafts"
 """The lane drafts are written in: a save that waits for a lock must not hold them up."""
@@ -44,6 +47,7 @@ class Editing(EditingBase):
         self.opened_at = 0
         self._saving = False
         self._mine: set[Address] = set()
+        self._to_compare = False
         self._pending: jobs.Loaded | None = None
 
     # --- opening and leaving
@@ -53,13 +57,19 @@ class Editing(EditingBase):
         """What is open."""
         return self.editor.subject.address if self.editor.subject else None
 
-    def open(self, address: Address) -> None:
-        """Open a memory; one that does not exist yet opens empty."""
+    def open(self, address: Address, *, compare: bool = False) -> None:
+        """Open a memory; one that does not exist yet opens empty.
+
+        Args:
+            address: which.
+            compare: bring its draft back and go straight to the conflict with what is on disk.
+        """
         if address == self.address:
             self.editor.text_area.focus()
-            self.look()
+            self.compare_screen(keep=False) if compare else self.look()
             return
         self.put_away()
+        self._to_compare = compare
         read_only = self._bridge.read_only
         self.run(
             lambda engine: jobs.load(engine, address, read_only=read_only),
@@ -93,7 +103,7 @@ class Editing(EditingBase):
         self._pending = loaded
         if question is None:
             self.drop(draft.address)
-        elif draft.address in self._mine:
+        elif draft.address in self._mine or self._to_compare:
             self._restore(draft)
         else:
             self.editor.ask_about(question, self.when(draft.at))
@@ -126,6 +136,9 @@ class Editing(EditingBase):
             self._compare()
         self._mine.add(draft.address)
         editor.say(f"The draft from {self.when(draft.at)} is back. ctrl+s saves it.")
+        if self._to_compare:
+            self._to_compare = False
+            self.compare_screen(keep=False)
 
     def put_away(self) -> None:
         """Leave what is open: what is typed is on its way to disk, and the pane is empty."""

@@ -12,9 +12,9 @@ from typing import NamedTuple, Protocol
 
 from memtui.engine.model import Actor, Address, Conflict, Draft, Listing, Memory, Root, Saved, Snapshot, Unchanged
 from memtui.errors import NotFoundError
-from memtui.tui.editor import Sides
 from memtui.tui.merge_session import AGENT, CONFLICT, EQUAL, SAME, YOURS, MergeSession
 from memtui.tui.merging import chunks_of
+from memtui.tui.open_memory import Sides
 
 
 class Verbs(Protocol):

@@ -6,7 +6,7 @@ must expect. It takes values and posts intents; it never reads, saves or asks th
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,40 +17,18 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from memtui.engine.model import Address, Draft, Snapshot
-from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui import editor_intents as intents
-from memtui.tui.cells import Run
 from memtui.tui.drafts import WRITE_AFTER, Question
 from memtui.tui.editor_bars import EditorPrompt, FindBar, QuestionBar
 from memtui.tui.file_state import FileState, OpenFile, state_of, title_note
 from memtui.tui.lines import Lines
 from memtui.tui.memory_text import MemoryText
+from memtui.tui.open_memory import Sides, Subject, new_lines, title_runs
 from memtui.tui.room_bindings import room_bindings
-from memtui.tui.text_form import EDIT_BYTES, EMPTY, TextForm, read_form, to_bytes
+from memtui.tui.text_form import EDIT_BYTES, EMPTY, read_form, to_bytes
 
 COMPARE_AFTER = 0.3
 """Seconds of quiet typing before the two sides are compared again."""
-
-
-class Subject(NamedTuple):
-    """What is open: the version the edit started from, and what the disk holds as far as we know."""
-
-    address: Address
-    base: bytes
-    base_sha256: str | None
-    """None: the memory does not exist yet."""
-    form: TextForm
-    disk: bytes | None
-    disk_sha256: str | None
-
-
-class Sides(NamedTuple):
-    """What a three-way comparison found, for title and marks."""
-
-    hunks: int
-    overlaps: int
-    marks: dict[int, str]
-    """Signs beside the lines of the text as it was compared; lines from 0."""
 
 
 class MemoryEditor(Vertical):
@@ -129,8 +107,10 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         """Return what must not be lost as a draft of this moment (milliseconds); None when nothing is unsaved."""
         if self.subject is None or not self.dirty:
             return None
+        subject = self.subject
+        base = subject.base if subject.base_sha256 is not None else None
         row, column = self.text_area.cursor_location
-        return Draft(self.subject.address, self.subject.base_sha256, self.data.decode(), (row, column), at)
+        return Draft(subject.address, subject.base_sha256, self.data.decode(), (row, column), at, base)
 
     def open(
         self,
@@ -224,7 +204,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
             before = self._base_text.split("\n")
             self._base_text = form.text
             self.text_area.replace_all(form.text)
-            self.text_area.set_marks(_new_lines(before, form.text.split("\n")))
+            self.text_area.set_marks(new_lines(before, form.text.split("\n")))
         else:
             self._base_text = form.text if form.editable else ""
             self.text_area.open_text(form.text, read_only=bool(self.refusal) or not form.editable)
@@ -454,45 +434,16 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
                 unseen=self._unseen,
             )
         )
-        self.query_one("#editor-title", Lines).set_lines(self._title(subject))
-        if self._state is not before:
-            self.post_message(intents.StateChanged(self))
-
-    def _title(self, subject: Subject) -> list[Run]:
         note = title_note(
             self._state,
-            hunks=self._sides.hunks if self._sides else None,
-            overlaps=self._sides.overlaps if self._sides else None,
+            hunks=sides.hunks if sides else None,
+            overlaps=sides.overlaps if sides else None,
             who=self.who,
             reason=self.refusal or subject.form.reason,
         )
         if not note and subject.base_sha256 is None:
             note = "new memory, nothing written yet"
-        focused = self.has_focus_within
-        width = max(self.size.width, 20)
-        room = max(width - cell_width(visible(note)) - 6, min(24, width - 4))
-        name = one_line(str(subject.address), room)
-        style = _NOTE_STYLES.get(self._state, "description")
-        return [(f"{'>' if focused else ' '}{name} ", "title-focus" if focused else "strong"), (f" {note}", style)]
-
-
-_NOTE_STYLES = {
-    FileState.DRAFT: "draft",
-    FileState.FOLLOW: "agent",
-    FileState.MERGEABLE: "agent",
-    FileState.CONFLICT: "conflict",
-    FileState.GONE: "conflict",
-    FileState.MOVED: "agent",
-    FileState.RAW: "problem",
-}
-
-
-def _new_lines(before: list[str], after: list[str]) -> dict[int, str]:
-    """Mark the lines between the common start and the common end of two texts."""
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    return dict.fromkeys(range(start, len(after) - end), "A")
+        line = title_runs(str(subject.address), note, self._state, self.size.width, focused=self.has_focus_within)
+        self.query_one("#editor-title", Lines).set_lines(line)
+        if self._state is not before:
+            self.post_message(intents.StateChanged(self))

@@ -1,0 +1,101 @@
+"""The editor on a real engine, without the rest of the workbench: what the flow tests drive."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Root
+from memtui.errors import MemtuiError
+from memtui.tui import editor_intents as intents
+from memtui.tui.bridge import Bridge
+from memtui.tui.editing import Editing, Wishes
+from memtui.tui.editor import MemoryEditor
+from memtui.tui.messages import Failed, Finished
+from memtui.tui.paint import Paint
+from memtui.tui.themes import THEMES
+
+ACTOR = Actor("tui")
+AGENT = Actor("agent:claude")
+START = 1_767_225_600_000
+
+
+class Bench(App[None]):
+    """One editor, one bridge."""
+
+    def __init__(self, folder: Path, *, read_only: bool = False, editor_command: str = "true") -> None:
+        super().__init__()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = THEMES[0].name
+        self.paint = Paint(self.get_css_variables())
+        self.folder = folder
+        self.root = Root("notes", str(folder / "root"))
+        self.engine = Engine.open([self.root], state_dir=str(folder / "state"), read_only=read_only)
+        self.bridge = Bridge(self.engine, actor=ACTOR, read_only=read_only)
+        self.command = editor_command
+        self.left = 0
+        self.renames: list[Address] = []
+        self.failures: list[MemtuiError] = []
+        self.flow: Editing
+
+    def compose(self) -> ComposeResult:
+        yield MemoryEditor()
+
+    def on_mount(self) -> None:
+        self.bridge.attach(self, self)
+        wishes = Wishes(
+            left=self.count_left,
+            rename=self.renames.append,
+            editor_command=self.command,
+            private_folder=str(self.folder / "private"),
+        )
+        self.flow = Editing(self, self.bridge, self.query_one(MemoryEditor), wishes)
+
+    def count_left(self) -> None:
+        self.left += 1
+
+    def on_finished(self, event: Finished) -> None:
+        if event.then is not None:
+            event.then(event.result)
+
+    def on_failed(self, event: Failed) -> None:
+        if event.otherwise is not None:
+            event.otherwise(event.error)
+        else:
+            self.failures.append(event.error)
+
+    @on(intents.Intent)
+    def asked(self, event: intents.Intent) -> None:
+        self.flow.handle(event)
+
+    @property
+    def editor(self) -> MemoryEditor:
+        """The editor."""
+        return self.query_one(MemoryEditor)
+
+    def path(self, name: str) -> Path:
+        """A file of the root."""
+        return self.folder / "root" / name
+
+
+def address(name: str = "a.md") -> Address:
+    """An address in the only root."""
+    return Address("notes", name)
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], bool], *, seconds: float = 8.0) -> None:
+    """Wait for something to be true; fail with what the editor says when it does not come."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        await pilot.pause()
+        await asyncio.sleep(0.01)
+    await pilot.pause()
