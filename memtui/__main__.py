@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memtui.cli.main import run
-
 if TYPE_CHECKING:
     from memtui.cli.call import Key
     from memtui.wire.session import Session
@@ -28,7 +26,12 @@ class _Workbench:
 
 def main() -> int:
     """Run the command line, which opens the workbench when no verb is given."""
-    return run(workbench=_Workbench())
+    try:
+        from memtui.cli.main import run
+
+        return run(workbench=_Workbench())
+    except KeyboardInterrupt:  # while it was still loading
+        return 130
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ def _checked(param: Param, text: str) -> str | int:
         )
     if param.kind == "number":
         if not (text.isascii() and text.isdigit() and 0 < int(text[:10]) < 1_000_000_000):
-            raise UsageError(f"{text!r} is not a number from 1 up.", hint=f"Write {param.name.lstrip('-')} 10.")
+            raise UsageError(f"{text!r} is not a number from 1 up.", hint="Write a number such as 10.")
         return int(text)
     if param.kind in ("sha", "expect"):
         return _sha(text, whole=param.kind == "expect")

@@ -14,8 +14,8 @@ from memtui.engine.model import Actor, Changes
 from memtui.errors import UsageError
 from memtui.wire.session import Options, Session, open_session
 
-_LOCK_WAIT = 30.0
-"""Seconds: a command is a batch job, so it waits longer than a person in the workbench would."""
+BATCH, INTERACTIVE = 30.0, 5.0
+"""Seconds to wait for another process: a command waits longer than a person in the workbench would."""
 _ACTOR_LIMIT = 100
 
 
@@ -81,18 +81,40 @@ class Call:
         return self._settings
 
     @property
+    def options(self) -> Options:
+        """The global options, checked.
+
+        Raises:
+            UsageError: the actor cannot be one.
+        """
+        settings, given = self.settings, self._given
+        return Options(
+            read_only=given.flag("read_only"),
+            ascii=settings.ascii,
+            calm=settings.calm,
+            actor=_actor(given.text("actor")),
+            all_projects=given.flag("all_projects"),
+            only_roots=given.flag("only_root"),
+            project=given.text("project"),
+            roots=tuple(given.texts("root")),
+        )
+
+    @property
     def session(self) -> Session:
         """The session, opened once; raises what `open` does."""
         return self.open()
 
-    def open(self) -> Session:
+    def open(self, *, lock_wait: float = BATCH) -> Session:
         """Find the roots and open the session, if that was not done yet.
+
+        Args:
+            lock_wait: seconds to wait for another process before `E_LOCKED`.
 
         Raises:
             MemtuiError: a root given by hand is malformed, or the roots cannot be found.
         """
         if self._session is None:
-            self._session = open_session(self.settings, self._options(), lock_wait=_LOCK_WAIT)
+            self._session = open_session(self.settings, self.options, lock_wait=lock_wait)
             self._session.engine.subscribe(self._hear)
         return self._session
 
@@ -139,19 +161,6 @@ class Call:
 
     def _hear(self, batch: Changes) -> None:
         self._told += (notice.text for notice in batch.notices)
-
-    def _options(self) -> Options:
-        settings, given = self.settings, self._given
-        return Options(
-            read_only=given.flag("read_only"),
-            ascii=settings.ascii,
-            calm=settings.calm,
-            actor=_actor(given.text("actor")),
-            all_projects=given.flag("all_projects"),
-            only_roots=given.flag("only_root"),
-            project=given.text("project"),
-            roots=tuple(given.texts("root")),
-        )
 
 
 def _actor(name: str | None) -> Actor:

@@ -92,7 +92,7 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None") -> in
         from memtui.cli.help import answer
 
         return answer(verb, parsed.arguments.text("verb"), out)
-    from memtui.cli.call import Call
+    from memtui.cli.call import INTERACTIVE, Call
 
     call = Call(parsed.arguments, options, out, workbench)
     if verb is None or verb.name not in _NO_SETTINGS:
@@ -100,7 +100,7 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None") -> in
     try:
         if verb is None:
             call.need_terminal()
-            return call.workbench.open(call.session, demo=False)
+            return call.workbench.open(call.open(lock_wait=INTERACTIVE), demo=False)
         module = __import__(f"memtui.cli.commands.{COMMANDS[verb.name]}", fromlist=(verb.name,))
         command: Callable[[Call], int] = getattr(module, verb.name)
         return command(call)

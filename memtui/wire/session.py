@@ -42,7 +42,7 @@ class Session(NamedTuple):
 
 
 def open_session(settings: Settings, options: Options, *, lock_wait: float) -> Session:
-    """Find the roots and open an engine on them; nothing on disk is touched yet.
+    """Find the roots around the working directory and open an engine on them; nothing on disk is touched yet.
 
     Args:
         settings: what `load_settings` gave.
@@ -51,12 +51,18 @@ def open_session(settings: Settings, options: Options, *, lock_wait: float) -> S
 
     Raises:
         UsageError: a root given by hand is malformed, or the working directory is gone.
+        NotFoundError: the folder of `--project` does not exist.
     """
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         raise UsageError("The working directory is gone.", hint="Change to a folder that exists.") from None
     surroundings = surroundings_from(settings, cwd=cwd, project=options.project, roots=options.roots)
+    return open_in(surroundings, settings, options, lock_wait=lock_wait)
+
+
+def open_in(surroundings: Surroundings, settings: Settings, options: Options, *, lock_wait: float) -> Session:
+    """Open a session as `open_session` does, for a user who stands where the surroundings say."""
     roots = discover(surroundings, all_projects=options.all_projects, only_roots=options.only_roots)
     engine = Engine.open(
         roots,

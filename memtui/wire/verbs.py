@@ -4,7 +4,11 @@ A verb that is not here does not exist for any front; help, completion, the pars
 from it.
 """
 
+from memtui.wire.params import ADDRESS, ADDRESSES, AGENT, GLOBALS, LIMIT, NAMES, SCOPE
 from memtui.wire.verb import Param, Verb
+from memtui.wire.verbs_changing import CHANGE
+
+__all__ = ["GLOBALS", "GROUPS", "VERBS", "find"]
 
 GROUPS = {
     "look": "Look",
@@ -13,38 +17,6 @@ GROUPS = {
     "setup": "Set up",
 }
 """Groups of verbs, in the order in which help shows them, and their titles."""
-
-_SCOPES = ("global", "project", "workspace", "channel")
-_ADDRESS = Param("address", "the memory: ROOT/PATH, /memories/SCOPE/PATH or a file path", "address", required=True)
-_ADDRESSES = _ADDRESS._replace(name="addresses", metavar="ADDRESS", many=True)
-_FILE = Param("--file", "read the text from this file; `-` is standard input", "file")
-_DASH = Param("source", "`-`: read the text from standard input", choices=("-",))
-_SCOPE = Param("--scope", "only this scope", choices=_SCOPES)
-_AGENT = Param("--agent", "only this agent's roots, such as claude-code")
-_LIMIT = Param("--limit", "at most so many", "number", metavar="N")
-_NAMES = Param("--names", "print addresses only, one a line", "flag")
-
-GLOBALS = (
-    Param("--home", "keep everything of memtui's below DIR (as MEMTUI_HOME does)", "dir", metavar="DIR"),
-    Param("--project", "the project to look at; else the one around the working directory", "dir", metavar="DIR"),
-    Param(
-        "--root",
-        "one more root: NAME=DIR[,agent=KIND][,scope=SCOPE]; repeatable",
-        "text",
-        metavar="NAME=DIR",
-        many=True,
-    ),
-    Param("--only-root", "nothing but the --root ones and memtui's own", "flag"),
-    Param("--all-projects", "every project an agent keeps memories for, not only this one", "flag"),
-    Param("--json", "print one JSON document, also for errors", "flag"),
-    Param("--read-only", "refuse every change", "flag"),
-    Param("--actor", "who the changes are recorded for (default: cli)", metavar="NAME"),
-    Param("--ascii", "draw with ASCII only", "flag"),
-    Param("--calm", "no animation, few repaints (for slow links)", "flag"),
-    Param("--version", "print the version", "flag"),
-    Param("--help", "print this help", "flag"),
-)
-"""Options every verb takes, before or after its name."""
 
 LOOK = (
     Verb(
@@ -70,15 +42,15 @@ LOOK = (
         "List memories",
         (
             Param("place", "only below this root, folder or memory", "place", "ADDRESS|ROOT"),
-            _SCOPE,
-            _AGENT,
+            SCOPE,
+            AGENT,
             Param("--unseen", "only those others changed since you looked", "flag"),
             Param("--pinned", "only pinned ones", "flag"),
             Param("--problems", "only those with a problem", "flag"),
             Param(
                 "--sort", "the order; default: by root, then name", choices=("name", "uses", "age", "size", "changed")
             ),
-            _NAMES,
+            NAMES,
         ),
         (
             ("memtui ls", "everything, root by root"),
@@ -94,7 +66,7 @@ LOOK = (
         "view",
         "look",
         "Print a memory",
-        (_ADDRESS._replace(kind="version", metavar="ADDRESS[@SHA]"),),
+        (ADDRESS._replace(kind="version", metavar="ADDRESS[@SHA]"),),
         (
             ("memtui view memtui:global/preferences.md", "the text as it is on disk"),
             ("memtui view memtui:global/preferences.md@3fa94c", "a version that history keeps"),
@@ -110,9 +82,9 @@ LOOK = (
         "Find memories by name, description or text",
         (
             Param("query", "words that must all occur; case does not matter", "query", required=True, many=True),
-            _SCOPE,
-            _AGENT,
-            _LIMIT,
+            SCOPE,
+            AGENT,
+            LIMIT,
         ),
         (
             ("memtui search postgres migration", "memories with both words"),
@@ -125,7 +97,7 @@ LOOK = (
         "history",
         "look",
         "List the versions of a memory, newest first",
-        (_ADDRESS,),
+        (ADDRESS,),
         (("memtui history memtui:project/decisions.md", "who wrote which version, and when"),),
         "",
         "a list of versions: sha256, bytes, actor, at, operation, redacted, note",
@@ -135,7 +107,7 @@ LOOK = (
         "look",
         "Show what changed between two versions",
         (
-            _ADDRESS,
+            ADDRESS,
             Param("from", "the older version; default: the one you last saw, else the one before", "sha", "FROM"),
             Param("to", "the newer version; default: the file on disk", "sha", "TO"),
         ),
@@ -157,156 +129,12 @@ LOOK = (
     ),
 )
 
-CHANGE = (
-    Verb(
-        "create",
-        "change",
-        "Make a new memory; never overwrites one",
-        (_ADDRESS, _DASH, _FILE),
-        (
-            ("memtui create memtui:project/deploy.md --file notes.md", "from a file"),
-            ("echo 'Use tabs.' | memtui create memtui:global/style.md -", "from standard input"),
-        ),
-        "",
-        "one object: result (saved or unchanged), address, sha256, before, txn",
-    ),
-    Verb(
-        "save",
-        "change",
-        "Save a memory, if it still is the version you started from",
-        (
-            _ADDRESS,
-            _DASH,
-            Param(
-                "--expect", "sha-256 you started from, or `absent` for no file", "expect", "SHA|absent", required=True
-            ),
-            _FILE,
-        ),
-        (
-            ("memtui save memtui:global/style.md --expect $SHA --file style.md", "compare and set"),
-            ("sed s/tabs/spaces/ style.md | memtui save memtui:global/style.md - --expect $SHA", "piped"),
-        ),
-        "Somebody else's version there is a conflict (exit 3): the file stays as they left it, and your text is kept "
-        "in history under yours_sha256.",
-        "one object: result (saved or unchanged), address, sha256, before, txn",
-    ),
-    Verb(
-        "edit",
-        "change",
-        "Edit a memory in your editor; nobody's text is lost",
-        (_ADDRESS, Param("--new", "start a new memory when there is none", "flag")),
-        (
-            ("memtui edit memtui:global/preferences.md", "in $MEMTUI_EDITOR, $VISUAL or $EDITOR"),
-            ("memtui edit --new memtui:project/deploy.md", "an empty page first"),
-        ),
-        "The editor gets a copy outside the root; the save is guarded. When somebody else wrote meanwhile, you choose: "
-        "merge, open again, keep yours as a version, or stop.",
-        "one object: result (saved, unchanged or kept), address, sha256",
-    ),
-    Verb(
-        "mv",
-        "change",
-        "Rename a memory or a folder, or move it to another root",
-        (
-            Param("old", "the memory", "address", "OLD", required=True),
-            Param("new", "its new address; ending in `/` keeps the name", "address", "NEW", required=True),
-        ),
-        (
-            ("memtui mv memtui:project/db.md memtui:project/database.md", "rename"),
-            ("memtui mv memtui:project/style.md memtui:global/", "to another scope"),
-        ),
-        "",
-        "one operation: txn, operation, label, and items with address, ok, result, sha256, new_address, error",
-    ),
-    Verb(
-        "rm",
-        "change",
-        "Move memories, or folders of them, to the trash",
-        (_ADDRESSES,),
-        (("memtui rm memtui:project/old.md memtui:project/older.md", "`memtui undo` takes it back"),),
-        "",
-        "one operation, as mv",
-    ),
-    Verb(
-        "restore",
-        "change",
-        "Bring back a deleted memory, or an old version of one",
-        (_ADDRESS, Param("--version", "the version to bring back; default: the deleted text", "sha", "SHA")),
-        (
-            ("memtui restore memtui:project/old.md", "out of the trash"),
-            ("memtui restore memtui:project/decisions.md --version 3fa94c", "an old version becomes the newest"),
-        ),
-        "",
-        "one object: result (saved or unchanged), address, sha256, before, txn",
-    ),
-    Verb(
-        "undo",
-        "change",
-        "Take back the last changes made through memtui",
-        (Param("steps", "how many; default 1", "number", "N"),),
-        (("memtui undo", "the last one, also after a restart"), ("memtui undo 3", "the last three")),
-        "A memory that changed again since then is left alone, and the answer says so.",
-        "a list of operations, as mv",
-    ),
-    Verb(
-        "redo",
-        "change",
-        "Make an undone change again",
-        (Param("steps", "how many; default 1", "number", "N"),),
-        (("memtui redo", "the last undone one"),),
-        "",
-        "a list of operations, as mv",
-    ),
-    Verb(
-        "pin",
-        "change",
-        "Pin memories: always in the hot set",
-        (_ADDRESSES,),
-        (("memtui pin memtui:global/preferences.md", "the mark lives in memtui's own state, never in the file"),),
-        "",
-        "one operation, as mv",
-    ),
-    Verb(
-        "unpin",
-        "change",
-        "Take the pin off memories",
-        (_ADDRESSES,),
-        (("memtui unpin memtui:global/preferences.md", "an ordinary memory again"),),
-        "",
-        "one operation, as mv",
-    ),
-    Verb(
-        "redact",
-        "change",
-        "Clear the text of one stored version, for good",
-        (
-            Param("address", "the memory and the version", "version", "ADDRESS@SHA", required=True),
-            Param("--reason", "why; kept in the record", "text", "TEXT", required=True),
-        ),
-        (("memtui redact memtui:project/ci.md@3fa94c --reason 'held a token'", "the record of the version stays"),),
-        "Cannot be undone. The version that is on disk now is refused: change the memory first.",
-        "one version: sha256, bytes, actor, at, operation, redacted, note",
-    ),
-    Verb(
-        "workspace",
-        "change",
-        "Show or remove the memories of this checkout's workspace",
-        (Param("action", "`rm` moves all of them to the trash", choices=("rm",)),),
-        (
-            ("memtui workspace", "what is there"),
-            ("memtui workspace rm", "this checkout is done; `memtui undo` takes it back"),
-        ),
-        "",
-        "without rm a list of memories, as ls; with rm one operation, as mv",
-    ),
-)
-
 FOLLOW = (
     Verb(
         "changes",
         "follow",
         "List what others changed since you looked",
-        (_SCOPE, _AGENT),
+        (SCOPE, AGENT),
         (("memtui changes", "newest first, also what happened while memtui was closed"),),
         "",
         "a list of changes: address, kind (created, modified, deleted, renamed), actor, before, after, at, old_address",
@@ -315,7 +143,7 @@ FOLLOW = (
         "seen",
         "follow",
         "Mark changed memories as seen",
-        (_ADDRESSES._replace(required=False), Param("--all", "everything", "flag")),
+        (ADDRESSES._replace(required=False), Param("--all", "everything", "flag")),
         (("memtui seen memtui:project/decisions.md", "one"), ("memtui seen --all", "everything")),
         "",
         "one object: seen, the number of memories whose mark changed",
@@ -328,7 +156,7 @@ FOLLOW = (
             Param("--actor", "only this actor", "text", "NAME"),
             Param("--since", "since this time: RFC 3339, a date, or an age such as 2h, 3d", "time", "TIME"),
             Param("--address", "only this memory", "address"),
-            _LIMIT,
+            LIMIT,
         ),
         (
             ("memtui log --since 2h", "the last two hours"),

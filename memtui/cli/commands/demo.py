@@ -1,0 +1,73 @@
+"""`memtui demo`: the workbench on a throw-away world with a past, while an agent in another process keeps writing."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memtui.cli.call import INTERACTIVE, Call
+from memtui.config.directories import Directories
+from memtui.config.surroundings import surroundings_from
+from memtui.demo import agent, past, world
+from memtui.engine import now_ms
+from memtui.errors import StorageError
+from memtui.wire.session import Options, open_in
+
+_LAST_ACT = 5.0
+"""Seconds the agent has to finish what it is doing."""
+
+
+def demo(call: Call) -> int:
+    """Build the world, open the workbench on it, and remove it again."""
+    call.need_terminal()
+    call.out.say("memtui demo: everything happens in a throw-away folder.")
+    try:
+        made = world.build()
+    except OSError as error:
+        raise StorageError(f"The samples cannot be written: {error.strerror}.", hint="Free some space.") from None
+    try:
+        return _show(call, made)
+    finally:
+        world.remove(made)
+
+
+def _show(call: Call, made: world.World) -> int:
+    settings = call.settings._replace(
+        directories=Directories(made.memtui_home, made.memtui_home, made.memtui_home, "memtui demo"),
+        home=made.home,
+        project_memory="checkout",
+        roots=(),
+        workspace=None,
+        variables=(),
+    )
+    around = surroundings_from(settings, cwd=made.project)._replace(system_dir=made.system)
+    chosen = call.options
+    options = Options(chosen.read_only, chosen.ascii, chosen.calm, chosen.actor, chosen.all_projects)
+    past.live(around, settings.state_dir, now=now_ms())
+    session = open_in(around, settings, options, lock_wait=INTERACTIVE)
+    with session.engine, _agent(made):
+        return call.workbench.open(session, demo=True)
+
+
+@contextmanager
+def _agent(made: world.World) -> Iterator[None]:
+    """Let the simulated agent work; it ends, and tidies up, when its standard input does."""
+    process = subprocess.Popen(
+        [sys.executable, "-I", os.path.abspath(agent.__file__), f"--remove={made.folder}", *made.worked_in],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=made.folder,
+        start_new_session=True,  # closing the terminal must not kill it before it has tidied up
+    )
+    try:
+        yield
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            process.wait(_LAST_ACT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

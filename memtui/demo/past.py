@@ -1,0 +1,128 @@
+"""Gives the samples a past: versions, uses, pins and seen marks of two weeks, and two changes nobody has seen yet.
+
+A tree in which everything happened just now shows nothing of what memtui is for.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtui.agents import discover
+from memtui.config.surroundings import Surroundings
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Root
+
+HOUR = 3_600_000
+DAY = 24 * HOUR
+
+
+class _Written(NamedTuple):
+    """A memory that grew: who wrote it, and how many hours ago, oldest first."""
+
+    root: str
+    path: str
+    steps: tuple[tuple[int, str], ...]
+
+
+_GREW = (
+    _Written("memtui:project", "decisions.md", ((13 * 24, "tui"), (6 * 24, "agent:claude-code"), (50, "tui"))),
+    _Written("memtui:project", "deploy.md", ((12 * 24, "tui"), (75, "agent:claude-code"))),
+    _Written("memtui:project", "domain/fares.md", ((11 * 24, "agent:qwen-code"), (30, "tui"))),
+    _Written("memtui:workspace", "current-task.md", ((3 * 24, "tui"), (26, "agent:claude-code"), (4, "tui"))),
+    _Written("claude-code:project", "feedback_testing.md", ((9 * 24, "agent:claude-code"), (40, "tui"))),
+)
+_PINNED = (("memtui:global", "preferences.md"), ("claude-code:project", "feedback_testing.md"))
+_USED = (
+    ("memtui:global", "preferences.md", 14),
+    ("memtui:global", "style/python.md", 9),
+    ("memtui:project", "architecture.md", 6),
+    ("memtui:project", "decisions.md", 5),
+    ("claude-code:project", "feedback_testing.md", 7),
+    ("claude-code:project", "project_payments.md", 2),
+    ("qwen-code:global", "feedback/commits.md", 3),
+)
+_UNSEEN = (
+    ("claude-code:project", "project_payments.md", "\nUpdate: the audit ends on the 30th; Ines will say so here.\n"),
+    ("memtui:project", "domain/sailings.md", "- A sailing that leaves early counts as closed when the ramp goes up.\n"),
+)
+"""What agents wrote since the user last looked."""
+
+
+def live(around: Surroundings, state_dir: str, *, now: int) -> None:
+    """Let the last two weeks happen.
+
+    Args:
+        around: where the user of the demonstration stands.
+        state_dir: memtui's folder for the ledger there.
+        now: milliseconds since the epoch.
+    """
+    roots = discover(around, all_projects=True)
+    clock = _Clock(now)
+    with Engine.open(roots, state_dir=state_dir, clock=clock) as engine:
+        for root in roots:
+            if root.in_checkout:
+                engine.accept_root(root.id)
+        _grow(engine, clock, now)
+        for root_id, path, times in _USED:
+            for number in range(times):
+                clock.now = now - number * 17 * HOUR - HOUR
+                engine.record_use(_address(engine, root_id, path), actor=Actor("mcp:claude-code"))
+        clock.now = now - 2 * DAY
+        engine.set_pinned([_address(engine, *place) for place in _PINNED], pinned=True, actor=Actor("tui"))
+        _age(roots, now)
+        clock.now = now
+        engine.reconcile()
+        engine.mark_seen(None)
+        for root_id, path, text in _UNSEEN:
+            with open(engine.file_path(_address(engine, root_id, path)), "a", encoding="utf-8") as file:
+                file.write(text)
+
+
+class _Clock:
+    """A clock that is set by hand. Call it for milliseconds since the epoch."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def _address(engine: Engine, root_id: str, path: str) -> Address:
+    return Address(engine.find_root(root_id).id, path)
+
+
+def _grow(engine: Engine, clock: _Clock, now: int) -> None:
+    """Write the memories that grew as their writers did, the last step being the sample itself."""
+    for written in _GREW:
+        address = _address(engine, written.root, written.path)
+        found = engine.read(address)
+        expected = found.sha256
+        texts = _younger(found.text, len(written.steps))
+        for (hours, actor), text in zip(written.steps, texts, strict=True):
+            clock.now = now - hours * HOUR
+            saved = engine.save(address, text, expected_sha256=expected, actor=Actor(actor))
+            expected = getattr(saved, "sha256", expected)
+
+
+def _younger(text: str, steps: int) -> Sequence[str]:
+    """Make the texts a memory had before: each without the last lines of the next."""
+    lines = text.splitlines(keepends=True)
+    head = next((n + 1 for n, line in enumerate(lines) if n and line == "---\n"), 0) + 1
+    body = len(lines) - head
+    return ["".join(lines[: head + body * step // steps]) for step in range(1, steps)] + [text]
+
+
+def _age(roots: Sequence[Root], now: int) -> None:
+    """Give the files the times at which they were last written."""
+    grown = {(written.root, written.path): written.steps[-1][0] for written in _GREW}
+    number = 0
+    for root in roots:
+        for folder, folders, names in os.walk(root.path):
+            folders.sort()
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                key = (root.aliases[0] if root.aliases else root.id, os.path.relpath(path, root.path))
+                number += 1
+                hours = grown.get(key, 40 + number * 37 % 600)
+                os.utime(path, ns=((now - hours * HOUR) * 1_000_000,) * 2)

@@ -1,0 +1,148 @@
+"""The verbs that change a memory; part of the table in `verbs.py`."""
+
+from memtui.wire.params import ADDRESS, ADDRESSES, DASH, FILE
+from memtui.wire.verb import Param, Verb
+
+CHANGE = (
+    Verb(
+        "create",
+        "change",
+        "Make a new memory; never overwrites one",
+        (ADDRESS, DASH, FILE),
+        (
+            ("memtui create memtui:project/deploy.md --file notes.md", "from a file"),
+            ("echo 'Use tabs.' | memtui create memtui:global/style.md -", "from standard input"),
+        ),
+        "",
+        "one object: result (saved or unchanged), address, sha256, before, txn",
+    ),
+    Verb(
+        "save",
+        "change",
+        "Save a memory, if it still is the version you started from",
+        (
+            ADDRESS,
+            DASH,
+            Param(
+                "--expect", "sha-256 you started from, or `absent` for no file", "expect", "SHA|absent", required=True
+            ),
+            FILE,
+        ),
+        (
+            ("memtui save memtui:global/style.md --expect $SHA --file style.md", "compare and set"),
+            ("sed s/tabs/spaces/ style.md | memtui save memtui:global/style.md - --expect $SHA", "piped"),
+        ),
+        "Somebody else's version there is a conflict (exit 3): the file stays as they left it, and your text is kept "
+        "in history under yours_sha256.",
+        "one object: result (saved or unchanged), address, sha256, before, txn",
+    ),
+    Verb(
+        "edit",
+        "change",
+        "Edit a memory in your editor; nobody's text is lost",
+        (ADDRESS, Param("--new", "start a new memory when there is none", "flag")),
+        (
+            ("memtui edit memtui:global/preferences.md", "in $MEMTUI_EDITOR, $VISUAL or $EDITOR"),
+            ("memtui edit --new memtui:project/deploy.md", "an empty page first"),
+        ),
+        "The editor gets a copy outside the root; the save is guarded. When somebody else wrote meanwhile, you choose: "
+        "merge, open again, keep yours as a version, or stop.",
+        "one object: result (saved, unchanged or kept), address, sha256",
+    ),
+    Verb(
+        "mv",
+        "change",
+        "Rename a memory or a folder, or move it to another root",
+        (
+            Param("old", "the memory", "address", "OLD", required=True),
+            Param("new", "its new address; ending in `/` keeps the name", "address", "NEW", required=True),
+        ),
+        (
+            ("memtui mv memtui:project/db.md memtui:project/database.md", "rename"),
+            ("memtui mv memtui:project/style.md memtui:global/", "to another scope"),
+        ),
+        "",
+        "one operation: txn, operation, label, and items with address, ok, result, sha256, new_address, error",
+    ),
+    Verb(
+        "rm",
+        "change",
+        "Move memories, or folders of them, to the trash",
+        (ADDRESSES,),
+        (("memtui rm memtui:project/old.md memtui:project/older.md", "`memtui undo` takes it back"),),
+        "",
+        "one operation, as mv",
+    ),
+    Verb(
+        "restore",
+        "change",
+        "Bring back a deleted memory, or an old version of one",
+        (ADDRESS, Param("--version", "the version to bring back; default: the deleted text", "sha", "SHA")),
+        (
+            ("memtui restore memtui:project/old.md", "out of the trash"),
+            ("memtui restore memtui:project/decisions.md --version 3fa94c", "an old version becomes the newest"),
+        ),
+        "",
+        "one object: result (saved or unchanged), address, sha256, before, txn",
+    ),
+    Verb(
+        "undo",
+        "change",
+        "Take back the last changes made through memtui",
+        (Param("steps", "how many; default 1", "number", "N"),),
+        (("memtui undo", "the last one, also after a restart"), ("memtui undo 3", "the last three")),
+        "A memory that changed again since then is left alone, and the answer says so.",
+        "a list of operations, as mv",
+    ),
+    Verb(
+        "redo",
+        "change",
+        "Make an undone change again",
+        (Param("steps", "how many; default 1", "number", "N"),),
+        (("memtui redo", "the last undone one"),),
+        "",
+        "a list of operations, as mv",
+    ),
+    Verb(
+        "pin",
+        "change",
+        "Pin memories: always in the hot set",
+        (ADDRESSES,),
+        (("memtui pin memtui:global/preferences.md", "the mark lives in memtui's own state, never in the file"),),
+        "",
+        "one operation, as mv",
+    ),
+    Verb(
+        "unpin",
+        "change",
+        "Take the pin off memories",
+        (ADDRESSES,),
+        (("memtui unpin memtui:global/preferences.md", "an ordinary memory again"),),
+        "",
+        "one operation, as mv",
+    ),
+    Verb(
+        "redact",
+        "change",
+        "Clear the text of one stored version, for good",
+        (
+            Param("address", "the memory and the version", "version", "ADDRESS@SHA", required=True),
+            Param("--reason", "why; kept in the record", "text", "TEXT", required=True),
+        ),
+        (("memtui redact memtui:project/ci.md@3fa94c --reason 'held a token'", "the record of the version stays"),),
+        "Cannot be undone. The version that is on disk now is refused: change the memory first.",
+        "one version: sha256, bytes, actor, at, operation, redacted, note",
+    ),
+    Verb(
+        "workspace",
+        "change",
+        "Show or remove the memories of this checkout's workspace",
+        (Param("action", "`rm` moves all of them to the trash", choices=("rm",)),),
+        (
+            ("memtui workspace", "what is there"),
+            ("memtui workspace rm", "this checkout is done; `memtui undo` takes it back"),
+        ),
+        "",
+        "without rm a list of memories, as ls; with rm one operation, as mv",
+    ),
+)

@@ -1,0 +1,140 @@
+"""The command line, run inside the test's own process, piped or on a terminal that is not there."""
+
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import pytest
+
+from memtui.cli.call import Key
+from memtui.cli.main import run
+from memtui.tui.actions import ACTIONS
+from memtui.wire.session import Session
+
+
+class Result(NamedTuple):
+    """What one command line did."""
+
+    status: int
+    raw: bytes
+    """Everything on stdout."""
+    err: str
+
+    @property
+    def out(self) -> str:
+        """What is on stdout, as text."""
+        return self.raw.decode()
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of stdout."""
+        return self.out.splitlines()
+
+    @property
+    def json(self) -> "dict[str, object]":
+        """The one document on stdout."""
+        found = json.loads(self.raw)
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def items(self) -> "list[dict[str, object]]":
+        """The rows of a list."""
+        items = self.json["items"]
+        assert isinstance(items, list)
+        return items
+
+    @property
+    def error(self) -> "dict[str, object]":
+        """The error object."""
+        error = self.json["error"]
+        assert isinstance(error, dict)
+        return error
+
+
+class Tty(io.TextIOWrapper):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Piped(io.TextIOWrapper):
+    """A stream that says it is none."""
+
+    def isatty(self) -> bool:
+        return False
+
+
+class FakeWorkbench:
+    """Stands where the workbench would open, and remembers that it did."""
+
+    def __init__(self) -> None:
+        self.opened: list[tuple[Session, bool]] = []
+        self.then: Callable[[Session], int] = lambda session: 0
+
+    def open(self, session: Session, *, demo: bool) -> int:
+        self.opened.append((session, demo))
+        return self.then(session)
+
+    def actions(self) -> Sequence[Key]:
+        return ACTIONS
+
+
+class Cli(Protocol):
+    """Runs one command line."""
+
+    def __call__(self, *words: str, stdin: bytes | None = b"", terminal: bool = False) -> Result:
+        """Run it; `terminal` makes all three streams terminals."""
+
+
+@pytest.fixture
+def workbench() -> FakeWorkbench:
+    """A workbench that opens nothing."""
+    return FakeWorkbench()
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, workbench: FakeWorkbench) -> Cli:
+    """The command line."""
+
+    def call(*words: str, stdin: bytes | None = b"", terminal: bool = False) -> Result:
+        kind = Tty if terminal else Piped
+        out, err = io.BytesIO(), io.BytesIO()
+        streams = [kind(io.BytesIO(stdin or b""), "utf-8"), kind(out, "utf-8"), kind(err, "utf-8", write_through=True)]
+        with monkeypatch.context() as patch:
+            for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+                patch.setattr(sys, name, stream)
+            status = run(words, workbench=workbench)
+            for stream in streams[1:]:
+                stream.flush()
+        result = Result(status, out.getvalue(), err.getvalue().decode())
+        for stream in streams:
+            stream.detach()
+        return result
+
+    return call
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A folder with three memories; `--root notes=work/notes` names it from the working directory."""
+    folder = tmp_path / "work" / "notes"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "plain.md").write_text("---\ndescription: How we write\n---\nUse tabs.\n")
+    (folder / "bare.md").write_text("No front matter.\n")
+    (folder / "deep" / "down.md").write_text("Below.\n")
+    return folder
+
+
+@pytest.fixture
+def here(cli: Cli, notes: Path) -> Cli:
+    """The command line with `notes` as a root, and no agent's folders."""
+
+    def call(*words: str, stdin: bytes | None = b"", terminal: bool = False) -> Result:
+        return cli("--root", f"notes={notes}", "--only-root", *words, stdin=stdin, terminal=terminal)
+
+    return call

@@ -1,0 +1,126 @@
+"""The only writer to the terminal."""
+
+import io
+import json
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.cli.output import Column, Output
+from memtui.errors import RefusedError
+from memtui.safe_text import cell_width
+from tests.cli.conftest import Piped, Tty
+
+HOSTILE = "\x1b]52;c;aGk=\x07 \x9b2J \u202e \U000e0041 \udcff a\nb\tc"
+COLUMNS = (Column("NAME"), Column("TEXT", flexible=True), Column("SIZE", "size", optional=True), Column("AGE", "age"))
+OURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Streams:
+    """An output on streams that can be looked at."""
+
+    def __init__(self, *, terminal: bool, encoding: str = "utf-8", **options: bool) -> None:
+        self._out, self._err = io.BytesIO(), io.BytesIO()
+        kind = Tty if terminal else Piped
+        out, err = (kind(raw, encoding, write_through=True) for raw in (self._out, self._err))
+        self.output = Output(stdout=out, stderr=err, **options)
+        self._encoding = encoding
+
+    @property
+    def out(self) -> str:
+        return self._out.getvalue().decode(self._encoding)
+
+    @property
+    def err(self) -> str:
+        return self._err.getvalue().decode(self._encoding)
+
+
+def controls(text: str) -> set[str]:
+    """What could act on a terminal, our own colours left out."""
+    return {char for char in OURS.sub("", text) if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")} - {"\n"}
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_no_way_out_lets_a_control_through(terminal: bool) -> None:
+    streams = Streams(terminal=terminal)
+    out = streams.output
+    out.line(HOSTILE, "bad")
+    out.line_of(HOSTILE, HOSTILE)
+    out.marked_line(HOSTILE, "good", HOSTILE)
+    out.table(COLUMNS, [(HOSTILE, HOSTILE, 12, 0)])
+    out.say(HOSTILE)
+    out.error(RefusedError(HOSTILE, hint=HOSTILE, unharmed=HOSTILE))
+    out.document({HOSTILE: HOSTILE})
+    out.text(HOSTILE)
+    assert controls(streams.err) == set()
+    assert controls(streams.out) <= {"\t"}
+    assert "\u202e" not in streams.out
+    assert "␛" in streams.out
+
+
+def test_json_escapes_and_loses_nothing() -> None:
+    streams = Streams(terminal=False)
+    streams.output.document({"text": HOSTILE})
+    assert streams.out.isascii()
+    assert "\\u001b" in streams.out
+    assert json.loads(streams.out) == {"text": HOSTILE}
+    assert streams.out.count("\n") == 1
+
+
+def test_raw_is_raw() -> None:
+    streams = Streams(terminal=False)
+    streams.output.line("first")
+    streams.output.raw(b"\x1b[2J\xff\r\n")
+    assert streams._out.getvalue() == b"first\n\x1b[2J\xff\r\n"
+
+
+def test_a_terminal_without_unicode_gets_escapes_instead_of_an_error() -> None:
+    streams = Streams(terminal=True, encoding="ascii", ascii_only=True)
+    streams.output.table(COLUMNS, [("é", "x" * 100, None, None)])
+    assert "\\xe9" in streams.out
+    assert "..." in streams.out
+
+
+def test_a_table_is_aligned_for_wide_characters() -> None:
+    streams = Streams(terminal=True, color=False)
+    streams.output.table(COLUMNS, [("語語", "two", 5, 0), ("plain", "one", 1_000_000, 0), ("🙂", "", 0, 0)])
+    lines = streams.out.splitlines()
+    assert len({cell_width(line) for line in lines}) == 1
+    assert lines[0].split() == ["NAME", "TEXT", "SIZE", "AGE"]
+
+
+def test_a_narrow_table_cuts_what_may_be_cut_and_drops_what_may_be_missed() -> None:
+    streams = Streams(terminal=True, color=False)
+    streams.output.table(COLUMNS, [("n" * 60, "t" * 200, 5, 0)])
+    head, row = streams.out.splitlines()
+    assert "SIZE" not in head
+    assert "n" * 60 in row
+    assert row.count("t") < 20
+    assert cell_width(row) <= 80
+
+
+def test_a_piped_table_is_whole_and_has_no_header() -> None:
+    streams = Streams(terminal=False)
+    streams.output.table(COLUMNS, [("a", "t" * 500, 5, 0), ("b", "", None, None)])
+    assert streams.out.splitlines() == [f"a\t{'t' * 500}\t5\t1970-01-01T00:00:00.000Z", "b\t\t\t"]
+
+
+def test_colour_is_only_for_a_terminal_that_wants_it() -> None:
+    colourful, plain = Streams(terminal=True), Streams(terminal=True, color=False)
+    for streams in (colourful, plain):
+        streams.output.line("+ more", "added")
+    assert colourful.out == "\x1b[32m+ more\x1b[0m\n"
+    assert plain.out == "+ more\n"
+
+
+@given(st.lists(st.tuples(st.text(max_size=120), st.text(max_size=120)), min_size=1, max_size=5))
+def test_every_row_of_every_table_is_one_safe_line(rows: list[tuple[str, str]]) -> None:
+    for terminal in (True, False):
+        streams = Streams(terminal=terminal, color=False)
+        streams.output.table(COLUMNS[:2], rows)
+        lines = streams.out.split("\n")[:-1]
+        assert len(lines) == len(rows) + terminal
+        assert controls(streams.out) <= {"\t"}

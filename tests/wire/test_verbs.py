@@ -1,0 +1,48 @@
+"""The table of verbs is whole."""
+
+import pytest
+
+from memtui.wire.verb import Verb
+from memtui.wire.verbs import GLOBALS, GROUPS, VERBS, find
+
+PROMISED = """
+roots ls view create save edit mv rm restore trash undo redo pin unpin history diff redact changes seen log watch search
+doctor keys config completion workspace demo
+"""
+
+
+def by_name(verb: Verb) -> str:
+    return verb.name
+
+
+def test_every_promised_verb_is_there_once() -> None:
+    names = [verb.name for verb in VERBS]
+    assert len(names) == len(set(names))
+    assert set(PROMISED.split()) <= set(names)
+    assert find("ls") is not None
+    assert find("fly") is None
+
+
+def test_every_promised_global_option_is_there() -> None:
+    promised = "--home --project --root --only-root --json --read-only --actor --ascii --calm --version"
+    assert set(promised.split()) <= {param.name for param in GLOBALS}
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=by_name)
+def test_a_verb_says_what_it_does_and_shows_it(verb: Verb) -> None:
+    assert verb.group in GROUPS
+    assert verb.summary
+    assert not verb.summary.endswith(".")
+    assert verb.examples
+    assert all(f"memtui {verb.name}" in line and meaning for line, meaning in verb.examples)
+    assert all(param.help for param in verb.params)
+    assert verb.answer or verb.name == "help"
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=by_name)
+def test_positionals_can_be_told_apart(verb: Verb) -> None:
+    """Nothing may follow one that takes all; nothing required may follow one that is not."""
+    places = verb.positionals
+    assert not any(param.many for param in places[:-1])
+    required = [param.required for param in places]
+    assert required == sorted(required, reverse=True)
