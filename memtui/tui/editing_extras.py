@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
+from memtui.curation.external import EditorCommand, PrivateCopy, editor_command, run_in_terminal, run_in_window
 from memtui.engine.model import Conflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError
 from memtui.tui import editing_jobs as jobs
 from memtui.tui.bridge import WRITE
-from memtui.tui.external import EditorCommand, PrivateCopy, editor_command, run_in_terminal, run_in_window
 
 if TYPE_CHECKING:
     from textual.timer import Timer

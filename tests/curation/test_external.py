@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from memtui.curation.external import PrivateCopy, editor_command, run_in_terminal, run_in_window
 from memtui.errors import RefusedError, StorageError
-from memtui.tui.external import PrivateCopy, editor_command, run_in_terminal, run_in_window
 
 
 def found(name: str) -> str | None:
