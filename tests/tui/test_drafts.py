@@ -1,4 +1,4 @@
-"""Drafts: due when they differ from what is stored, kept when storing fails, asked about only when they say something."""
+"""Drafts: due when they differ from what is stored, kept when storing fails, asked about only if they say something."""
 
 import pytest
 

@@ -93,7 +93,7 @@ def test_both_never_runs_two_lines_together() -> None:
 def test_a_third_writer_keeps_the_decisions_that_still_fit() -> None:
     base = "one\n=\ntwo\n=\nthree\n"
     merged = session(base, "1\n=\n2\n=\n3\n", "I\n=\nII\n=\nIII\n")
-    merged.decide([index for index in merged.hunks][:2], "agent")
+    merged.decide(list(merged.hunks)[:2], "agent")
     again = merged.carry_over(chunks_of(base.encode(), b"1\n=\n2\n=\n3\n", b"I\n=\nchanged\n=\nIII\n"))
     first, second, third = again.hunks
     assert again.decision(first).choice == "agent"

@@ -95,7 +95,9 @@ async def until(pilot: Pilot[None], condition: Callable[[], bool], *, seconds: f
     """Wait for something to be true; fail with what the editor says when it does not come."""
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it never happened"
+        app = pilot.app
+        failures = [f"{error!r} from {error.__cause__!r}" for error in app.failures] if isinstance(app, Bench) else []
+        assert time.monotonic() < end, f"it never happened; {failures}"
         await pilot.pause()
         await asyncio.sleep(0.01)
     await pilot.pause()

@@ -1,0 +1,384 @@
+"""An engine that lives in a dictionary: the same verbs, no disk, so that a test of the screen is about the screen.
+
+What `memtui.tui` asks of the engine is all there is here; a test compares the names with the real one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+
+from memtui.engine.model import (
+    Actor,
+    Address,
+    AuditRecord,
+    Change,
+    Changes,
+    Conflict,
+    Done,
+    Draft,
+    Health,
+    Listing,
+    Memory,
+    Outcome,
+    Root,
+    RootStatus,
+    Saved,
+    Snapshot,
+    TrashEntry,
+    Unchanged,
+    Version,
+)
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
+
+NOW = 1_767_225_600_000
+"""2026-01-01T00:00:00Z in milliseconds."""
+
+ROOTS = (
+    Root("memtui:global", "/home/ann/memory/global", "memtui", "global", "memtui"),
+    Root("memtui:project", "/home/ann/api/.memtui/memory", "memtui", "project", "memtui"),
+    Root("memtui:workspace", "/home/ann/memory/workspace/fix", "memtui", "workspace", "memtui"),
+)
+
+
+def sha(data: bytes) -> str:
+    """Hash as the engine does."""
+    return hashlib.sha256(data).hexdigest()
+
+
+class FakeWatch:
+    """A watch that is told what it sees."""
+
+    def __init__(self) -> None:
+        self.focused: list[bool] = []
+        self.stopped = False
+
+    def focus(self, focused: bool) -> None:
+        """Remember it."""
+        self.focused.append(focused)
+
+    def poke(self) -> None:
+        """Do nothing."""
+
+    def stop(self) -> None:
+        """Remember it."""
+        self.stopped = True
+
+
+class FakeEngine:
+    """Memories in a dictionary."""
+
+    def __init__(self, texts: dict[str, str] | None = None, roots: tuple[Root, ...] = ROOTS) -> None:
+        self.roots = roots
+        self.now = NOW
+        self.rows: dict[Address, Memory] = {}
+        self.data: dict[Address, bytes] = {}
+        self.seen: dict[Address, bytes] = {}
+        self.kept: dict[tuple[Address, str], bytes] = {}
+        self.versions: dict[Address, list[Version]] = {}
+        self.drafted: dict[Address, Draft] = {}
+        self.bin: list[TrashEntry] = []
+        self.records: list[AuditRecord] = []
+        self.unseen_changes: list[Change] = []
+        self.calls: list[tuple[object, ...]] = []
+        self.failing: dict[str, MemtuiError] = {}
+        self.fail_for: dict[Address, MemtuiError] = {}
+        self.undone: list[str] = []
+        self.remembered: Listing | None = None
+        self.watching = FakeWatch()
+        self._on_changes: list[Callable[[Changes], None]] = []
+        self._on_health: Callable[[Health], None] | None = None
+        for name, text in (texts or {}).items():
+            self.put(name, text)
+
+    # For tests
+
+    def put(
+        self, name: str, text: str | bytes, *, actor: str = "outside", unseen: bool = False, **row: object
+    ) -> Address:
+        """Put a memory there without telling anybody."""
+        address = Address.parse(name)
+        data = text.encode() if isinstance(text, str) else text
+        before = self.data.get(address)
+        if before is not None:
+            self.seen.setdefault(address, before)
+        self.data[address] = data
+        self.kept[address, sha(data)] = data
+        root = self.find_root(address.root)
+        old = self.rows.get(address)
+        base = old or Memory(address, root.scope, root.agent, 0, self.now, None)
+        new = base._replace(bytes=len(data), modified_at=self.now, sha256=sha(data), actor=actor, unseen=unseen)
+        self.rows[address] = new._replace(version=new.version + 1)._replace(**row)  # type: ignore[arg-type]
+        version = Version(sha(data), len(data), actor, self.now, "modified" if before else "created")
+        self.versions.setdefault(address, []).insert(0, version)
+        return address
+
+    def outside(self, name: str, text: str) -> Address:
+        """Have another program write, as the watcher would tell it."""
+        address = Address.parse(name)
+        kind = "modified" if address in self.data else "created"
+        before = sha(self.data[address]) if address in self.data else None
+        self.put(name, text, unseen=True)
+        change = Change(address, kind, "outside", before, sha(text.encode()), self.now)
+        self.unseen_changes.insert(0, change)
+        self.tell(Changes((change,)))
+        return address
+
+    def outside_delete(self, name: str) -> Address:
+        """Have another program delete."""
+        address = Address.parse(name)
+        before = sha(self.data.pop(address))
+        del self.rows[address]
+        change = Change(address, "deleted", "outside", before, None, self.now)
+        self.unseen_changes.insert(0, change)
+        self.tell(Changes((change,)))
+        return address
+
+    def tell(self, changes: Changes) -> None:
+        """Publish, as the watch thread does."""
+        for callback in list(self._on_changes):
+            callback(changes)
+
+    def health(self, state: str, reason: str = "") -> None:
+        """Report the watcher's health."""
+        if self._on_health is not None:
+            self._on_health(Health(state, reason))
+
+    def _enter(self, verb: str, *rest: object) -> None:
+        self.calls.append((verb, *rest))
+        if verb in self.failing:
+            raise self.failing[verb]
+
+    # Reading
+
+    def find_root(self, root_id: str) -> Root:
+        """Find a root."""
+        for root in self.roots:
+            if root_id in (root.id, *root.aliases):
+                return root
+        raise NotFoundError(f"no root {root_id}", code="E_NO_ROOT")
+
+    def file_path(self, address: Address) -> str:
+        """Give a path."""
+        return f"{self.find_root(address.root).path}/{address.path}"
+
+    def add_roots(self, roots: Iterable[Root]) -> None:
+        """Take more roots."""
+        known = {root.id for root in self.roots}
+        self.roots += tuple(root for root in roots if root.id not in known)
+
+    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
+        """List everything."""
+        self._enter("list")
+        statuses = tuple(
+            RootStatus(root, True, True, True, 0, 0, False, ())  # noqa: FBT003
+            for root in self.roots
+        )
+        return Listing(tuple(self.rows[address] for address in sorted(self.rows)), False, statuses)  # noqa: FBT003
+
+    def cached(self) -> Listing | None:
+        """Give what a test put there."""
+        return self.remembered
+
+    def memory(self, address: Address) -> Memory:
+        """Give one row."""
+        if address not in self.rows:
+            raise NotFoundError(f"no memory {address}")
+        return self.rows[address]
+
+    def read(self, address: Address) -> Snapshot:
+        """Read."""
+        self._enter("read", address)
+        if address not in self.data:
+            raise NotFoundError(f"no memory {address}")
+        data = self.data[address]
+        return Snapshot(address, data, sha(data), self.now)
+
+    def read_version(self, address: Address, sha256: str) -> bytes:
+        """Read a version."""
+        if (address, sha256) not in self.kept:
+            raise NotFoundError(f"no version {sha256[:8]}")
+        return self.kept[address, sha256]
+
+    def history(self, address: Address) -> tuple[Version, ...]:
+        """List versions."""
+        return tuple(self.versions.get(address, ()))
+
+    def trash(self) -> tuple[TrashEntry, ...]:
+        """List the trash."""
+        return tuple(self.bin)
+
+    def audit(self, *, limit: int = 200, **_: object) -> tuple[AuditRecord, ...]:
+        """List the audit."""
+        return tuple(self.records[:limit])
+
+    # Changing
+
+    def _record(self, operation: str, address: Address, new: Address | None = None) -> str:
+        txn = f"t{len(self.records)}"
+        self.records.insert(
+            0, AuditRecord(len(self.records), txn, address, new, "tui", operation, None, None, self.now, "done")
+        )
+        return txn
+
+    def _each(self, verb: str, addresses: Iterable[Address], one: Callable[[Address], Address | None]) -> Done:
+        outcomes = []
+        txn = ""
+        for address in addresses:
+            if address in self.fail_for:
+                outcomes.append(Outcome(address, None, self.fail_for[address]))
+                continue
+            new = one(address)
+            txn = self._record(verb, address, new)
+            outcomes.append(Outcome(address, None, None, new))
+        return Done(txn, verb, tuple(outcomes), f"{verb} {len(outcomes)} memories")
+
+    def save(
+        self, address: Address, text: str | bytes, *, expected_sha256: str | None, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """Save, guarded."""
+        self._enter("save", address)
+        data = text.encode() if isinstance(text, str) else text
+        now = sha(self.data[address]) if address in self.data else None
+        if now != expected_sha256:
+            self.kept[address, sha(data)] = data
+            return Conflict(address, now, expected_sha256, sha(data), "t")
+        self.put(str(address), data, actor=str(actor))
+        return Saved(address, sha(data), now, self._record("save", address))
+
+    def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
+        """Create."""
+        self._enter("create", address)
+        if address in self.data:
+            raise ConflictError(f"{address} exists already.", code="E_EXISTS", hint="Choose another name.")
+        self.put(str(address), text, actor=str(actor))
+        self.tell(Changes(touched=frozenset({address})))
+        return Saved(address, self.rows[address].sha256 or "", None, self._record("create", address))
+
+    def _rename(self, old: Address, new: Address) -> Address:
+        if new in self.data:
+            raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
+        row = self.rows.pop(old)
+        self.data[new] = self.data.pop(old)
+        self.rows[new] = row._replace(address=new)
+        return new
+
+    def rename(self, address: Address, new: Address, *, actor: Actor, expected_sha256: str | None = None) -> Done:
+        """Rename."""
+        self._enter("rename", address, new)
+        return self._each("rename", [address], lambda old: self._rename(old, new))
+
+    def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
+        """Rename many."""
+        wanted = dict(pairs)
+        self._enter("move", tuple(wanted.items()))
+        return self._each("rename", wanted, lambda old: self._rename(old, wanted[old]))
+
+    def delete(self, addresses: Iterable[Address], *, actor: Actor) -> Done:
+        """Trash."""
+        targets = tuple(addresses)
+        self._enter("delete", targets)
+
+        def one(address: Address) -> None:
+            data = self.data.pop(address)
+            del self.rows[address]
+            self.bin.insert(0, TrashEntry(address, sha(data), len(data), str(actor), self.now, "t"))
+
+        return self._each("delete", targets, one)
+
+    def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
+        """Restore from the trash, or a version."""
+        self._enter("restore", address, version)
+        wanted = version or next(entry.sha256 for entry in self.bin if entry.address == address)
+        self.bin = [entry for entry in self.bin if entry.address != address]
+        self.put(str(address), self.kept[address, wanted], actor=str(actor))
+        return Saved(address, wanted, None, self._record("restore", address))
+
+    def set_pinned(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:
+        """Pin."""
+        targets = tuple(addresses)
+        self._enter("set_pinned", targets, pinned)
+
+        def one(address: Address) -> None:
+            self.rows[address] = self.rows[address]._replace(pinned=pinned)
+
+        return self._each("pin" if pinned else "unpin", targets, one)
+
+    def undo(self, *, actor: Actor) -> Done:
+        """Undo what a test cares about: the last trash or pin."""
+        self._enter("undo")
+        if not self.records:
+            raise NotFoundError("There is nothing left to undo.", code="E_NOTHING_TO_UNDO")
+        record = self.records.pop(0)
+        if record.operation == "delete":
+            entry = self.bin.pop(0)
+            self.put(str(entry.address), self.kept[entry.address, entry.sha256])
+        elif record.operation in ("pin", "unpin"):
+            row = self.rows[record.address]
+            self.rows[record.address] = row._replace(pinned=not row.pinned)
+        return Done("t", "undo", (Outcome(record.address, None),), f"undo {record.operation} {record.address}")
+
+    def redo(self, *, actor: Actor) -> Done:
+        """There is never anything to redo."""
+        self._enter("redo")
+        raise NotFoundError("There is nothing left to redo.", code="E_NOTHING_TO_UNDO")
+
+    def edit_field(
+        self, address: Address, field: str, value: str, *, expected_sha256: str, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """Refuse: no test of the screen needs it."""
+        raise RefusedError("not here", code="E_FRONTMATTER")
+
+    # Marks, drafts, news
+
+    def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
+        """Find nothing new."""
+        self._enter("reconcile")
+        return Changes()
+
+    def changes(self) -> tuple[Change, ...]:
+        """What is unseen."""
+        return tuple(self.unseen_changes)
+
+    def mark_seen(self, addresses: Iterable[Address] | None) -> int:
+        """Mark as seen."""
+        targets = tuple(self.rows if addresses is None else addresses)
+        self._enter("mark_seen", targets)
+        count = 0
+        for address in targets:
+            if address in self.rows and self.rows[address].unseen:
+                self.rows[address] = self.rows[address]._replace(unseen=False)
+                self.seen[address] = self.data[address]
+                count += 1
+        self.unseen_changes = [one for one in self.unseen_changes if one.address not in targets]
+        return count
+
+    def seen_version(self, address: Address) -> str | None:
+        """Which version was seen."""
+        return sha(self.seen[address]) if address in self.seen else None
+
+    def save_draft(self, draft: Draft) -> None:
+        """Keep a draft."""
+        self._enter("save_draft", draft.address)
+        self.drafted[draft.address] = draft
+
+    def drafts(self) -> tuple[Draft, ...]:
+        """List drafts."""
+        return tuple(self.drafted.values())
+
+    def drop_draft(self, address: Address) -> None:
+        """Drop a draft."""
+        self.drafted.pop(address, None)
+
+    def subscribe(self, callback: Callable[[Changes], None]) -> Callable[[], None]:
+        """Tell everything."""
+        self._on_changes.append(callback)
+        return lambda: self._on_changes.remove(callback)
+
+    def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> FakeWatch:
+        """Follow; what happens is told to subscribers, so only health comes this way."""
+        self._on_health = on_health
+        return self.watching
+
+    def close(self) -> None:
+        """Nothing to close."""
