@@ -190,7 +190,15 @@ ACTIONS: tuple[Action, ...] = (
     _("later", "escape", "later", "Come back later: texts and decisions are kept.", "conflict", footer=9),
     # Deleted by somebody else
     _("keep_mine", "k", "keep mine", "Write your text again under its name.", "gone", writes=True, footer=1),
-    _("accept_deletion", "d", "let it go", "Accept the deletion; your text goes to history.", "gone", writes=True, footer=2),
+    _(
+        "accept_deletion",
+        "d",
+        "let it go",
+        "Accept the deletion; your text goes to history.",
+        "gone",
+        writes=True,
+        footer=2,
+    ),
     _("keep_as", "s", "save as", "Keep your text under another name.", "gone", writes=True, footer=3),
     _("gone_later", "escape", "later", "Come back later: your draft is kept.", "gone", footer=4),
 )
@@ -271,11 +279,13 @@ def _clashes(actions: Iterable[Action]) -> list[tuple[str, list[str]]]:
 
 
 def keymap(rooms: Iterable[str], actions: Iterable[Action] = ACTIONS) -> dict[str, Action]:
-    """Return key or sequence (`g g`) to action for these rooms; earlier actions win."""
+    """Return key or sequence (`g g`) to action for these rooms; earlier rooms win, then earlier actions."""
+    actions = tuple(actions)
     found: dict[str, Action] = {}
-    for action in in_room(*rooms, actions=actions):
-        for key in action.keys:
-            found.setdefault(key, action)
+    for room in rooms:
+        for action in in_room(room, actions=actions):
+            for key in action.keys:
+                found.setdefault(key, action)
     return found
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from textual.message import Message
 
+from memtui.engine import now_ms
 from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory
 from memtui.errors import InternalError, MemtuiError, NotFoundError
 from memtui.tui import messages
@@ -44,8 +45,12 @@ class Target(Protocol):
 class Bridge:
     """Runs everything that may block, and turns what happens into messages."""
 
-    def __init__(self, engine: Engine, *, actor: Actor, read_only: bool = False) -> None:
+    def __init__(
+        self, engine: Engine, *, actor: Actor, read_only: bool = False, clock: Callable[[], int] = now_ms
+    ) -> None:
         self._engine = engine
+        self.now = clock
+        """Milliseconds since the epoch."""
         self.actor = actor
         self.read_only = read_only
         self._app: Target | None = None
@@ -219,7 +224,8 @@ class Bridge:
         self._post(self._screen, messages.DraftsChanged(self._engine.drafts()))
 
     def _send_activity(self) -> None:
-        self._post(self._screen, messages.ActivityChanged(self._engine.audit(limit=ACTIVITY)))
+        deleted = sum(change.kind == "deleted" for change in self._engine.changes())
+        self._post(self._screen, messages.ActivityChanged(self._engine.audit(limit=ACTIVITY), deleted))
 
     def _guarded(self, what: str, work: Callable[[], None]) -> Callable[[], None]:
         def guarded() -> None:

@@ -115,8 +115,7 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
     width = columns.name if node.kind != SCOPE else columns.name + max(columns.description - 20, 0)
     sums = sum_runs(node.signs)
     tail = count_words(node.files, "file")
-    if node.kind != FOLDER:
-        tail += f"{size_words(node.bytes):>8}"
+    tail += f"{size_words(node.bytes) if node.kind != FOLDER else '':>8}"
     room = columns.width - 2
     if columns.description <= 0:
         tail = str(node.files)

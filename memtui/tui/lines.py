@@ -6,7 +6,7 @@ whole, and rebuilding one costs a slow link more than everything else together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual.geometry import Region
 from textual.strip import Strip
@@ -16,6 +16,8 @@ from memtui.tui.cells import Run
 from memtui.tui.paint import Paint
 
 Line = Sequence[Run]
+Make = Callable[[int], Sequence[Line]]
+"""Makes lines for a width."""
 
 
 class Painted(Widget):
@@ -31,24 +33,35 @@ class Painted(Widget):
 
 
 class Lines(Painted):
-    """Lines of runs, from the top."""
+    """Lines of runs, from the top, made for the width there is."""
 
     DEFAULT_CSS = "Lines { height: 1; width: 1fr; }"
 
-    def __init__(self, *, id: str | None = None, ground: str = "") -> None:  # noqa: A002 - Textual's own name
+    def __init__(self, make: Make | None = None, *, id: str | None = None, ground: str = "") -> None:  # noqa: A002
         super().__init__(id=id)
         self.ground = ground
+        self._make: Make = make or _nothing
+        self._width = -1
         self._lines: tuple[tuple[Run, ...], ...] = ()
 
     def set_lines(self, *lines: Line) -> None:
-        """Show these lines instead of those."""
-        new = tuple(tuple(line) for line in lines)
-        old, self._lines = self._lines, new
-        if new == old or not self.is_mounted:
+        """Show these lines, whatever the width."""
+        self._make = lambda _: lines
+        self.update()
+
+    def update(self) -> None:
+        """Make the lines anew, and draw those that differ."""
+        if self._width < 0:
             return
+        old, new = self._lines, self._made(self._width)
         for y in range(max(len(new), len(old))):
             if y >= len(new) or y >= len(old) or new[y] != old[y]:
                 self.refresh(Region(0, y, self.size.width, 1))
+
+    def _made(self, width: int) -> tuple[tuple[Run, ...], ...]:
+        self._width = width
+        self._lines = tuple(tuple(line) for line in self._make(width))
+        return self._lines
 
     @property
     def text(self) -> str:
@@ -57,5 +70,12 @@ class Lines(Painted):
 
     def render_line(self, y: int) -> Strip:
         """Draw one line."""
-        runs = self._lines[y] if y < len(self._lines) else ()
-        return self.paint.strip(runs, self.size.width, self.ground)
+        width = self.size.width
+        lines = self._lines if width == self._width else self._made(width)
+        return self.paint.strip(lines[y] if y < len(lines) else (), width, self.ground)
+
+
+def _nothing(width: int) -> Sequence[Line]:
+    """No lines, at any width."""
+    del width
+    return ()

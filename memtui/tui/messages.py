@@ -66,11 +66,12 @@ class DraftsChanged(Message, bubble=False):
 
 
 class ActivityChanged(Message, bubble=False):
-    """The newest entries of the audit."""
+    """The newest entries of the audit, and how many memories others deleted that the user has not seen."""
 
-    def __init__(self, records: tuple[AuditRecord, ...]) -> None:
+    def __init__(self, records: tuple[AuditRecord, ...], deleted: int = 0) -> None:
         super().__init__()
         self.records = records
+        self.deleted = deleted
 
 
 class HealthChanged(Message, bubble=False):

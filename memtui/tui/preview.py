@@ -29,6 +29,11 @@ last looked. Enter opens the editor."""
         self._page: Page = ()
 
     @property
+    def room(self) -> int:
+        """Cells of a line, without the scrollbar."""
+        return self.scrollable_content_region.width
+
+    @property
     def page(self) -> Page:
         """What is shown."""
         return self._page
@@ -42,7 +47,7 @@ last looked. Enter opens the editor."""
         """Show another page, from its start unless the place is to be kept."""
         old, top = self._page, self.scroll_offset.y
         self._page = page
-        self.virtual_size = Size(self.size.width, max(len(page), 1))
+        self.virtual_size = Size(self.room, max(len(page), 1))
         if not keep_place:
             self.scroll_to(y=0, animate=False, force=True)
         if self.scroll_offset.y != top:
@@ -53,7 +58,7 @@ last looked. Enter opens the editor."""
             after = page[index].runs if index < len(page) else ()
             if before != after:
                 cells = max(sum(2 * len(text) for text, _ in runs) for runs in (before, after))
-                self.refresh(Region(0, y, min(cells, self.size.width), 1))
+                self.refresh(Region(0, y, min(cells, self.room), 1))
 
     def go_to_source(self, line: int) -> None:
         """Scroll to a line of the text, with a little above it."""
@@ -74,4 +79,4 @@ last looked. Enter opens the editor."""
         """Draw one line."""
         index = y + self.scroll_offset.y
         runs = self._page[index].runs if index < len(self._page) else ()
-        return self.paint.strip(runs, self.size.width)
+        return self.paint.strip(runs, self.room)

@@ -41,6 +41,11 @@ class RowList(ScrollView, Painted, can_focus=True):
         self._drawn: dict[int, Token] = {}
         self._strips: dict[tuple[Token, int], Strip] = {}
 
+    @property
+    def room(self) -> int:
+        """Cells of a row, without the scrollbar."""
+        return self.scrollable_content_region.width
+
     # For subclasses
 
     def count(self) -> int:
@@ -95,7 +100,7 @@ class RowList(ScrollView, Painted, can_focus=True):
 
     def set_height(self, rows: int) -> None:
         """Say how many lines there are to scroll over."""
-        if (size := Size(self.size.width, max(rows, 1))) != self.virtual_size:
+        if (size := Size(self.room, max(rows, 1))) != self.virtual_size:
             self.virtual_size = size
 
     # Drawing
@@ -108,7 +113,7 @@ class RowList(ScrollView, Painted, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Draw one line."""
         token = self._drawn[y] = self._token(y)
-        width = self.size.width
+        width = self.room
         strip = self._strips.get((token, width))
         if strip is None:
             if len(self._strips) > KEPT_STRIPS:
@@ -125,9 +130,10 @@ class RowList(ScrollView, Painted, can_focus=True):
         self._repaint_lines([index - top for index in indexes if 0 <= index - top < self.size.height])
 
     def _repaint_lines(self, lines: Sequence[int]) -> None:
+        width = self.room
         for y in lines:
             if self._drawn.get(y) != self._token(y):
-                self.refresh(Region(0, y, self.size.width, 1))
+                self.refresh(Region(0, y, width, 1))
 
     def forget_drawn(self) -> None:
         """Draw everything anew, in other colours."""

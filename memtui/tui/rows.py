@@ -6,6 +6,7 @@ the nodes it concerns and no others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ from memtui.tui.nodes import FOLDER, MEMORY, ROOT, SCOPE, Key, Node, Signs, add_
 
 OPEN_UP_TO = 300
 """With so many memories or fewer, folders are open at the start."""
+
+
+_DIGITS = re.compile(r"\d+")
 
 
 class Effect(NamedTuple):
@@ -270,7 +274,7 @@ class Forest:
         return node.ordered(self._sort_key, reverse=self.reverse)
 
     def _sort_key(self, node: Node) -> tuple[float, str]:
-        name = node.name.casefold()
+        name = _DIGITS.sub(lambda digits: digits.group().zfill(12), node.name.casefold())
         if self.sort == "name":
             return (0, name)
         values = [sort_value(self.sort, leaf.memory) for leaf in node.memories() if leaf.memory is not None]

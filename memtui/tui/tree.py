@@ -244,7 +244,7 @@ how many memories are below and how many of them need you."""
     @property
     def columns(self) -> Columns:
         """The columns at this width."""
-        return columns_for(max(self.size.width, 10))
+        return columns_for(max(self.room, 10))
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
         """Draw a row, or a line of the placeholder below the rows."""

@@ -1,0 +1,152 @@
+"""The workbench as one program: it puts screen, bridge, themes and signals together, and does nothing else.
+
+Whatever has to happen before the first frame is here, and it is little: a person who opens a tool twenty times a day
+feels every import.
+"""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any
+
+from textual import constants
+from textual.app import App
+
+from memtui.engine.model import Actor
+from memtui.tui import messages, themes
+from memtui.tui.actions import with_overrides
+from memtui.tui.bridge import Bridge
+from memtui.tui.browser import BrowserScreen, Facts
+from memtui.tui.paint import Paint
+
+if TYPE_CHECKING:
+    from memtui.wire.session import Session
+
+CALM_FPS = 15
+
+
+class MemtuiApp(App[int]):
+    """memtui."""
+
+    CSS_PATH = ["base.tcss", "browser.tcss"]  # noqa: RUF012 - Textual's own shape
+    TITLE = "memtui"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, bridge: Bridge, facts: Facts) -> None:
+        super().__init__()
+        self.bridge = bridge
+        self.facts = facts
+        self.animation_level = "none"
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+        name, self._theme_problem = themes.choose(
+            facts.settings.theme, no_color=facts.settings.terminal.no_color, known=frozenset(self.available_themes)
+        )
+        self.theme = name
+        self._paint: Paint | None = None
+        table, self._key_problems = with_overrides(dict(facts.settings.keys))
+        self.browser = BrowserScreen(bridge, facts, table, bridge.now)
+
+    @property
+    def paint(self) -> Paint:
+        """The styles of the current theme."""
+        if self._paint is None:
+            self._paint = Paint(self.theme_variables, ansi=self.current_theme.ansi)
+        return self._paint
+
+    def get_default_screen(self) -> BrowserScreen:
+        """The main screen."""
+        return self.browser
+
+    def on_mount(self) -> None:
+        """Draw first; read afterwards."""
+        self.bridge.attach(self, self.browser)
+        self.theme_changed_signal.subscribe(self, self._theme_changed)
+        self.call_after_refresh(self._painted)
+
+    def _painted(self) -> None:
+        """The first frame is on its way: now read, watch, and let memory be tidied again."""
+        self.bridge.start()
+        gc.enable()
+        gc.freeze()
+        for problem in (self._theme_problem, *self._key_problems):
+            if problem:
+                self.browser.say(problem, "warning")
+
+    def _theme_changed(self, _: Any) -> None:
+        self._paint = None
+        self.browser.redraw()
+
+    def on_finished(self, event: messages.Finished) -> None:
+        """Give a result to whoever asked."""
+        if event.then is not None:
+            event.then(event.result)
+
+    def on_failed(self, event: messages.Failed) -> None:
+        """Give an error to whoever asked, or show it."""
+        if event.otherwise is not None:
+            event.otherwise(event.error)
+        else:
+            self.browser.show_error(event.what, event.error)
+
+    def on_app_focus(self) -> None:
+        """Somebody is looking: the watcher may look more often, and once now."""
+        self.bridge.focus(focused=True)
+
+    def on_app_blur(self) -> None:
+        """Nobody is looking."""
+        self.bridge.focus(focused=False)
+
+    async def action_quit(self) -> None:
+        """Leave, with every draft on disk."""
+        self.browser.leave()
+
+
+def run_workbench(session: Session, *, demo: bool = False) -> int:
+    """Run the workbench to its end.
+
+    Args:
+        session: settings, roots and engine, as the command line opened them.
+        demo: the roots are a throw-away copy that an agent keeps writing to.
+
+    Returns:
+        The exit number.
+    """
+    from memtui.tui.signals import LastWords
+
+    gc.disable()
+    options = session.options
+    if options.calm:
+        constants.MAX_FPS = CALM_FPS  # type: ignore[misc]
+    constants.SMOOTH_SCROLL = False  # type: ignore[misc]
+    actor = Actor("tui") if options.actor == Actor("cli") else options.actor
+    bridge = Bridge(session.engine, actor=actor, read_only=options.read_only)
+    app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))
+    last_words = LastWords(app.browser.host.flush)
+    last_words.install()
+    try:
+        status = app.run()
+    finally:
+        bridge.close()
+        last_words.uninstall()
+        gc.enable()
+    return status or 0
+
+
+def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
+    """Gather what the screen is told at the start."""
+    from memtui.wire.session import other_projects
+
+    surroundings = session.surroundings
+    project = surroundings.project.rpartition("/")[2] or surroundings.project
+    return Facts(
+        settings=session.settings,
+        roots=session.roots,
+        project=project,
+        workspace=session.settings.workspace or "",
+        ascii=session.options.ascii,
+        calm=session.options.calm,
+        demo=demo,
+        more_roots=lambda: other_projects(session),
+        listing=bridge.remembered(),
+    )

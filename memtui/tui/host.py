@@ -1,0 +1,90 @@
+"""The editor's place on the main screen: mounted when first used, shown and hidden, fed with news of the disk.
+
+The editor's own flow is in `editing.py`; this is only where it meets the tree, so that a screen without an editor never
+imports a text widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address
+from memtui.tui import editor_intents as intents
+
+if TYPE_CHECKING:
+    from memtui.tui.browser import BrowserScreen
+    from memtui.tui.editing import Editing
+
+
+class EditorHost:
+    """Opens memories in the editor beside or over the tree."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._editing: Editing | None = None
+        self.active = False
+        """Whether the editor is shown."""
+
+    @property
+    def editing(self) -> Editing | None:
+        """The flow of editing, once there was any."""
+        return self._editing
+
+    @property
+    def address(self) -> Address | None:
+        """What is open."""
+        return self._editing.address if self._editing is not None else None
+
+    async def open(self, address: Address, *, then: str = "") -> None:
+        """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`)."""
+        editing = self._editing or await self._make()
+        self._set_active(active=True)
+        editing.open(address)
+        if then == "compare":
+            editing.compare_screen(keep=True)
+        elif then == "outside":
+            editing.handle(intents.ExternalAsked(editing.editor))
+
+    async def _make(self) -> Editing:
+        from memtui.tui.editing import Editing, Wishes
+        from memtui.tui.editor import MemoryEditor
+
+        screen = self._screen
+        editor = MemoryEditor(id="editor")
+        await screen.query_one("#right").mount(editor)
+        settings = screen.facts.settings
+        wishes = Wishes(
+            left=self.leave,
+            rename=screen.verbs.rename,
+            editor_command=settings.editor,
+            private_folder=settings.state_dir,
+            when_mergeable=settings.merge_when_mergeable,
+            clock=screen.now,
+        )
+        self._editing = Editing(screen.app, screen.bridge, editor, wishes)
+        return self._editing
+
+    def leave(self) -> None:
+        """Go back to the tree; what was typed is kept as a draft."""
+        if self._editing is not None:
+            self._editing.put_away()
+        self._set_active(active=False)
+        self._screen.memories.focus()
+        self._screen.side.refresh()
+
+    def _set_active(self, *, active: bool) -> None:
+        self.active = active
+        self._screen.set_class(active, "-editing")
+        self._screen.set_class(active and self._screen.one_column, "-over")
+        self._screen.refresh_bars()
+
+    def rows_changed(self, addresses: Iterable[Address] | None) -> None:
+        """Pass on what happened on disk."""
+        if self._editing is not None:
+            self._editing.rows_changed(addresses)
+
+    def flush(self) -> None:
+        """Bring what is typed to disk before this returns."""
+        if self._editing is not None:
+            self._editing.flush()

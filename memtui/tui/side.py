@@ -1,0 +1,272 @@
+"""What is beside the tree: the text of the memory under the cursor, what changed in it, what is known about it.
+
+It decides when to read (after the cursor has rested, so that a held key reads nothing), and when a memory counts as
+looked at; the reading itself is done by the bridge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Memory
+from memtui.tui import bars, reading
+from memtui.tui.bars import Line
+from memtui.tui.cells import Look, ago, size_words
+from memtui.tui.nodes import MEMORY, SCOPE, Node
+from memtui.tui.pages import Page, words_page
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.tui.browser import BrowserScreen
+
+REST = 0.07
+"""Seconds the cursor rests before its memory is read."""
+
+LOOKED = 1.0
+"""Seconds after which a memory whose text is shown counts as looked at."""
+
+KEPT_PAGES = 40
+"""Drawn memories that are kept, so that going back to one is instant."""
+
+PREVIEW, CHANGES, INFO = "preview", "changes", "info"
+"""What the pane can show."""
+
+
+class Side:
+    """The pane beside the tree, and the lines below it where there is no room for a pane."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self.mode = PREVIEW
+        self.node: Node | None = None
+        self.shown: reading.Shown | None = None
+        self.difference: reading.Difference | None = None
+        self._pages: dict[tuple[Address, str | None, bool, int], reading.Shown] = {}
+        self._rest: Timer | None = None
+        self._looking: Timer | None = None
+
+    @property
+    def memory(self) -> Memory | None:
+        """The memory under the cursor."""
+        return self.node.memory if self.node is not None else None
+
+    @property
+    def look(self) -> Look:
+        """How things are drawn now."""
+        return Look(self._screen.now(), self._screen.facts.ascii)
+
+    @property
+    def width(self) -> int:
+        """Cells there are for a page."""
+        page = self._screen.page_view
+        return max(page.room if page.is_on_screen else self._screen.size.width, 20)
+
+    # Following the cursor
+
+    def follow(self, node: Node | None, *, by_user: bool) -> None:
+        """Show another row, once the cursor rests there."""
+        moved = node is None or self.node is None or node.key != self.node.key
+        self.node = node
+        if moved:
+            self._stop_looking()
+            self.shown = None if self.shown is not None and self.memory is None else self.shown
+            if self.mode != INFO:
+                self.mode = PREVIEW
+        self._screen.refresh_side()
+        if self._rest is not None:
+            self._rest.stop()
+        if node is None or node.kind != MEMORY:
+            self._screen.bridge.drop("side")
+            self._show_group(node)
+            return
+        kept = self._kept()
+        if kept is not None:
+            self._give(kept)
+        else:
+            self._rest = self._screen.set_timer(REST, self.read)
+        if by_user and moved:
+            self._start_looking()
+
+    def _kept(self) -> reading.Shown | None:
+        memory = self.memory
+        if memory is None:
+            return None
+        return self._pages.get((memory.address, memory.sha256, memory.unseen, self.width))
+
+    def read(self) -> None:
+        """Read what is under the cursor in the way it is shown now."""
+        memory = self.memory
+        if memory is None:
+            self._show_group(self.node)
+            return
+        width, plain = self.width, self._screen.facts.ascii
+        if self.mode == CHANGES:
+            self._screen.bridge.run(
+                lambda engine: reading.since_seen(engine, memory, width, plain=plain),
+                self._give_difference,
+                what=f"compare {memory.address}",
+                latest="side",
+            )
+        elif self.mode == INFO:
+            self._read_info(memory, width)
+        else:
+            key = (memory.address, memory.sha256, memory.unseen, width)
+
+            def keep(shown: reading.Shown) -> None:
+                if len(self._pages) >= KEPT_PAGES:
+                    self._pages.pop(next(iter(self._pages)))
+                self._pages[key] = shown
+                self._give(shown)
+
+            self._screen.bridge.run(
+                lambda engine: reading.preview(engine, memory, width, plain=plain),
+                keep,
+                what=f"read {memory.address}",
+                latest="side",
+            )
+        if self._screen.info_wanted and self._screen.wide:
+            self._read_info(memory, max(self._screen.info_view.room, 20), pane=True)
+
+    def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
+        words = self._info_words(memory)
+
+        def give(page: Page) -> None:
+            if self.memory is not None and self.memory.address == memory.address:
+                (self._screen.info_view if pane else self._screen.page_view).show(page)
+                self._screen.refresh_side()
+
+        self._screen.bridge.run(
+            lambda engine: reading.info(engine, memory, words, width),
+            give,
+            what=f"read about {memory.address}",
+            latest="info" if pane else "side",
+        )
+
+    def _info_words(self, memory: Memory) -> reading.InfoWords:
+        signs, now = (self.node.signs if self.node is not None else None), self._screen.now()
+        state = [
+            word
+            for word, on in zip(("pinned", "changed by others", "conflict", "draft"), signs or (), strict=False)
+            if on
+        ]
+        used = f"{memory.uses}x, last {ago(memory.last_used_at, now)} ago" if memory.last_used_at else "never"
+        limit = self._screen.write_limit(memory)
+        size = f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)
+        who = "you" if memory.actor in ("tui", "cli") else memory.actor
+        return reading.InfoWords(
+            ", ".join(state) or "nothing special", used, size, f"{ago(memory.modified_at, now)} ago by {who}"
+        )
+
+    def _give(self, shown: reading.Shown) -> None:
+        memory = self.memory
+        if memory is None or memory.address != shown.address or self.mode != PREVIEW:
+            return
+        same = self.shown is not None and self.shown.address == shown.address
+        if self.shown is shown and self._screen.page_view.page is shown.page:
+            return
+        self.shown = shown
+        self._screen.page_view.show(shown.page, keep_place=same)
+        if not same and shown.first_change is not None:
+            height = self._screen.page_view.size.height
+            if shown.first_change > height - 3:
+                self._screen.page_view.go_to_source(shown.first_change)
+        self._screen.refresh_side()
+
+    def _give_difference(self, difference: reading.Difference) -> None:
+        if self.memory is None or self.memory.address != difference.address or self.mode != CHANGES:
+            return
+        self.difference = difference
+        self._screen.page_view.show(difference.page)
+        self._screen.refresh_side()
+
+    def _show_group(self, node: Node | None) -> None:
+        self.shown = None
+        if node is None:
+            self._screen.page_view.show(())
+        else:
+            self._screen.page_view.show(self.group_page(node))
+        self._screen.info_view.show(())
+        self._screen.refresh_side()
+
+    def group_page(self, node: Node) -> Page:
+        """Draw what is known about a folder, root or scope."""
+        from memtui.tui.pages import PageLine
+
+        lines = bars.group_detail(node.files, node.bytes, node.signs, self.group_note(node), self.width)
+        page = tuple(PageLine(tuple(line)) for line in lines)
+        if node.kind == SCOPE:
+            page += words_page("", *self._scope_words(node), style="dim", width=self.width - 1)
+        return page
+
+    def _scope_words(self, node: Node) -> list[str]:
+        roots = [root for root in self._screen.forest.roots.values() if root.scope == node.name]
+        return [f" {root.id}  {root.path}" for root in roots]
+
+    def group_note(self, node: Node) -> str:
+        """What is said about a root: who else may write there."""
+        root = self._screen.forest.root(node.root) if node.root else None
+        if root is None:
+            return ""
+        return " ".join(part for part in (root.path, root.note, self._screen.root_problem(root.id)) if part)
+
+    # Other ways to look
+
+    def show_mode(self, mode: str) -> None:
+        """Show the memory in another way."""
+        self.mode = mode
+        self.difference = None
+        self.read()
+        self._screen.refresh_side()
+
+    def refresh(self) -> None:
+        """Read and draw again: the width changed, or what is on disk."""
+        self.read()
+
+    # Looking at what others changed
+
+    def _start_looking(self) -> None:
+        memory = self.memory
+        if memory is None or not memory.unseen:
+            return
+
+        def looked() -> None:
+            here = self.memory
+            shown = self.shown is not None and self.shown.address == memory.address and self.mode == PREVIEW
+            if here is not None and here.address == memory.address and shown and self._screen.page_is_read:
+                self._screen.verbs.mark_seen((memory.address,), quiet=True)
+
+        self._looking = self._screen.set_timer(LOOKED, looked)
+
+    def _stop_looking(self) -> None:
+        if self._looking is not None:
+            self._looking.stop()
+            self._looking = None
+
+    # Words
+
+    def title(self) -> tuple[str, Line]:
+        """The words of the pane's title, and its notes."""
+        node = self.node
+        if node is None:
+            return "", []
+        if node.memory is None:
+            return self._screen.forest.label(node), []
+        words = str(node.memory.address)
+        if self.mode == CHANGES and self.difference is not None:
+            return f"What changed: {words}", [(self.difference.title, "agent")]
+        if self.mode == INFO:
+            return f"Info: {words}", []
+        return words, bars.memory_notes(node.memory, node.signs)
+
+    def detail_lines(self, width: int, height: int) -> list[Line]:
+        """The lines below the tree in one column."""
+        node = self.node
+        if node is None:
+            return []
+        if node.memory is None:
+            return bars.group_detail(node.files, node.bytes, node.signs, self.group_note(node), width)[:height]
+        lines = bars.detail(node.memory, node.signs, self.look, width)
+        if self.shown is not None and self.shown.address == node.memory.address:
+            lines += [list(line.runs) for line in self.shown.page[: max(height - len(lines), 0)]]
+        return lines[:height]
