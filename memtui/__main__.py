@@ -1,9 +1,10 @@
 """Pick a front; each is imported only when it is used, and this is the only module that knows more than one."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memtui.cli.call import Key
     from memtui.wire.session import Session
 

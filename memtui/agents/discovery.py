@@ -6,11 +6,11 @@ repository could have planted. An agent that left no trace costs a few looks at 
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from memtui.agents import memtui_native
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Root
+from memtui.values import NamedTuple
 
 
 class Trace(NamedTuple):

@@ -3,15 +3,20 @@
 Mux names a project's folder by a hash of its path, so which project it is can only be known from Mux's own list.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator
-from typing import NamedTuple, TypeGuard
 
 from memtui.agents.checkout import main_checkout
 from memtui.agents.layout import has_any, id_part, is_folder, is_path, names_in, short_path
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings, sha256_hex
 from memtui.engine.model import Policy, Root
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 AGENT = "mux"
 POLICY = Policy(shown_bytes=102_400, ignore=(".DS_Store", ".git", "memory-meta.json"))
@@ -138,7 +143,7 @@ def _current(surroundings: Surroundings) -> tuple[str, ...]:
 
 
 def _projects(
-    surroundings: Surroundings, home: _Home, listed: "_Listed", note: str, *, all_projects: bool
+    surroundings: Surroundings, home: _Home, listed: _Listed, note: str, *, all_projects: bool
 ) -> Iterator[Root]:
     folder = os.path.join(home.path, "memory", "project")
     alias: tuple[str, ...] = (f"{AGENT}:project",) if not home.prefix else ()
@@ -172,7 +177,7 @@ def _projects(
 
 
 def _workspaces(
-    surroundings: Surroundings, home: _Home, listed: "_Listed", note: str, *, all_projects: bool
+    surroundings: Surroundings, home: _Home, listed: _Listed, note: str, *, all_projects: bool
 ) -> Iterator[Root]:
     sessions = os.path.join(home.path, "sessions")
     names = [name for name in names_in(sessions) if is_folder(os.path.join(sessions, name, "memory"))]

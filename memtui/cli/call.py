@@ -3,8 +3,9 @@
 A command that needs no memories (help, completion, config) must not pay for finding them, nor fail with them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Protocol
 
 from memtui.cli.arguments import Arguments
 from memtui.cli.output import Output
@@ -12,7 +13,13 @@ from memtui.config.settings import Settings, load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Changes
 from memtui.errors import UsageError
+from memtui.values import TYPE_CHECKING
 from memtui.wire.session import Options, Session, open_session
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 BATCH, INTERACTIVE = 30.0, 5.0
 """Seconds to wait for another process: a command waits longer than a person in the workbench would."""

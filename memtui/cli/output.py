@@ -4,16 +4,21 @@ A memory, a name or an error may hold terminal commands. They leave this module 
 only through `raw`, as the bytes they are.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TextIO
 
 from memtui.cli import words
 from memtui.errors import MemtuiError
 from memtui.safe_text import cell_width, one_line, visible
+from memtui.values import TYPE_CHECKING, NamedTuple
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _STYLES = {
     "head": "1",

@@ -5,7 +5,6 @@ Imported only when the file exists, because a TOML parser costs a one-shot comma
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from memtui.config.by_hand import root_problem
 from memtui.config.directories import expand_user
@@ -13,6 +12,7 @@ from memtui.config.fields import FIELDS, ROOT_KEYS, TABLES, Field
 from memtui.config.settings import RootEntry, Value
 from memtui.config.smallfile import LIMIT, read_small
 from memtui.errors import UsageError
+from memtui.values import NamedTuple
 
 
 class Chosen(NamedTuple):

@@ -4,12 +4,17 @@ Settings are passed in, never fetched: a setting that can be reached from anywhe
 Nothing here creates a folder, and `config.toml` is parsed only when there is one.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from memtui.config.directories import Directories, find_directories, user_home
 from memtui.errors import UsageError
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 Value = str | int | bool
 """What a simple setting can hold."""

@@ -6,11 +6,11 @@ Agents' modules take this value and never look at the process, so that a test ca
 import os
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from memtui.config.directories import expand_user
 from memtui.config.settings import RootEntry, Settings
 from memtui.errors import NotFoundError
+from memtui.values import NamedTuple
 
 
 class Surroundings(NamedTuple):

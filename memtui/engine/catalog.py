@@ -4,10 +4,11 @@ A row is rebuilt only when its stat, its text or its ledger record changed, and 
 until then, so that a list of thousands costs a stat each and a screen can tell by identity what to draw again.
 """
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import NamedTuple, Protocol
 
 from memtui.engine import rowcache
 from memtui.engine.ledger import Record
@@ -16,6 +17,12 @@ from memtui.engine.paths import RootHandle
 from memtui.engine.readings import SETTLE_MS, Reading, Times, read
 from memtui.engine.scan import Delta, Entry, Tree
 from memtui.engine.selection import Patterns, Selection
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 HEAT_STEP_MS = 3_600_000
 """How often decaying heat is worked out anew: in this time it loses less than half a percent."""

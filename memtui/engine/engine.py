@@ -1,10 +1,11 @@
 """The engine: every verb on memories, one line each; the rules and the work are in the rooms it joins."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
 
 from memtui.engine import fsio, paths, wholefile
 from memtui.engine.events import Events
@@ -34,8 +35,11 @@ from memtui.engine.model import (
 )
 from memtui.engine.roots import Roots
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from memtui.engine.changing import Changer
     from memtui.engine.files import Site
     from memtui.engine.grace import Displaced, Grace
@@ -178,6 +182,11 @@ class Engine:
         fsio.close(found.handle)
         modified = found.status.st_mtime_ns // 1_000_000
         return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
+
+    def read_bytes(self, address: Address) -> bytes:
+        """Read a memory whole, without working out its digest; see `read`."""
+        handle = self._roots.reading(self._roots.find(address.root))
+        return wholefile.read_bytes(handle, paths.split(address.path), address)
 
     def read_version(self, address: Address, sha256: str) -> bytes:
         """The raw bytes of a version of a memory.
@@ -369,12 +378,14 @@ class Engine:
         """Be told of this process's own changes and of notices, on the thread they happen; returns how to stop it."""
         return self._events.subscribe(callback)
 
-    def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> "Watch":
+    def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> Watch:
         """Follow all roots until the watch is stopped; the callbacks come on its own thread."""
         return self._books.watch(on_changes, on_health)
 
     def notices(self) -> tuple[str, ...]:
-        """What the user must be told about memtui's own ledger, each once."""
+        """What the user must be told about memtui's own ledger, each once; nothing when it was not used."""
+        if "_ledger" not in self.__dict__:
+            return ()
         found = tuple(self._ledger.notices)
         self._ledger.notices.clear()
         return found
@@ -398,42 +409,42 @@ class Engine:
     # Each room is loaded when a verb first needs it: reading one memory must not cost what changing it does.
 
     @cached_property
-    def _ledger(self) -> "Ledger":
+    def _ledger(self) -> Ledger:
         from memtui.engine.ledger import Ledger
 
         return Ledger(self._state_dir, clock=self._clock, read_only=self._read_only)
 
     @cached_property
-    def _grace(self) -> "Grace":
+    def _grace(self) -> Grace:
         from memtui.engine.grace import Grace
 
         return Grace(self._late_write)
 
     @cached_property
-    def _changer(self) -> "Changer":
+    def _changer(self) -> Changer:
         from memtui.engine.changing import Changer
 
         return Changer(self._roots, self._ledger, self._changed, read_only=self._read_only)
 
     @cached_property
-    def _undoer(self) -> "Undoer":
+    def _undoer(self) -> Undoer:
         from memtui.engine.undoing import Undoer
 
         return Undoer(self._roots, self._ledger, self._changer, self._changed, read_only=self._read_only)
 
     @cached_property
-    def _marks(self) -> "Marks":
+    def _marks(self) -> Marks:
         from memtui.engine.marks import Marks
 
         return Marks(self._roots, self._ledger)
 
-    def _site(self, handle: paths.RootHandle, uid: int) -> "Site":
+    def _site(self, handle: paths.RootHandle, uid: int) -> Site:
         from memtui.engine.files import Site
 
         return Site(handle, uid, self._ledger, self._grace)
 
     @cached_property
-    def _books(self) -> "Library":
+    def _books(self) -> Library:
         from memtui.engine.library import Library
 
         return Library(self._roots, self._ledger, self._events, self._clock)
@@ -441,7 +452,7 @@ class Engine:
     def _changed(self, changes: Iterable[Change]) -> None:
         self._events.publish(Changes(changes=tuple(changes)))
 
-    def _late_write(self, displaced: "Displaced", data: bytes | None) -> None:
+    def _late_write(self, displaced: Displaced, data: bytes | None) -> None:
         theirs = None
         text = f"Another program finished writing {displaced.address} after it was saved here"
         try:

@@ -9,7 +9,6 @@ import contextlib
 import errno
 import os
 from collections.abc import Callable
-from typing import NamedTuple
 
 from memtui.engine import fsio, paths, wholefile
 from memtui.engine.grace import Displaced, Grace
@@ -18,6 +17,7 @@ from memtui.engine.model import Actor, Address, Conflict, Saved, Unchanged, is_p
 from memtui.engine.paths import RootHandle
 from memtui.engine.wholefile import Content
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
+from memtui.values import NamedTuple
 
 REFUSED = "refused: somebody else was first"
 SPARE = "-old"

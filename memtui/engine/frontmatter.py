@@ -5,12 +5,17 @@ are read here, without YAML and yet meaning what YAML means, so that a list of t
 through `frontmatter_guard.py`. The split keeps a hostile header from ever reaching a parser that could hang or run it.
 """
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple, TypeAlias, Union
 
 from memtui.engine.model import Problem
+from memtui.values import TYPE_CHECKING, NamedTuple
 
-Value: TypeAlias = Union[str, "list[Value]", "dict[str, Value]"]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 """A field's value. Every scalar is text, as written: no dates, numbers or booleans."""
 
 LIMIT = 16_384

@@ -4,14 +4,19 @@ Anchors, aliases, tags, merge keys, depth and size are refused on sight, so bomb
 and nothing in a file can be constructed. It exists so that no other module hands a stranger's text to a YAML loader.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from memtui.engine.frontmatter import BROKEN, DUPLICATE, EMPTY, LIMIT, OK, OTHER, TOO_BIG, UNSAFE, Value
 from memtui.engine.model import Problem
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 DEPTH = 16
 EVENTS = 2_000

@@ -5,14 +5,19 @@ stall or be the last one before a kill (`OPERATIONS` lists what can be replaced)
 last component. Errors stay `OSError`; `paths.py` turns them into refusals a person can read.
 """
 
+from __future__ import annotations
+
 import errno
 import os
-import signal
 import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 try:
     import fcntl
@@ -27,6 +32,8 @@ _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW
 _RESOLVE = 0x01 | 0x02 | 0x04 | 0x08
 """RESOLVE_NO_XDEV | NO_MAGICLINKS | NO_SYMLINKS | BENEATH, from linux/openat2.h."""
 _SYS_OPENAT2 = 437
+_SIGURG = 23
+"""On Linux, where leases are; `import signal` would cost every command a millisecond."""
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 OPERATIONS = (
@@ -167,7 +174,7 @@ def may_write(path: str) -> bool:
     return os.access(path, os.W_OK | os.X_OK)
 
 
-def list_dir(handle: int) -> "list[os.DirEntry[str]]":
+def list_dir(handle: int) -> list[os.DirEntry[str]]:
     """Every entry of an open folder."""
     with os.scandir(handle) as entries:
         return list(entries)
@@ -259,8 +266,8 @@ def has_writer(handle: int) -> bool | None:
     a name False is final: nobody can open it any more.
     """
     try:
-        # The default signal of a broken lease would end this process; this one is ignored by default.
-        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
+        # The default signal of a broken lease would end this process; SIGURG is ignored by default.
+        fcntl.fcntl(handle, fcntl.F_SETSIG, _SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     except BlockingIOError:

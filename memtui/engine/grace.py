@@ -8,10 +8,10 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 from memtui.engine import fsio
 from memtui.engine.model import Address
+from memtui.values import NamedTuple
 
 FIRST_LOOK = 0.25
 LAST_LOOK = 2.0

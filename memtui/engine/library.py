@@ -1,7 +1,6 @@
 """Everything that only reads: rows, status, search; and the watch, which reads to say what others did."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from memtui.engine import fsio, paths, wholefile
 from memtui.engine.catalog import Catalog, Rows
@@ -10,6 +9,7 @@ from memtui.engine.ledger import Ledger
 from memtui.engine.model import Address, Changes, Health, Hit, Listing, Memory, Problem, Root, RootStatus
 from memtui.engine.roots import OpenRoot, Roots
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memtui.engine.reconcile import Reconciler

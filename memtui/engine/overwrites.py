@@ -5,7 +5,8 @@ counted, not aligned: text that was only moved is not lost, and the answer costs
 """
 
 from collections import Counter
-from typing import NamedTuple
+
+from memtui.values import NamedTuple
 
 
 class TakenBack(NamedTuple):

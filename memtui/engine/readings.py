@@ -6,13 +6,13 @@ still writing. `trusted` answers the first question, `steady` the second; nobody
 
 import hashlib
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from memtui.engine import fsio, paths
 from memtui.engine.content import judge
 from memtui.engine.model import Address, Problem, Root
 from memtui.engine.scan import READ_LIMIT, Entry, Key, Tree
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.values import NamedTuple
 
 RACY_MS = 2_000
 """A file that changed less than this before it was read may change again without its stat showing it."""

@@ -4,12 +4,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine import fsio, paths
 from memtui.engine.model import Actor, Address, Problem, Root
 from memtui.engine.paths import RootHandle
 from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from memtui.engine.files import Site

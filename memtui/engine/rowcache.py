@@ -4,17 +4,22 @@ Nothing depends on it: a file that is missing, cut, garbled or of another kind i
 paint needs no scan, and a new process need not hash again what has not changed.
 """
 
+from __future__ import annotations
+
 import binascii
 import hashlib
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from memtui.engine import fsio
 from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.engine.readings import Reading
 from memtui.engine.scan import Key
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 WORTH_LOADING = 200
 """Rows; fewer are read anew more quickly than this file is loaded."""

@@ -4,17 +4,24 @@ One `Tree` per root is kept up to date, whole or one folder at a time, and says 
 exists so that nothing on disk is hidden because it is odd (it is listed with the reason), or read because it is listed.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
 
 from memtui.engine import fsio, paths
 from memtui.engine.lookalikes import flags
 from memtui.engine.model import Problem
 from memtui.engine.selection import Selection
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 READ_LIMIT = 1_048_576
 """The largest file that is read, in bytes."""
@@ -87,7 +94,7 @@ class Delta:
         self.folders = False
         """Whether folders appeared or went."""
 
-    def add(self, other: "Delta") -> None:
+    def add(self, other: Delta) -> None:
         """Join what a further look found."""
         self.changed |= other.changed
         self.gone = (self.gone - other.changed) | other.gone

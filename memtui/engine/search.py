@@ -4,10 +4,9 @@ There is no query language, so nothing anybody types can be an error of syntax, 
 make it slow: every step is one linear pass. It reads no files; whoever asks hands it the texts.
 """
 
-from typing import NamedTuple
-
 from memtui.engine.model import Hit, Memory
 from memtui.errors import UsageError
+from memtui.values import NamedTuple
 
 LIMIT = 1_000
 """The longest query, in characters."""

@@ -1,12 +1,12 @@
 """One memory, read whole through its folder's handle: raw bytes, their sha-256 and the status of the file they are."""
 
 import os
-from typing import NamedTuple
 
 from memtui.engine import fsio, paths
 from memtui.engine.model import Address
 from memtui.engine.paths import RootHandle
 from memtui.errors import NotFoundError, RefusedError
+from memtui.values import NamedTuple
 
 READ_LIMIT = 1_048_576
 """The largest memory that is read, in bytes; the limit itself is already too big."""
@@ -42,17 +42,30 @@ def read(handle: RootHandle, parts: tuple[str, ...], address: Address) -> Conten
         return read_in(folder, parts[-1], address, handle.identity[0])
 
 
+def read_bytes(handle: RootHandle, parts: tuple[str, ...], address: Address) -> bytes:
+    """Read a memory whole, without its digest; see `read`."""
+    with handle.folder(parts[:-1]) as folder:
+        descriptor, data, _ = _take(folder, parts[-1], address, handle.identity[0])
+    fsio.close(descriptor)
+    return data
+
+
 def read_in(folder: int, name: str, address: Address, device: int) -> Content:
+    """Read a memory by its name in an open folder. The caller closes `Content.handle`."""
+    descriptor, data, status = _take(folder, name, address, device)
+    return Content(descriptor, data, digest(data), status)
+
+
+def _take(folder: int, name: str, address: Address, device: int) -> tuple[int, bytes, os.stat_result]:
     descriptor, status = paths.open_regular(folder, name, address, device, READ_LIMIT - 1)
     try:
-        data = fsio.read_all(descriptor, status.st_size)
+        return descriptor, fsio.read_all(descriptor, status.st_size), status
     except OSError as error:
         fsio.close(descriptor)
         raise paths.translate(error, f"Reading {address}") from error
     except BaseException:
         fsio.close(descriptor)
         raise
-    return Content(descriptor, data, digest(data), status)
 
 
 def look(folder: int, name: str, address: Address, device: int) -> Content | None:

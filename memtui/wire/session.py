@@ -4,7 +4,6 @@ A front that put these together itself would find other roots, keep other versio
 """
 
 import os
-from typing import NamedTuple
 
 from memtui.agents import discover
 from memtui.config.settings import Settings
@@ -12,6 +11,7 @@ from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Retention, Root
 from memtui.errors import UsageError
+from memtui.values import NamedTuple
 
 
 class Options(NamedTuple):

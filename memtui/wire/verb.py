@@ -4,7 +4,7 @@ The command line parses, helps, completes and documents from these values alone,
 different story than the others.
 """
 
-from typing import NamedTuple
+from memtui.values import NamedTuple
 
 
 class Param(NamedTuple):

@@ -12,12 +12,10 @@ from contextlib import contextmanager
 from memtui.cli import results
 from memtui.cli.call import Call
 from memtui.curation.external import PrivateCopy, editor_command, run_in_terminal
-from memtui.curation.merge import merge3
+from memtui.curation.merge import Merge, merge3
 from memtui.engine.model import Address, Conflict, Snapshot
-from memtui.errors import NotFoundError, RefusedError, StorageError
+from memtui.errors import ConflictError, NotFoundError, RefusedError, StorageError
 from memtui.wire import outcomes
-
-_MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 
 _MERGE = ("m", "merge both texts, then look at the result")
 _WRITE = ("w", "write yours, under the same name")
@@ -65,8 +63,8 @@ class _Flow:
         self._expected: str | None = None
         self._text = b""
         """What the editor opens with, then what it left."""
-        self._merging = False
-        """Whether the text may hold conflict markers of ours."""
+        self._merge: Merge | None = None
+        """The merge whose markers the text may still hold."""
         self._copy: PrivateCopy | None = None
 
     def start(self, *, new: bool) -> None:
@@ -144,7 +142,7 @@ class _Flow:
             self._out.say("There are conflict markers left.")
             if self._ask(_EDIT, _STOP) == "e":
                 return None
-            raise RefusedError("The merge is not finished.", code="E_CONFLICT", unharmed="The memory is as it was.")
+            raise ConflictError("The merge is not finished.", unharmed="The memory is as it was.")
         refusal = results.conflict(conflict)
         gone = conflict.current_sha256 is None
         if not self._out.interactive or self._out.json:
@@ -156,7 +154,7 @@ class _Flow:
             self._base, self._expected = b"", None
             return self._save_again()
         if answer == "m":
-            return self._merge(conflict)
+            return self._put_together(conflict)
         if answer == "e":
             return None
         self._forget()
@@ -169,7 +167,7 @@ class _Flow:
             return outcomes.DONE
         raise refusal
 
-    def _merge(self, conflict: Conflict) -> int | None:
+    def _put_together(self, conflict: Conflict) -> int | None:
         """Put both texts together; what cannot be decided goes to the editor with markers."""
         theirs = self._call.engine.read(self._address)
         try:
@@ -178,14 +176,15 @@ class _Flow:
             self._out.say("One of the texts is not UTF-8, so they cannot be merged.")
             return self._decide(conflict)
         self._rebase(theirs)
-        self._text = merge.text(("YOURS", "BASE", "AGENT")).encode()
+        self._text = merge.text().encode()
         if merge.conflicts:
-            self._merging = True
+            self._merge = merge
             return None
         self._out.say("Both texts go together without a conflict.")
         answer = self._ask(("w", "write the merged text"), ("e", "look at it in the editor first"), _STOP)
         if answer == "s":
-            raise RefusedError("The merge was not written.", code="E_CONFLICT", unharmed="The memory is as it was.")
+            self._forget()
+            raise ConflictError("The merge was not written.", unharmed="Both texts are in history.")
         return self._save_again() if answer == "w" else None
 
     def _save_again(self) -> int | None:
@@ -215,7 +214,8 @@ class _Flow:
                 return answer.strip().lower()
 
     def _marked(self) -> bool:
-        return self._merging and any(line.startswith(_MARKERS) for line in self._text.split(b"\n"))
+        """Whether a conflict is still open in the text."""
+        return self._merge is not None and self._merge.has_markers(self._text.decode("utf-8", "replace"))
 
     def _rebase(self, snapshot: Snapshot) -> None:
         self._base, self._expected = snapshot.bytes, snapshot.sha256

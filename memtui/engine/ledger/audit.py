@@ -2,11 +2,11 @@
 
 import hashlib
 import os
-from typing import NamedTuple
 
 from memtui.engine.ledger.database import Row
 from memtui.engine.ledger.versions import VersionTable, pack, unpack
 from memtui.engine.model import Address, AuditRecord, Draft, TrashEntry
+from memtui.values import NamedTuple
 
 
 class Intent(NamedTuple):

@@ -5,18 +5,23 @@ without the WAL race that older system libraries have. A ledger that cannot be r
 makes a memory unreadable.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import apsw
 
 from memtui.engine import fsio
 from memtui.engine.ledger.migrations import LATEST, MIGRATIONS
 from memtui.errors import BusyError, MemtuiError, StorageError
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 BUSY_MS = 10_000
 """How long one statement waits for another process's transaction."""
@@ -53,7 +58,8 @@ class Database:
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """Run a query."""
         with self._guard, self._errors():
-            return self._retry(lambda: list(self._connection().execute(sql, values)))
+            found: list[Row] = self._retry(lambda: list(self._connection().execute(sql, values)))
+            return found
 
     def row(self, sql: str, values: tuple[Value, ...] = ()) -> Row | None:
         """Run a query of which only the first row matters."""

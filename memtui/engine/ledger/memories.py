@@ -5,10 +5,10 @@ Pins and uses live here and nowhere else, so that a file can never pin itself.
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from memtui.engine.ledger.database import Database, Row
 from memtui.engine.model import Root
+from memtui.values import NamedTuple
 
 HALF_LIFE_MS = 7 * 24 * 3_600_000
 """A use counts half after this long."""

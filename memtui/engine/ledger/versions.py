@@ -4,12 +4,12 @@ import hashlib
 import os
 import zlib
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from memtui.engine.ledger.database import backup_time
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.model import Retention, Version
 from memtui.errors import NotFoundError, RefusedError, StorageError
+from memtui.values import NamedTuple
 
 _WORTH_PACKING = 256
 DAY_MS = 24 * 3_600_000
