@@ -23,6 +23,10 @@ from memtui.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
+    Row = tuple[Any, ...]
+else:
+    Row = tuple
+
 BUSY_MS = 10_000
 """How long one statement waits for another process's transaction."""
 BACKUPS = 3
@@ -30,7 +34,6 @@ BACKUP_EVERY_MS = 24 * 3_600_000
 LARGEST_BACKUP = 512 * 1024 * 1024
 
 Value = str | bytes | int | float | None
-Row = tuple[Any, ...]
 
 
 class Database:
