@@ -19,7 +19,7 @@ from memtui.engine.scan import Key
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
 
 WORTH_LOADING = 200
 """Rows; fewer are read anew more quickly than this file is loaded."""
@@ -28,7 +28,7 @@ _LARGEST = 64 * 1024 * 1024
 _FORMAT = "memtui rows 1"
 _FOLDER = "rows"
 
-Columns = dict[str, list[Any]]
+Columns: TypeAlias = "dict[str, list[Any]]"
 
 
 class Cached(NamedTuple):
