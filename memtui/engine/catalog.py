@@ -14,7 +14,7 @@ from memtui.engine import rowcache
 from memtui.engine.ledger import Record
 from memtui.engine.model import Address, Memory, Problem, Root, is_person
 from memtui.engine.paths import RootHandle
-from memtui.engine.readings import SETTLE_MS, Reading, Times, read
+from memtui.engine.readings import SETTLE_MS, Contents, Reading, Times, read
 from memtui.engine.scan import Delta, Entry, Tree
 from memtui.engine.selection import Patterns, Selection
 from memtui.values import TYPE_CHECKING, NamedTuple
@@ -75,8 +75,12 @@ class Shelf:
         """Paths whose row changed since somebody took the news."""
         self.writing: frozenset[str] = frozenset()
         """Paths with content that is not settled, as the reconciler says."""
+        self.baseline: set[str] = set()
+        """Paths of the first look at a root that are not recorded yet, and no news."""
         self.held: dict[str, bool] = {}
         """Paths that are gone but not believed to be, and whether to show them as missing."""
+        self.lost: dict[str, Memory] | None = None
+        """The last rows of what went, once a reconciler says what to hold."""
         self.result: Rows | None = None
         self.complete = False
         """Whether the whole root was looked at."""
@@ -149,6 +153,11 @@ class Catalog:
         found = rowcache.load(self._state_dir, root)
         return None if found is None else Rows(found.rows, len(found.rows), sum([row.bytes for row in found.rows]))
 
+    def last_identity(self, root: Root) -> tuple[int, int] | None:
+        """The (device, inode) the root had when its rows were last written down."""
+        found = rowcache.load(self._state_dir, root)
+        return None if found is None else found.identity
+
     def keep(self, *, small: bool = True) -> None:
         """Write changed rows down for the next process.
 
@@ -181,6 +190,7 @@ class Catalog:
         *,
         folders: Iterable[str] | None = None,
         names: Mapping[str, Collection[str]] | None = None,
+        contents: Contents | None = None,
     ) -> Delta:
         """Bring a shelf up to date with the disk and the ledger.
 
@@ -190,6 +200,7 @@ class Catalog:
             uid: the ledger's id of the root.
             folders: only these folders.
             names: only these names, by folder.
+            contents: receives what is read.
 
         Raises:
             MemtuiError: the root's folder cannot be listed.
@@ -225,19 +236,28 @@ class Catalog:
         changed = delta.changed | delta.flagged | delta.gone
         shelf.news |= delta.changed | delta.gone
         if stale:
-            changed |= self.read(shelf, handle, stale).keys()
-        changed |= self._changed_records(shelf, force=new_uid)
+            changed |= self.read(shelf, handle, stale, contents).keys()
         self._rebuild(shelf, changed)
+        self.follow(shelf, force=new_uid)
         return delta
 
+    def follow(self, shelf: Shelf, *, force: bool = False) -> None:
+        """Bring a shelf up to date with the ledger, if anybody wrote to it."""
+        changed = self._changed_records(shelf, force=force)
+        shelf.news |= changed
+        self._rebuild(shelf, changed)
+
     def read(
-        self, shelf: Shelf, handle: RootHandle, wanted: Iterable[str], contents: dict[str, bytes] | None = None
+        self, shelf: Shelf, handle: RootHandle, wanted: Iterable[str], contents: Contents | None = None
     ) -> dict[str, Reading]:
         """Read memories now, whatever their stats say; rows follow at the next look. See `readings.read`."""
         times = Times(self._clock(), self._ticks())
         found = read(handle, shelf.tree, list(wanted), shelf.readings, times, contents)
+        for path, reading in found.items():
+            before = shelf.readings.get(path)
+            if before is None or before.sha256 != reading.sha256 or before.steady is not reading.steady:
+                shelf.news.add(path)
         shelf.readings.update(found)
-        shelf.news |= found.keys()
         for path, reading in found.items():
             if reading.trusted:
                 shelf.stale.discard(path)
@@ -257,6 +277,7 @@ class Catalog:
         changed |= {path for path in held.keys() | shelf.held.keys() if held.get(path) is not shelf.held.get(path)}
         shelf.writing, shelf.held = frozenset(writing), dict(held)
         self._rebuild(shelf, changed)
+        shelf.lost = {path: row for path, row in (shelf.lost or {}).items() if path in held}
 
     def result(self, shelf: Shelf) -> Rows:
         """The rows as of the last look."""
@@ -298,16 +319,17 @@ class Catalog:
         for path in changed:
             entry = shelf.tree.entry(path)
             before = rows.get(path)
-            row = before
+            row: Memory | None = None
             if entry is not None:
                 row = _row(shelf, entry, before, now)
-            elif path not in shelf.held:
-                row = None
-            elif before is not None:
-                row = before._replace(missing=shelf.held[path])
+            elif path in shelf.held and (last := before or (shelf.lost or {}).get(path)) is not None:
+                row = last._replace(missing=shelf.held[path])
             if row is None:
-                if before is not None:
-                    del rows[path]
+                if before is None:
+                    continue
+                del rows[path]
+                if shelf.lost is not None:
+                    shelf.lost[path] = before
             elif row != before:
                 rows[path] = row
             else:
@@ -343,7 +365,7 @@ def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory 
     root = shelf.root
     if record is None:
         # Nothing recorded: news only where the root's content was recorded before.
-        unseen = bool(shelf.records) and sha is not None
+        unseen = bool(shelf.records) and sha is not None and path not in shelf.baseline
         return Memory(
             address, root.scope, root.agent, key.size, modified_at, sha, description, unseen=unseen, problems=problems
         )

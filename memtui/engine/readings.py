@@ -36,6 +36,28 @@ class Reading(NamedTuple):
     """Whether its writer is done: it was read twice, or had not changed for long."""
 
 
+class Contents:
+    """The bytes of what was read, as far as there is room: whoever misses some reads them again."""
+
+    def __init__(self, room: int = 32 * 1024 * 1024) -> None:
+        """Begin empty, with room for so many bytes."""
+        self._room = room
+        self._data: dict[str, bytes] = {}
+
+    def add(self, path: str, data: bytes) -> None:
+        """Keep the bytes of one memory if there is room."""
+        self._room += len(self._data.pop(path, b""))
+        if len(data) <= self._room:
+            self._room -= len(data)
+            self._data[path] = data
+
+    def take(self, path: str) -> bytes | None:
+        """Hand the bytes of one memory out, and make room."""
+        data = self._data.pop(path, None)
+        self._room += len(data or b"")
+        return data
+
+
 class Times(NamedTuple):
     """When a look happens."""
 
@@ -51,7 +73,7 @@ def read(
     wanted: Iterable[str],
     before: dict[str, Reading],
     times: Times,
-    contents: dict[str, bytes] | None = None,
+    contents: "Contents | None" = None,
 ) -> dict[str, Reading]:
     """Read memories, one folder handle at a time.
 
@@ -75,7 +97,7 @@ def read(
                 for entry in entries:
                     data = _read_one(opened, handle, entry, before.get(entry.path), times, found)
                     if contents is not None and data is not None:
-                        contents[entry.path] = data
+                        contents.add(entry.path, data)
         except NotFoundError:
             continue  # the folder went since it was listed: the next look at its parent tells
         except MemtuiError as error:

@@ -389,6 +389,23 @@ class Tree:
             above.below = above.below - {name}
 
 
+def is_there(handle: paths.RootHandle, parts: tuple[str, ...]) -> bool:
+    """Whether anything but a folder is under a name, listed or not.
+
+    Raises:
+        MemtuiError: it cannot be told.
+    """
+    try:
+        with handle.folder(parts[:-1]) as opened:
+            return not stat.S_ISDIR(fsio.stat_at(opened, parts[-1]).st_mode)
+    except NotFoundError:
+        return False
+    except OSError as error:
+        if error.errno in _GONE:
+            return False
+        raise paths.translate(error, f"Looking for {'/'.join(parts)!r}") from error
+
+
 def _entry(folder: Folder, name: str, key: Key, own_device: bool) -> Entry:
     """Judge one name by its stat."""
     path = folder.join(name)

@@ -1,0 +1,168 @@
+"""What others did: looks at the disk, settles what it finds, records it in the ledger and says it once.
+
+The watch's events only say where to look first; every belief is made here, from scans and reads, by the rules of
+`beliefs.py`. It exists so that a lost event, a half-written file or our own save never becomes a wrong story.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+
+from memtui.engine.beliefs import QUIET_MS, Beliefs
+from memtui.engine.catalog import Catalog, monotonic_ms
+from memtui.engine.ledger import Ledger
+from memtui.engine.model import Change, Changes, Root
+from memtui.engine.rootpass import NOWHERE, Gathered, Glance, RootPass, State, Tools
+from memtui.engine.roots import Roots
+from memtui.errors import MemtuiError
+
+_ROUNDS = 4
+"""How often a single call looks again for files that were changed a moment ago."""
+RETRY_MS = 1_000
+"""When to try again what the ledger could not take."""
+_LEDGER_TROUBLE = ("E_STORE", "E_STORE_DAMAGED", "E_LOCKED", "E_DISK_FULL")
+
+
+class Reconciler:
+    """Keeps what is believed of every root equal to the disk. Safe to share between threads."""
+
+    def __init__(
+        self,
+        roots: Roots,
+        ledger: Ledger,
+        catalog: Catalog,
+        *,
+        clock: Callable[[], int],
+        ticks: Callable[[], int] | None = None,
+        wait: Callable[[float], object] | None = None,
+    ) -> None:
+        """Take what it works with; nothing is looked at yet.
+
+        Args:
+            roots: the roots.
+            ledger: where settled versions are recorded.
+            catalog: where what is on disk is kept.
+            clock: milliseconds since the epoch.
+            ticks: milliseconds that only move forward; the system's monotonic clock if not given.
+            wait: how a single call waits for a file to settle, in seconds.
+        """
+        self._roots = roots
+        self._catalog = catalog
+        self._tools = Tools(roots, ledger, catalog, clock, ticks or monotonic_ms)
+        self._wait = wait or threading.Event().wait
+        self._guard = threading.RLock()
+        self._states: dict[str, State] = {}
+        self._own: deque[Change] = deque()
+
+    def published(self, changes: Changes) -> None:
+        """Take note of changes this process made and told by itself, so that they are not told again. Never waits."""
+        self._own.extend(changes.changes)
+
+    def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
+        """Look at whole roots once, record what others finished and say it.
+
+        Waits a few tenths of a second at most for files that were changed a moment ago. A file that went is told as
+        deleted only when it is known to be gone for long enough.
+
+        Args:
+            root_ids: these roots; None for all.
+        """
+        gathered = Gathered()
+        with self._guard:
+            roots = {root.id: Glance() for root in self._roots.chosen(root_ids)}
+            for _ in range(_ROUNDS):
+                self._pass(roots, gathered, patient=False)
+                roots = {root_id: NOWHERE for root_id in roots if self._settling(root_id)}
+                if not roots:
+                    break
+                self._wait(QUIET_MS / 1000)
+        return gathered.changed()
+
+    def look(self, glances: Mapping[str, Glance]) -> Changes:
+        """Make one pass for a watch: look where it says and at everything undecided. Never waits.
+
+        Args:
+            glances: where to look, by root id. Roots that are not named are looked at where something is due.
+
+        Returns:
+            What is new; settled versions of one burst come together.
+        """
+        gathered = Gathered()
+        with self._guard:
+            now = self._tools.ticks()
+            wanted = dict(glances)
+            for root_id, state in self._states.items():
+                if state.due is not None and state.due <= now:
+                    wanted.setdefault(root_id, NOWHERE)
+            self._pass(wanted, gathered, patient=True)
+        return gathered.changed()
+
+    def due(self) -> int | None:
+        """When to call `look` again although nothing happens, in ticks; None: no need."""
+        with self._guard:
+            return min((state.due for state in self._states.values() if state.due is not None), default=None)
+
+    def roots(self) -> tuple[Root, ...]:
+        """The roots that are looked after."""
+        return self._roots.all()
+
+    def folders(self, root: Root) -> tuple[str, ...]:
+        """The folders of a root as of the last pass, relative to it; none when it is not there."""
+        state = self._states.get(root.id)
+        if state is None or not state.here:
+            return ()
+        shelf = self._catalog.shelf(root)
+        with shelf.guard:
+            return tuple(shelf.tree.folders)
+
+    def keep(self) -> None:
+        """Write rows down for the next process's first paint."""
+        self._catalog.keep()
+
+    # --- one pass
+
+    def _settling(self, root_id: str) -> bool:
+        state = self._states.get(root_id)
+        if state is None or state.beliefs is None or state.due is None:
+            return False
+        return bool(state.beliefs.noticed) and state.due - self._tools.ticks() <= 2 * QUIET_MS
+
+    def _pass(self, glances: Mapping[str, Glance], gathered: Gathered, *, patient: bool) -> None:
+        own = [self._own.popleft() for _ in range(len(self._own))]
+        for root in self._roots.all():
+            state = self._states.setdefault(root.id, State())
+            if state.beliefs is not None:
+                _note_own(state.beliefs, root, own)
+            glance = glances.get(root.id)
+            if glance is None:
+                continue
+            try:
+                opened = self._roots.open(root)
+                if opened.handle is None:
+                    self._away(root, state, gathered)
+                    continue
+                shelf = self._catalog.shelf(root)
+                with shelf.guard:
+                    RootPass(self._tools, root, state, shelf, opened, gathered, patient=patient).run(glance)
+            except MemtuiError as error:
+                if error.code in _LEDGER_TROUBLE:
+                    state.due = self._tools.ticks() + RETRY_MS
+                    raise
+                self._away(root, state, gathered)
+
+    def _away(self, root: Root, state: State, gathered: Gathered) -> None:
+        """A root that is not there is an empty root; what it held is not deleted."""
+        if state.here:
+            gathered.roots.add(root.id)
+        state.here, state.due = False, None
+        if state.beliefs is not None:
+            state.beliefs.gone.clear()
+            state.beliefs.noticed.clear()
+
+
+def _note_own(beliefs: Beliefs, root: Root, own: Iterable[Change]) -> None:
+    for change in own:
+        if change.address.root == root.id:
+            beliefs.wrote(change.address.path, change.after)
+        if change.old_address is not None and change.old_address.root == root.id:
+            beliefs.wrote(change.old_address.path, None)

@@ -1,0 +1,365 @@
+"""One pass over one root: look, decide, record, tell.
+
+`beliefs.py` decides and this carries it out. It exists so that what is told was read twice, is in the ledger first, and
+was still so when the ledger took it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from memtui.engine import gitwork
+from memtui.engine.beliefs import AT_WORK_MS, DELETED_MS, EMPTIED_MS, QUIET_MS, Beliefs, Event, Look, Told, View
+from memtui.engine.catalog import Catalog, Shelf
+from memtui.engine.ledger import Ledger, Observation
+from memtui.engine.model import OUTSIDE, Address, Change, Changes, Notice, Root
+from memtui.engine.overwritten import overwritten
+from memtui.engine.paths import split
+from memtui.engine.readings import Contents
+from memtui.engine.roots import OpenRoot, Roots
+from memtui.engine.scan import is_there
+from memtui.errors import MemtuiError
+
+BATCH_FILES, BATCH_BYTES = 500, 8 * 1024 * 1024
+"""So much is recorded in one transaction."""
+RETELL_MS = 1_000
+"""A memory that never comes to rest is told to be drawn again only this often."""
+_UNREADABLE = View(None, 0, steady=False, since=0)
+"""Something is there, and nothing more can be said of it."""
+
+
+class Tools(NamedTuple):
+    """What a pass works with."""
+
+    roots: Roots
+    ledger: Ledger
+    catalog: Catalog
+    clock: Callable[[], int]
+    ticks: Callable[[], int]
+
+
+class Glance(NamedTuple):
+    """Where to look in one root."""
+
+    everything: bool = True
+    folders: frozenset[str] = frozenset()
+    """Folders to list again."""
+    names: Mapping[str, frozenset[str]] = {}
+    """Names to look at, by folder."""
+
+
+NOWHERE = Glance(everything=False)
+"""Look only at what is undecided."""
+
+
+class State:
+    """What is remembered of one root from one pass to the next."""
+
+    def __init__(self) -> None:
+        """Begin with a root that was never looked at."""
+        self.beliefs: Beliefs | None = None
+        self.uid = -1
+        self.identity: tuple[int, int] | None = None
+        self.here: bool | None = None
+        """Whether its folder was there; None before the first look."""
+        self.moved = False
+        """Whether it is another folder than the one whose content is believed."""
+        self.emptied = False
+        self.baseline: dict[str, str] = {}
+        """Content at the first sight of the root, which is no news."""
+        self.heard: dict[str, Told] = {}
+        """What was told although the ledger cannot be written."""
+        self.told: dict[str, int] = {}
+        """When a name that is being written was last told to be drawn again."""
+        self.due: int | None = None
+
+
+class Gathered:
+    """What one pass brings together."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.changes: list[Change] = []
+        self.touched: set[Address] = set()
+        self.roots: set[str] = set()
+        self.notices: list[Notice] = []
+
+    def changed(self) -> Changes:
+        """The pass as one value."""
+        touched = self.touched - {change.address for change in self.changes}
+        return Changes(tuple(self.changes), frozenset(touched), frozenset(self.roots), tuple(self.notices))
+
+
+class RootPass:
+    """One pass over one root, its shelf's guard held."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        root: Root,
+        state: State,
+        shelf: Shelf,
+        opened: OpenRoot,
+        gathered: Gathered,
+        *,
+        patient: bool,
+    ) -> None:
+        """Take what the pass is about; see `Reconciler.look` for `patient`."""
+        assert opened.handle is not None
+        self._tools = tools
+        self._root = root
+        self._state = state
+        self._shelf = shelf
+        self._opened = opened
+        self._handle = opened.handle
+        self._gathered = gathered
+        self._patient = patient
+        self._contents = Contents()
+        self._first = state.beliefs is None or state.uid != opened.uid
+        self._fresh = self._first and opened.fresh and state.here is not False
+        """First sight of a root that was there when we came: its content is no news."""
+
+    def run(self, glance: Glance) -> None:
+        """Make the pass.
+
+        Raises:
+            MemtuiError: the root cannot be listed, or the ledger cannot take what was found; nothing is lost by that.
+        """
+        state, shelf, tools = self._state, self._shelf, self._tools
+        beliefs, glance = self._begin(glance)
+        self._look(glance, beliefs)
+        looked, shelf.news = shelf.news, set()
+        if self._first:
+            looked |= beliefs.known.keys() | shelf.readings.keys()
+            shelf.rebuilt.clear()
+        if self._fresh:
+            state.baseline = {path: found.sha256 for path, found in shelf.readings.items() if found.sha256}
+            shelf.baseline = set(state.baseline)
+        step = beliefs.step(self._sight(beliefs), looked)
+        state.due = step.due
+        if tools.ledger.mode == "normal" and not tools.ledger.read_only:
+            self._record(step.events, beliefs)
+            if self._first and self._opened.fresh:
+                tools.ledger.mark_baseline(self._opened.uid)
+                tools.roots.baselined(self._root)
+        else:
+            self._only_tell(step.events, beliefs)
+        tools.catalog.follow(shelf)
+        tools.catalog.show(shelf, writing=step.writing & beliefs.noticed.keys(), held=step.held)
+        if step.emptied and not state.emptied:
+            self._gathered.roots.add(self._root.id)
+        state.emptied = step.emptied
+        if state.moved and len(beliefs.gone) < len(beliefs.known):
+            state.moved = False
+        self._touch(beliefs)
+
+    # --- looking
+
+    def _begin(self, glance: Glance) -> tuple[Beliefs, Glance]:
+        """Notice that the root came back, or is another folder than before."""
+        state, identity = self._state, self._handle.identity
+        beliefs = state.beliefs
+        if beliefs is None or state.uid != self._opened.uid:
+            records = self._tools.ledger.records(self._opened.uid)
+            beliefs = Beliefs({path: record.sha256 for path, record in records.items() if record.sha256})
+        elif state.identity != identity or not state.here:
+            beliefs.gone.clear()
+            self._gathered.roots.add(self._root.id)
+            state.moved |= state.identity != identity
+            glance = Glance()
+        if state.here is False:
+            self._gathered.roots.add(self._root.id)
+        state.beliefs, state.uid, state.identity, state.here = beliefs, self._opened.uid, identity, True
+        return beliefs, Glance() if self._first else glance
+
+    def _look(self, glance: Glance, beliefs: Beliefs) -> None:
+        catalog, shelf, handle, uid = self._tools.catalog, self._shelf, self._handle, self._opened.uid
+        if glance.everything:
+            catalog.look(shelf, handle, uid, contents=self._contents)
+            return
+        if glance.folders:
+            catalog.look(shelf, handle, uid, folders=glance.folders, contents=self._contents)
+        names: dict[str, set[str]] = {folder: set(some) for folder, some in glance.names.items()}
+        for path in (*beliefs.noticed, *beliefs.gone):
+            folder, _, name = path.rpartition("/")
+            if folder not in glance.folders:
+                names.setdefault(folder, set()).add(name)
+        catalog.look(shelf, handle, uid, names=names, contents=self._contents)
+
+    def _sight(self, beliefs: Beliefs) -> Look:
+        """What this look saw, for deciding."""
+        state, now = self._state, self._tools.clock()
+        hold = DELETED_MS
+        empty = not len(self._shelf.tree)
+        if any(self._shelf.tree.entry(path) is None for path in beliefs.known):
+            if gitwork.at_work(self._root.path, now):
+                hold = AT_WORK_MS
+            if self._first and empty:
+                last = self._tools.catalog.last_identity(self._root)
+                state.moved = last is not None and last != self._handle.identity
+        ours = self._intended()
+        return Look(
+            now=self._tools.ticks(),
+            view=self._view,
+            told=self._told,
+            ours=ours.get,
+            hold=hold,
+            empty=empty,
+            hold_all=None if state.moved else EMPTIED_MS,
+            patient=self._patient,
+            gone_for=self._gone_for if self._first else lambda _path: 0,
+        )
+
+    def _view(self, path: str) -> View | None:
+        entry, reading = self._shelf.tree.entry(path), self._shelf.readings.get(path)
+        if entry is None:
+            # Not listed is not gone: a limit, a folder without permission or a changed layout may hide it.
+            try:
+                return _UNREADABLE if is_there(self._handle, split(path)) else None
+            except MemtuiError:
+                return _UNREADABLE  # nobody can tell
+        if reading is None or reading.sha256 is None:
+            return _UNREADABLE
+        return View(reading.sha256, reading.key.ino, reading.steady, reading.since)
+
+    def _told(self, path: str) -> Told | None:
+        if (heard := self._state.heard.get(path)) is not None:
+            return heard
+        record = self._shelf.records.get(path)
+        return None if record is None else Told(record.sha256, record.actor)
+
+    def _intended(self) -> dict[str, Told]:
+        """What memtui's own unfinished changes are about to leave under each name."""
+        found: dict[str, Told] = {}
+        for intent in self._tools.ledger.open_intents(self._opened.uid):
+            if intent.new_path is not None:
+                found[intent.path] = Told(None, intent.actor)
+                if intent.new_uid in (None, self._opened.uid):
+                    found[intent.new_path] = Told(intent.after or intent.before, intent.actor)
+            else:
+                found[intent.path] = Told(intent.after, intent.actor)
+        return found
+
+    def _gone_for(self, path: str) -> int:
+        """How long the nearest folder that is still there has not changed: the name is gone since then at least."""
+        folder = path.rpartition("/")[0]
+        while folder not in self._shelf.tree.folders:
+            folder = folder.rpartition("/")[0]
+        return max(0, self._tools.clock() - self._shelf.tree.folders[folder].mtime_ns // 1_000_000)
+
+    # --- recording and telling
+
+    def _record(self, events: Iterable[Event], beliefs: Beliefs) -> None:
+        batch: list[tuple[Event, Observation]] = []
+        size = 0
+        for event in events:
+            if event.actor is not None:
+                self._tell(event, beliefs)
+                continue
+            data = None
+            if event.after is not None:
+                data = self._settled(event, beliefs)
+                if data is None:
+                    continue
+                size += len(data)
+            batch.append((event, self._observation(event, data)))
+            if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+                self._flush(batch, beliefs)
+                batch, size = [], 0
+        self._flush(batch, beliefs)
+
+    def _observation(self, event: Event, data: bytes | None) -> Observation:
+        return Observation(event.path, event.kind, event.after, data, OUTSIDE.name, self._tools.clock(), event.old_path)
+
+    def _settled(self, event: Event, beliefs: Beliefs) -> bytes | None:
+        """The bytes of a version that is to be recorded; None when another text is there by now."""
+        data = self._contents.take(event.path)
+        if data is None:
+            self._tools.catalog.read(self._shelf, self._handle, [event.path], self._contents)
+            data = self._contents.take(event.path)
+        reading = self._shelf.readings.get(event.path)
+        if data is not None and reading is not None and reading.sha256 == event.after:
+            return data
+        now = self._tools.ticks()
+        beliefs.put_off(event.path, now)
+        self._state.due = min(self._state.due or now + QUIET_MS, now + QUIET_MS)
+        return None
+
+    def _flush(self, batch: list[tuple[Event, Observation]], beliefs: Beliefs) -> None:
+        if not batch:
+            return
+        ledger, uid = self._tools.ledger, self._opened.uid
+        old: list[tuple[Event, Observation]] = []
+        news: list[tuple[Event, Observation]] = []
+        with ledger.transaction():
+            same = ledger.change_counter() == self._shelf.counter
+            for event, observation in batch:
+                if not same and not self._still(event):
+                    continue  # memtui wrote it meanwhile, here or elsewhere: the next pass sees that
+                known = self._state.baseline.get(event.path) == event.after or event.before == event.after
+                (old if known and event.kind in ("created", "modified") else news).append((event, observation))
+            if old:
+                ledger.observe(uid, [observation for _, observation in old], baseline=True)
+            if news:
+                ledger.observe(uid, [observation for _, observation in news])
+        for event, _ in old:
+            self._shelf.baseline.discard(event.path)
+            self._state.baseline.pop(event.path, None)
+            beliefs.accept(event)
+        for event, observation in news:
+            self._state.baseline.pop(event.path, None)
+            self._tell(event, beliefs)
+            if event.kind == "modified" and event.after is not None and observation.data is not None:
+                address, now = self._address(event.path), self._tools.clock()
+                notice = overwritten(ledger, uid, address, event.before, event.after, observation.data, now)
+                if notice is not None:
+                    self._gathered.notices.append(notice)
+        self._tools.catalog.follow(self._shelf)
+
+    def _still(self, event: Event) -> bool:
+        """Whether the ledger knows of the names what it did when this was decided."""
+        for path in (event.path, event.old_path):
+            if path is None:
+                continue
+            record, before = self._tools.ledger.record(self._opened.uid, path), self._shelf.records.get(path)
+            if (record.sha256 if record else None) != (before.sha256 if before else None):
+                return False
+        return True
+
+    def _only_tell(self, events: Iterable[Event], beliefs: Beliefs) -> None:
+        """Tell what cannot be recorded because the ledger is only read."""
+        for event in events:
+            if self._state.baseline.pop(event.path, None) == event.after and event.after is not None:
+                beliefs.accept(event)
+            else:
+                self._tell(event, beliefs)
+            self._state.heard[event.path] = Told(event.after, event.actor or OUTSIDE.name)
+            if event.old_path is not None:
+                self._state.heard[event.old_path] = Told(None, OUTSIDE.name)
+
+    def _tell(self, event: Event, beliefs: Beliefs) -> None:
+        beliefs.accept(event)
+        self._gathered.changes.append(
+            Change(
+                self._address(event.path),
+                event.kind,
+                event.actor or OUTSIDE.name,
+                event.before,
+                event.after,
+                self._tools.clock(),
+                None if event.old_path is None else self._address(event.old_path),
+            )
+        )
+
+    def _touch(self, beliefs: Beliefs) -> None:
+        state, now = self._state, self._tools.ticks()
+        state.told = {path: at for path, at in state.told.items() if path in beliefs.noticed}
+        for path in self._shelf.rebuilt:
+            if path in beliefs.noticed:
+                if now - state.told.get(path, now - RETELL_MS) < RETELL_MS:
+                    continue
+                state.told[path] = now
+            self._gathered.touched.add(self._address(path))
+        self._shelf.rebuilt.clear()
+
+    def _address(self, path: str) -> Address:
+        return Address(self._root.id, path)
