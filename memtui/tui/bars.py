@@ -211,7 +211,7 @@ def footer(actions: Sequence[Action], width: int, *, end: Sequence[Action] = ())
     room = width - sum(cell_width(text) for text, _ in tail) - 2
     line: Line = [(" ", "dim")]
     for action in sorted((a for a in actions if a.footer), key=lambda a: a.footer):
-        key = shown_key(action.keys[0]).replace(" ", "")
+        key = shown_key(action.keys[0])
         size = len(key) + len(action.label) + 3
         if size > room:
             break

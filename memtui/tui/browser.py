@@ -30,7 +30,7 @@ from memtui.tui.lines import Lines
 from memtui.tui.preview import PageView
 from memtui.tui.rowlist import RowList
 from memtui.tui.rows import Effect, Forest
-from memtui.tui.side import PREVIEW, Side
+from memtui.tui.side import INFO, Side
 from memtui.tui.tree import MemoryTree
 from memtui.tui.verbs import Verbs
 from memtui.tui.viewing import Viewing
@@ -256,6 +256,8 @@ class BrowserScreen(KeyedScreen[None]):
     def perform(self, action: Action) -> None:
         """Do it."""
         self._clear_status()
+        if not action.moves:
+            self.side.follow(self.memories.current, by_user=True)
         self.commands.run(action.id)
 
     def asks_at_once(self, first: str) -> Line | None:
@@ -375,8 +377,10 @@ class BrowserScreen(KeyedScreen[None]):
 
     def _about_lines(self, width: int) -> list[Line]:
         node = self.side.node
-        if node is None or node.memory is None or self.side.mode != PREVIEW:
+        if node is None or self.side.mode == INFO:
             return []
+        if node.memory is None:
+            return self.side.group_lines(node, width)[:2]
         return list(bars.about(node.memory, node.signs, self.side.look, width))
 
     def _detail_lines(self, width: int) -> list[Line]:

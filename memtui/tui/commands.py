@@ -381,7 +381,7 @@ class Commands:
                 lambda action=action: screen.attempt(action),  # type: ignore[misc]
                 self.unavailable(action),
             )
-            for action in in_room(*BROWSER_ROOMS, actions=screen.table)
+            for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
             if action.id not in skip and action.id in self._does
         ]
         app = screen.app
@@ -409,3 +409,8 @@ class Commands:
             [("  memtui demo", "key"), (" shows everything on samples, with an agent that keeps writing", "name")],
         ]
         return lines
+
+
+def _palette_rank(action: Action) -> tuple[bool, bool]:
+    """Moving about comes last in the palette, what is everywhere in the middle."""
+    return action.moves, action.room == "everywhere"

@@ -79,6 +79,7 @@ class Filtering:
         screen = self._screen
         screen.forest.set_filter(text)
         screen.memories.apply(REBUILT, by_user=True)
+        self._go_to_match()
         if self._bar is not None:
             count = f"{screen.forest.matched:,} of {len(screen.forest.nodes):,}"
             self._bar.note([(count, "strong" if screen.forest.matched else "warning")])
@@ -90,12 +91,17 @@ class Filtering:
         if not text.strip():
             self.clear()
             return
+        self._go_to_match()
+
+    def _go_to_match(self) -> None:
+        """Leave a folder for the next memory that matches."""
         node = self._screen.memories.current
-        if node is not None and node.memory is None:
-            matches = [index for index, row in enumerate(self._screen.forest.rows()) if row.memory is not None]
-            after = [index for index in matches if index >= self._screen.memories.cursor] or matches
-            if after:
-                self._screen.memories.go(after[0])
+        if node is None or node.memory is not None:
+            return
+        matches = [index for index, row in enumerate(self._screen.forest.rows()) if row.memory is not None]
+        after = [index for index in matches if index >= self._screen.memories.cursor] or matches
+        if after:
+            self._screen.memories.go(after[0])
 
     def _cancel(self) -> None:
         self.close_prompt()

@@ -119,7 +119,7 @@ class KeyedScreen(Screen[T]):
             if line is not None:
                 self.show_hint(line)
             else:
-                self.set_timer(HINT_AFTER, lambda: self._hint(key))
+                self.set_timer(HINT_AFTER, lambda: self._show_choices(key))
         elif step.cancelled:
             self._cancelled(step.cancelled)
         elif step.action is not None:
@@ -131,7 +131,7 @@ class KeyedScreen(Screen[T]):
         if self.asks_at_once(first) is not None:
             self.say("Cancelled; nothing was changed.")
 
-    def _hint(self, first: str) -> None:
+    def _show_choices(self, first: str) -> None:
         if self._sequences.pending != first:
             return
         line: Line = [(f" {shown_key(first)} ", "strong"), (" ", "dim")]

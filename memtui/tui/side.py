@@ -80,13 +80,25 @@ class Side:
             self._screen.bridge.drop("side")
             self._show_group(node)
             return
+        if not moved and self._still_true(node):
+            return
         kept = self._kept()
-        if kept is not None:
+        if kept is not None and self.mode == PREVIEW:
             self._give(kept)
         else:
             self._rest = self._screen.set_timer(REST, self.read)
         if by_user and moved:
             self._start_looking()
+
+    def _still_true(self, node: Node) -> bool:
+        """Whether what is shown is what is on disk; the marks beside it stay until the cursor leaves."""
+        memory = node.memory
+        if memory is None or self.mode == INFO:
+            return False
+        if self.mode == CHANGES:
+            return self.difference is not None and self.difference.sha256 == memory.sha256
+        shown = self.shown
+        return shown is not None and shown.address == memory.address and shown.sha256 == memory.sha256
 
     def _kept(self) -> reading.Shown | None:
         memory = self.memory
@@ -193,11 +205,15 @@ class Side:
         """Draw what is known about a folder, root or scope."""
         from memtui.tui.pages import PageLine
 
-        lines = bars.group_detail(node.files, node.bytes, node.signs, self.group_note(node), self.width)
-        page = tuple(PageLine(tuple(line)) for line in lines)
+        lines = self.group_lines(node, self.width)
+        page = tuple(PageLine(tuple(line)) for line in (lines if self._screen.one_column else lines[2:]))
         if node.kind == SCOPE:
             page += words_page("", *self._scope_words(node), style="dim", width=self.width - 1)
         return page
+
+    def group_lines(self, node: Node, width: int) -> list[Line]:
+        """What is said about a folder, root or scope."""
+        return bars.group_detail(node.files, node.bytes, node.signs, self.group_note(node), width)
 
     def _scope_words(self, node: Node) -> list[str]:
         roots = [root for root in self._screen.forest.roots.values() if root.scope == node.name]
@@ -265,7 +281,7 @@ class Side:
         if node is None:
             return []
         if node.memory is None:
-            return bars.group_detail(node.files, node.bytes, node.signs, self.group_note(node), width)[:height]
+            return self.group_lines(node, width)[:height]
         lines = bars.detail(node.memory, node.signs, self.look, width)
         if self.shown is not None and self.shown.address == node.memory.address:
             lines += [list(line.runs) for line in self.shown.page[: max(height - len(lines), 0)]]
