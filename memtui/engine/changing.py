@@ -303,6 +303,12 @@ class Changer:
             raise RefusedError(
                 f"{root.id} is read-only.", code="E_READ_ONLY", hint=root.note or "Its files belong to somebody else."
             )
+        if root.policy.elsewhere and not included(root, address.path):
+            raise RefusedError(
+                f"{address} belongs to another root, further in.",
+                code="E_NAME",
+                hint="Use that root's address; `memtui roots` lists them.",
+            )
         if not address.path.isascii() and any("\udc80" <= c <= "\udcff" for c in address.path):
             raise RefusedError(
                 f"{address} has a name that is not UTF-8.",

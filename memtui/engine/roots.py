@@ -243,7 +243,7 @@ class Roots:
             scope, slash, path = text[len("/memories/") :].partition("/")
             if slash and path and not os.path.lexists(text):
                 return self._checked(Address(self.find(f"memtui:{scope}").id, path))
-        if not text.startswith(("/", "./", "../", "~/")):
+        if not text.startswith(("/", "./", "../")):
             root_id, slash, path = text.partition("/")
             if slash and path:
                 try:
@@ -253,10 +253,10 @@ class Roots:
                     if found is not None:
                         return found
                     raise
-        found = self._from_file(os.path.expanduser(text))
+        found = self._from_file(text)
         if found is not None:
             return found
-        if text.startswith(("/", "./", "../", "~/")):
+        if text.startswith(("/", "./", "../")):
             raise NotFoundError(
                 f"{text!r} lies in no known root.",
                 code="E_NO_ROOT",
@@ -268,6 +268,9 @@ class Roots:
 
     def _checked(self, address: Address) -> Address:
         paths.split(address.path)
+        root = self.find(address.root)
+        if root.policy.elsewhere and not included(root, address.path):
+            return self._from_file(f"{root.path}/{address.path}") or address
         return address
 
     def _from_file(self, text: str) -> Address | None:
@@ -284,11 +287,13 @@ class Roots:
 
 
 def included(root: Root, path: str) -> bool:
-    """Whether a path belongs to a root that holds only some files of its folder."""
+    """Whether a path belongs to a root, which may hold only some files of its folder."""
     include = root.policy.include
-    return include is None or any(
-        path == pattern or (pattern.endswith("/") and path.startswith(pattern)) for pattern in include
-    )
+    return (include is None or _named(path, include)) and not _named(path, root.policy.elsewhere)
+
+
+def _named(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(path == pattern or (pattern.endswith("/") and path.startswith(pattern)) for pattern in patterns)
 
 
 def _identity(root: Root) -> tuple[int, int] | None:
