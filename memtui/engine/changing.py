@@ -99,7 +99,7 @@ class Changer:
         with self._site(root, actor, create=True) as site:
             self._check_room(site, root)
             txn = transaction(self._ledger, "create", actor, f"create {address}")
-            result = files.create(site, address, data, Job(txn, actor, "created"))
+            result = files.create(site, address, data, Job(txn, actor, "created"), mode=_mode(root))
         if isinstance(result, Saved):
             self._tell(address, "created", actor, None, result.sha256)
         return result
@@ -396,6 +396,11 @@ def encode(text: str | bytes, root: Root, address: Address) -> bytes:
     if len(data) > root.policy.write_bytes:
         raise _too_big(address, len(data), root.policy.write_bytes)
     return data
+
+
+def _mode(root: Root) -> int | None:
+    """Private, except where the file is meant to be committed and shared."""
+    return 0o644 if root.in_checkout else None
 
 
 def _too_big(address: Address, size: int, limit: int) -> RefusedError:

@@ -55,6 +55,8 @@ class Roots:
         self._guard = threading.RLock()
         self._roots: dict[str, Root] = {}
         self._handles: dict[str, RootHandle] = {}
+        self._replaced: list[RootHandle] = []
+        """Folders that lost their name, kept open for whoever still reads through them."""
         self._uids: dict[str, tuple[tuple[int, int] | None, int, bool]] = {}
         self._locks: dict[int, RootLock] = {}
         self.problems: dict[str, list[Problem]] = {}
@@ -120,7 +122,7 @@ class Roots:
             identity = _identity(root)
             handle = self._handles.get(root.id)
             if handle is not None and handle.identity != identity:
-                del self._handles[root.id]  # left to whoever still reads through it; closed when collected
+                self._replaced.append(self._handles.pop(root.id))
                 handle = None
             if handle is None and identity is not None:
                 handle = self._handles[root.id] = RootHandle(root)
@@ -135,7 +137,10 @@ class Roots:
         """
         with self._guard:
             handle = self._handles.get(root.id)
-            if handle is None or handle.identity != _identity(root):
+            if handle is not None and handle.identity != _identity(root):
+                self._replaced.append(self._handles.pop(root.id))
+                handle = None
+            if handle is None:
                 handle = self._handles[root.id] = RootHandle(root)
             return handle
 
@@ -222,8 +227,9 @@ class Roots:
     def close(self) -> None:
         """Close every folder and lock."""
         with self._guard:
-            for handle in self._handles.values():
+            for handle in (*self._handles.values(), *self._replaced):
                 handle.close()
+            self._replaced.clear()
             for lock in self._locks.values():
                 lock.close()
             self._handles.clear()
