@@ -7,8 +7,6 @@ through `frontmatter_guard.py`. The split keeps a hostile header from ever reach
 
 from __future__ import annotations
 
-import re
-
 from memtui.engine.model import Problem
 from memtui.values import TYPE_CHECKING, NamedTuple
 
@@ -54,11 +52,7 @@ class Description(NamedTuple):
     problem: Problem | None
 
 
-_KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_-]{0,199}):(?: +(.*))?")
-_DOUBLE = re.compile(r'"((?:[^"\\]|\\["\\])*)"(?: +#.*)?')
-_SINGLE = re.compile(r"'((?:[^']|'')*)'(?: +#.*)?")
-_FLOW_ITEM = re.compile(r"""(\w[\w./ -]*)|"([^"\\,]*)"|'([^',]*)'""")
-_ESCAPE = re.compile(r"\\(.)")
+_FLOW_SIGNS = dict.fromkeys(map(ord, "_./ -"))
 _NOT_FIRST = frozenset(" ?:,[]{}#&*!|>'\"%@`")
 
 
@@ -137,12 +131,8 @@ def plain_scalar(text: str) -> Value | None:
     """Read what stands behind `key: ` as a one-line scalar or list; None when only YAML can tell what it means."""
     text = text.rstrip(" ")
     first = text[:1]
-    if first == '"':
-        match = _DOUBLE.fullmatch(text)
-        return _ESCAPE.sub(r"\1", match[1]) if match else None
-    if first == "'":
-        match = _SINGLE.fullmatch(text)
-        return match[1].replace("''", "'") if match else None
+    if first in ("'", '"') and len(text) > 1 and text[-1] == first:
+        return _unquoted(text[1:-1], first)
     if first == "[":
         return _flow_list(text)
     if not first or first in _NOT_FIRST or (first == "-" and not text[1:2].isalnum()):
@@ -151,6 +141,29 @@ def plain_scalar(text: str) -> Value | None:
     if comment >= 0:
         text = text[:comment].rstrip(" ")
     return None if ": " in text or text[-1] == ":" else text
+
+
+def _unquoted(text: str, quote: str) -> str | None:
+    """Read what stands between quotes on one line; None when it holds more than the commonest escapes.
+
+    The text is printable, so control characters can stand for what has been read.
+    """
+    if quote == "'":
+        text = text.replace("''", "\1")
+        return None if quote in text else text.replace("\1", quote)
+    if "\\" in text:
+        text = text.replace("\\\\", "\0").replace('\\"', "\1")
+    if quote in text or "\\" in text:
+        return None
+    return text.replace("\0", "\\").replace("\1", quote)
+
+
+def _key(line: str) -> tuple[str, str] | None:
+    """Split `key: rest` for keys of ASCII letters, digits, `_` and `-`."""
+    key, colon, rest = line.partition(":")
+    if not colon or (rest and rest[0] != " ") or len(key) > 200 or key[:1] == "-" or not key.isascii():
+        return None
+    return (key, rest.lstrip(" ")) if key.replace("-", "_").isidentifier() else None
 
 
 def _opening(data: bytes, at: int) -> int:
@@ -193,11 +206,11 @@ def _plain_fields(block: bytes) -> dict[str, Value] | None:
         if len(content) != len(line) or content.startswith("- "):
             below.append(line)
             continue
-        match = _KEY.fullmatch(line)
-        if match is None or match[1] in fields or (below and not _nest(fields, key, below)):
+        entry = _key(line)
+        if entry is None or entry[0] in fields or (below and not _nest(fields, key, below)):
             return None
         below = []
-        key, rest = match[1], match[2]
+        key, rest = entry
         if not rest or rest[0] == "#":
             fields[key] = ""
             continue
@@ -227,13 +240,13 @@ def _nest(fields: dict[str, Value], key: str, lines: list[str]) -> bool:
                 return False
             items.append(value)
             continue
-        match = _KEY.fullmatch(content)
-        if match is None or match[1] in inner:
+        entry = _key(content)
+        if entry is None or entry[0] in inner:
             return False
-        value = plain_scalar(match[2]) if match[2] and match[2][0] != "#" else ""
+        value = plain_scalar(entry[1]) if entry[1] and entry[1][0] != "#" else ""
         if value is None:
             return False
-        inner[match[1]] = value
+        inner[entry[0]] = value
     fields[key] = items if is_list else inner
     return True
 
@@ -245,10 +258,15 @@ def _flow_list(text: str) -> Value | None:
     inner = text[1:-1].strip(" ")
     items: list[Value] = []
     for part in inner.split(",") if inner else ():
-        match = _FLOW_ITEM.fullmatch(part.strip(" "))
-        if match is None:
+        item = part.strip(" ")
+        quote = item[:1]
+        if quote in ("'", '"') and len(item) > 1 and item[-1] == quote:
+            item = item[1:-1]
+            if quote in item or "\\" in item:
+                return None
+        elif not (quote.isalnum() or quote == "_") or not item.translate(_FLOW_SIGNS).isalnum():
             return None
-        items.append(match[match.lastindex or 1])
+        items.append(item)
     return items
 
 

@@ -143,7 +143,7 @@ class Memory(NamedTuple):
     sha256: str | None
     """None when the content could not be read (see `problems`)."""
     description: str = ""
-    """One line, at most 200 characters, from the front matter; may hold hostile text."""
+    """One line from the front matter, at most 200 characters and an ellipsis; may hold hostile text."""
     pinned: bool = False
     uses: int = 0
     heat: float = 0.0

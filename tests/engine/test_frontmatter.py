@@ -140,7 +140,7 @@ def test_plain_blocks_need_no_yaml() -> None:
         "import sys; from memtui.engine.frontmatter import describe;"
         "told = describe(b'---\\nname: a\\ndescription: \"b: c\"\\nmetadata:\\n  type: user\\n---\\n');"
         "assert told.description == 'b: c';"
-        "sys.exit(any(name in sys.modules for name in ('yaml', 'frontmatter', 'pathlib', 'dataclasses')))"
+        "sys.exit(any(name in sys.modules for name in ('re', 'typing', 'yaml', 'frontmatter', 'pathlib', 'dataclasses')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
