@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, TextArea
 
+from memtui.curation.merge import BASE, BOTH, BOTH_THEIRS_FIRST, CONFLICT, THEIRS, YOURS
 from memtui.tui import conflict_view as view
 from memtui.tui.actions import ACTIONS, Action, in_room, shown_key
 from memtui.tui.cells import Run
@@ -24,7 +25,7 @@ from memtui.tui.keyed import KeyedScreen
 from memtui.tui.lines import Line, Lines
 from memtui.tui.lines_view import LinesView
 from memtui.tui.memory_text import MemoryText
-from memtui.tui.merge_session import CONFLICT, MergeSession, split_lines
+from memtui.tui.merge_session import MergeSession, bytes_of
 
 NARROW_ROWS = 30
 """Below this height the file after the merge gets only a few rows."""
@@ -155,33 +156,33 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         was_open = self.session.is_open(self.index)
         self.session.decide([self.index], choice)
         later = [index for index in self.session.open if index > self.index] or list(self.session.open)
-        if was_open and later and choice != "open":
+        if was_open and later and choice:
             self.index = later[0]
         self.draw(top=True)
 
     def action_take_yours(self) -> None:
         """Take YOURS here."""
-        self._decide("yours")
+        self._decide(YOURS)
 
     def action_take_agent(self) -> None:
         """Take AGENT here."""
-        self._decide("agent")
+        self._decide(THEIRS)
 
     def action_take_both(self) -> None:
         """Take both, YOURS first."""
-        self._decide("both")
+        self._decide(BOTH)
 
     def action_take_both_agent(self) -> None:
         """Take both, AGENT first."""
-        self._decide("both_agent")
+        self._decide(BOTH_THEIRS_FIRST)
 
     def action_take_base(self) -> None:
         """Take the original."""
-        self._decide("base")
+        self._decide(BASE)
 
     def action_reopen(self) -> None:
         """Take the decision back."""
-        self._decide("open")
+        self._decide("")
 
     def action_undo_decision(self) -> None:
         """Undo the last decision."""
@@ -255,7 +256,7 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         if not self.session.hunks:
             return
         chunk = self.session.chunks[self.index]
-        lines = self.session.lines(self.index) if not self.session.is_open(self.index) else chunk.yours or chunk.agent
+        lines = self.session.lines(self.index) if not self.session.is_open(self.index) else chunk.yours or chunk.theirs
         area = self.query_one(ResultEditor)
         area.open_text("".join(lines).replace("\r\n", "\n"), read_only=False)
         self.add_class("-editing")
@@ -267,10 +268,10 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         area = self.query_one(ResultEditor)
         chunk = self.session.chunks[self.index]
         text = area.text
-        if any(line.endswith("\r\n") for line in (*chunk.yours, *chunk.agent, *chunk.base)):
+        if any(line.endswith("\r\n") for line in (*chunk.yours, *chunk.theirs, *chunk.base)):
             text = text.replace("\n", "\r\n")
         self._close_edit()
-        self.session.decide([self.index], "edited", split_lines(text))
+        self.session.decide([self.index], "edited", text)
         self.draw()
 
     def action_drop_edit(self) -> None:
@@ -306,7 +307,7 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         if self.session.open:
             self.say(view.closing_words(self.session))
             return
-        self._host.write_result(self.session.result.encode(errors="surrogateescape"))
+        self._host.write_result(bytes_of(self.session.result))
 
     def action_later(self) -> None:
         """Come back later."""

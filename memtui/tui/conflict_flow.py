@@ -15,6 +15,7 @@ from memtui.tui.bridge import WRITE
 from memtui.tui.conflict import ConflictScreen
 from memtui.tui.conflict_gone import GoneScreen
 from memtui.tui.conflict_view import Parties
+from memtui.tui.merge_session import bytes_of
 from memtui.tui.text_form import read_form, same_text
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class ConflictFlow:
         else:
             before = self._editing.sessions.get(self._address)
             if before is not None:
-                session = before.carry_over(session.chunks)
+                session = before.carry_over(session)
             editable = all(read_form(data).editable for data in (self._base, self._yours, self._disk or b""))
             self._screen = ConflictScreen(self._parties(), session, self, editable=editable, table=self._editing.table)
         self._editing.show_screen(self._screen)
@@ -163,7 +164,7 @@ class ConflictFlow:
             )
 
         def again(found: tuple[bytes | None, MergeSession]) -> None:
-            screen.take_session(self._parties(), screen.session.carry_over(found[1].chunks), words)
+            screen.take_session(self._parties(), screen.session.carry_over(found[1]), words)
 
         self._editing.run(lambda _: jobs.merge(base, yours, disk), again, what="merge both sides")
 
@@ -185,7 +186,7 @@ class ConflictFlow:
             else:
                 screen.take_whole(text)
 
-        edit_text_outside(self._editing, session.with_markers().encode(), self._address.name, edited, screen.say)
+        edit_text_outside(self._editing, bytes_of(session.with_markers()), self._address.name, edited, screen.say)
 
     # --- answers of both screens
 

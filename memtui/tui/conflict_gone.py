@@ -21,7 +21,7 @@ from memtui.tui.editor_bars import EditorPrompt
 from memtui.tui.keyed import KeyedScreen
 from memtui.tui.lines import Line, Lines
 from memtui.tui.lines_view import LinesView
-from memtui.tui.merge_session import YOURS, Chunk, MergeSession, split_lines
+from memtui.tui.merge_session import text_of
 
 
 class GoneHost(Protocol):
@@ -59,8 +59,7 @@ deletion (your text goes to the history), `s` keeps your text under another name
         """Take BASE, YOURS and who is in it."""
         super().__init__(table)
         self.parties = parties
-        self._base = split_lines(base.decode(errors="surrogateescape"))
-        self._yours = split_lines(yours.decode(errors="surrogateescape"))
+        self._base, self._yours = text_of(base), text_of(yours)
         self._host = host
         self._said = ""
 
@@ -107,9 +106,8 @@ deletion (your text goes to the history), `s` keeps your text under another name
         self.query_one("#gone-header", Lines).set_lines(
             [(f" DELETED {visible(self.parties.address)} ", "title-focus")], [(who, "description")]
         )
-        session = MergeSession([Chunk(YOURS, self._base, self._yours, self._base)])
         lines: list[Line] = [[(" your change against BASE, the text you opened:", "heading")], []]
-        lines += view.file_change(session.chunks[0], max(width - 1, 20))
+        lines += view.file_change(self._base, self._yours, max(width - 1, 20))
         self.query_one("#gone-text", LinesView).show(lines)
         keys: list[Run] = []
         for action in in_room("gone", actions=self.table):

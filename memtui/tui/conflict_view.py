@@ -6,21 +6,23 @@ colour repeats. Pure: a session and a width in, lines out.
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from rich.cells import chop_cells
 
+from memtui.curation.diff import ADDED, REMOVED, SAME, LineChange, Span, line_changes, word_spans
+from memtui.curation.merge import BASE, BOTH, BOTH_EQUAL, BOTH_THEIRS_FIRST, CONFLICT, THEIRS, YOURS, Lines
+from memtui.curation.merge import SAME as UNCHANGED
 from memtui.safe_text import cell_width, visible
 from memtui.tui.cells import Run
 from memtui.tui.lines import Line
-from memtui.tui.merge_session import AGENT, CHOICES, CONFLICT, EQUAL, SAME, YOURS, Chunk, Lines, MergeSession
+from memtui.tui.merge_session import CHOICES, MergeSession
 
 SIDE_BY_SIDE = 110
 """From this width on both sides can stand next to each other."""
-DETAILED = 400
-"""Chunks with more lines on a side are shown as all taken out, all put in."""
-MARK = {"yours": "yours", "agent": "agent", "both": "both", "both_agent": "both", "base": "base", "edited": "edited"}
+_SHORT = {YOURS: "yours", THEIRS: "agent", BOTH: "both", BOTH_THEIRS_FIRST: "both", BASE: "base", "edited": "edited"}
+_STYLE = {YOURS: "draft", THEIRS: "agent", BASE: "strong"}
+_SIGN = {SAME: (" ", "description"), REMOVED: ("-", "del"), ADDED: ("+", "add")}
 
 
 class Parties(NamedTuple):
@@ -53,104 +55,104 @@ def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run
 
 
 def hunk_title(session: MergeSession, index: int) -> str:
-    """Name a hunk: which one, where, and what was decided."""
+    """Name a place: which one, where, and what was decided."""
     hunks = session.hunks
     chunk = session.chunks[index]
-    decision = session.decision(index)
+    choice = session.choice(index)
     kind = "conflict" if chunk.kind == CONFLICT else "change"
-    if session.is_open(index):
+    if not choice:
         state = "OPEN AGAIN" if index in session.again else "OPEN"
     elif chunk.kind == CONFLICT:
-        state = f"-> {CHOICES[decision.choice]}"
+        state = f"-> {CHOICES[choice]}"
     else:
-        state = {YOURS: "only YOURS", AGENT: "only AGENT", SAME: "both alike"}[chunk.kind]
-        state += f", merged -> {CHOICES[decision.choice]}"
-    blank = "  only white space differs" if _only_blank(chunk) else ""
+        state = {YOURS: "only YOURS changed", THEIRS: "only AGENT changed", BOTH_EQUAL: "both changed alike"}[
+            chunk.kind
+        ]
+        state += f", merged -> {CHOICES[choice]}"
+    blank = "  only white space differs" if chunk.kind == CONFLICT and chunk.whitespace_only else ""
     return f"{kind} {hunks.index(index) + 1}/{len(hunks)}  line {chunk.yours_line + 1}  {state}{blank}"
 
 
 def hunk_lines(session: MergeSession, index: int, parties: Parties, width: int, *, beside: bool = False) -> list[Line]:
-    """Show one hunk: BASE, and what each side made of it."""
+    """Show one place: BASE, and what each side made of it."""
     chunk = session.chunks[index]
-    choice = "" if session.is_open(index) else session.decision(index).choice
-    lines: list[Line] = []
-    lines += _side("BASE", "[o] or 0", chunk.base, chunk.base_line, width, "strong", chosen=choice == "base")
+    choice = session.choice(index)
+    lines: list[Line] = [_label("BASE", "[o] or 0", width, "strong", chosen=choice == BASE)]
+    for number, part in enumerate(chunk.base):
+        lines += _numbered(("    ", "name"), chunk.base_line + number + 1, _pieces(part, "name"), width)
+    if not chunk.base:
+        lines.append([("    (no lines)", "description")])
     lines.append([])
-    yours = ("both", "both_agent", "yours")
-    agent = ("both", "both_agent", "agent")
+    both = (BOTH, BOTH_THEIRS_FIRST)
     sides = (
-        ("YOURS", "[y] or 1", chunk.yours, chunk.yours_line, "draft", choice in yours),
-        (parties.agent_name, "[a] or 2", chunk.agent, chunk.agent_line, "agent", choice in agent),
+        ("YOURS", "[y] or 1", chunk.yours, chunk.yours_line, "draft", choice in (YOURS, *both)),
+        (parties.agent_name, "[a] or 2", chunk.theirs, chunk.theirs_line, "agent", choice in (THEIRS, *both)),
     )
-    if beside:
-        half = (width - 3) // 2
-        columns = [
-            _change(name, keys, chunk.base, text, start, half, style, chosen=chosen)
-            for name, keys, text, start, style, chosen in sides
-        ]
-        lines += _next_to(columns[0], columns[1], half)
-    else:
-        for name, keys, text, start, style, chosen in sides:
-            lines += _change(name, keys, chunk.base, text, start, width, style, chosen=chosen)
-            lines.append([])
-    return lines
+    room = (width - 3) // 2 if beside else width
+    columns: list[list[Line]] = [
+        [_label(name, keys, room, style, chosen=chosen), *_change(chunk.base, text, start, room)]
+        for name, keys, text, start, style, chosen in sides
+    ]
+    return lines + (_next_to(columns[0], columns[1], room) if beside else [*columns[0], [], *columns[1]])
 
 
 def result_lines(session: MergeSession, index: int, width: int) -> list[Line]:
-    """Show what stands for one hunk now."""
+    """Show what stands for one place now."""
     if session.is_open(index):
-        return [
-            [("  ?????  ", "conflict"), ("choose a side, both or the original, or edit the text here", "description")]
-        ]
+        return [[("  ?????  ", "conflict"), ("choose a side, both or the original, or edit the text", "description")]]
     text = session.lines(index)
     if not text:
         return [[("    (these lines go)", "description")]]
-    return [line for number, part in enumerate(text) for line in _numbered("    ", number, part, width, "good", "name")]
+    start = session.chunks[index].yours_line + 1
+    rows = [_numbered(("    ", "good"), start + n, _pieces(part, "name"), width) for n, part in enumerate(text)]
+    return [line for row in rows for line in row]
 
 
 def file_lines(session: MergeSession, current: int, width: int) -> tuple[list[Line], int]:
-    """Show the whole file as it would be written, and where the current hunk is in it."""
+    """Show the whole file as it would be written, and where the current place is in it."""
     lines: list[Line] = []
-    number = top = 0
+    number, top = 1, 0
     for index, chunk in enumerate(session.chunks):
         if index == current:
             top = len(lines)
         if session.is_open(index):
-            lines.append([("  ???     ", "conflict"), ("<open conflict>", "conflict")])
+            lines.append([("  ???     <open conflict>", "conflict")])
             continue
-        choice = session.decision(index).choice if chunk.kind != EQUAL else ""
-        sign = "  ok" if index == current and chunk.kind != EQUAL else "    "
+        choice = session.choice(index) if chunk.kind != UNCHANGED else ""
+        sign = ("  > " if index == current and choice else "    ", "good")
         for part in session.lines(index):
-            style = "name" if choice else "description"
-            note = MARK.get(choice, "")
-            rows = _numbered(sign, number, part, width - 7, "good", style)
-            for row in rows:
-                used = sum(cell_width(visible(text)) for text, _ in row)
-                tail: list[Run] = [(" " * max(width - 7 - used, 0) + f"{note:>6}", _STYLE.get(choice, "dim"))]
-                lines.append([*row, *tail] if note else row)
+            rows = _numbered(sign, number, _pieces(part, "name" if choice else "description"), width - 7)
+            if choice:
+                rows[0] = _with_note(rows[0], f"{_SHORT[choice]:>6}", _STYLE.get(choice, "good"), width)
+            lines += rows
             number += 1
     return lines, top
 
 
-_STYLE = {"yours": "draft", "agent": "agent", "both": "good", "both_agent": "good", "base": "strong", "edited": "good"}
+def file_change(base: str, yours: str, width: int) -> list[Line]:
+    """Show what one side did to a whole text, three lines around each change."""
+    found = line_changes(base, yours)
+    changed = [n for n, change in enumerate(found) if change.kind != SAME]
+    near = {place for n in changed for place in range(n - 3, n + 4)}
+    lines: list[Line] = []
+    for n, change in enumerate(found):
+        if n in near:
+            sign, style = _SIGN[change.kind]
+            lines += _numbered((f"  {sign} ", style), _number(change), [(_body(change), style)], width)
+        elif n - 1 in near or not n:
+            lines.append([("    ...", "dim")])
+    return lines
 
 
 def closing_words(session: MergeSession) -> str:
     """Say what ctrl+s would do, or why it does nothing yet."""
-    open_ = session.counts.open
-    if open_:
-        return f"ctrl+s is off: {open_} {'conflict is' if open_ == 1 else 'conflicts are'} still open"
+    left = session.counts.open
+    if left:
+        return f"ctrl+s is off: {left} {'conflict is' if left == 1 else 'conflicts are'} still open"
     text = session.result
     total = text.count("\n") + (bool(text) and not text.endswith("\n"))
     parts = ", ".join(f"{count} {choice}" for choice, count in session.sources().items() if count)
     return f"ctrl+s writes {total:,} line{'' if total == 1 else 's'}" + (f": {parts}" if parts else "")
-
-
-def _side(name: str, keys: str, text: Lines, start: int, width: int, style: str, *, chosen: bool) -> list[Line]:
-    lines: list[Line] = [_label(name, keys, width, style, chosen=chosen)]
-    for number, part in enumerate(text):
-        lines += _numbered("    ", start + number, part, width, "name", "name")
-    return lines if text else [*lines, [("    (no lines)", "description")]]
 
 
 def _label(name: str, keys: str, width: int, style: str, *, chosen: bool) -> list[Run]:
@@ -158,61 +160,86 @@ def _label(name: str, keys: str, width: int, style: str, *, chosen: bool) -> lis
     return [(words, style), (" " * max(width - len(words) - len(keys) - 1, 1), "name"), (keys, "key")]
 
 
-def _change(
-    name: str, keys: str, base: Lines, text: Lines, start: int, width: int, style: str, *, chosen: bool
-) -> list[Line]:
-    """Show one side as what it did to BASE."""
-    lines: list[Line] = [_label(name, keys, width, style, chosen=chosen)]
+def _change(base: Lines, text: Lines, start: int, width: int) -> list[Line]:
+    """Show one side as what it did to BASE, the words that differ marked."""
     if text == base:
-        return [*lines, [("    (as in BASE)", "description")]]
-    number = start
-    for sign, part in _diff(base, text):
-        ink = {"-": "del", "+": "add"}.get(sign, "description")
-        lines += _numbered(f"  {sign} ", number, part, width, ink, ink)
-        number += sign != "-"
-    return lines
-
-
-def file_change(chunk: Chunk, width: int) -> list[Line]:
-    """Show what one side did to a whole text, three lines around each change."""
-    found = _diff(chunk.base, chunk.yours)
-    near = {place for n, (sign, _) in enumerate(found) if sign != " " for place in range(n - 3, n + 4)}
+        return [[("    (as in BASE)", "description")]]
+    if not text:
+        return [[("    (takes these lines out)", "del")]]
+    changes = line_changes("".join(base), "".join(text))
     lines: list[Line] = []
-    number, skipped = 0, False
-    for n, (sign, part) in enumerate(found):
-        if n in near:
-            ink = {"-": "del", "+": "add"}.get(sign, "description")
-            lines += _numbered(f"  {sign} ", number, part, width, ink, ink)
-            skipped = False
-        elif not skipped:
-            lines.append([("    ...", "dim")])
-            skipped = True
-        number += sign != "-"
+    for change, spans in zip(changes, _spans(changes), strict=True):
+        sign, style = _SIGN[change.kind]
+        number = (change.other_line or change.base_line or 1) + start
+        lines += _numbered((f"  {sign} ", style), number, _cut(_body(change), spans, style), width)
     return lines
 
 
-def _diff(base: Lines, text: Lines) -> list[tuple[str, str]]:
-    if max(len(base), len(text)) > DETAILED:
-        return [("-", line) for line in base] + [("+", line) for line in text]
-    found: list[tuple[str, str]] = []
-    for kind, a, b, c, d in SequenceMatcher(None, base, text, autojunk=False).get_opcodes():
-        if kind == "equal":
-            found += [(" ", line) for line in base[a:b]]
-        else:
-            found += [("-", line) for line in base[a:b]] + [("+", line) for line in text[c:d]]
-    return found
+def _spans(changes: list[LineChange]) -> list[list[Span]]:
+    """Which words differ, where one removed line stands against one added line."""
+    spans: list[list[Span]] = [[] for _ in changes]
+    for n in range(len(changes) - 1):
+        before, after = changes[n], changes[n + 1]
+        alone = n + 2 == len(changes) or changes[n + 2].kind != ADDED
+        if before.kind == REMOVED and after.kind == ADDED and alone and (not n or changes[n - 1].kind != REMOVED):
+            spans[n], spans[n + 1] = word_spans(before.text, after.text)
+    return spans
 
 
-def _numbered(sign: str, number: int, text: str, width: int, sign_style: str, style: str) -> list[list[Run]]:
-    """Show one line with its number, folded at the width; line ends that are not `\\n` stay visible."""
-    body = visible(text.removesuffix("\n").removesuffix("\r").expandtabs(4))
-    if text.endswith("\r\n"):
-        body += "␍"
-    elif text and not text.endswith("\n"):
-        body += "  (no line end)"
-    parts = chop_cells(body, max(width - 11, 10)) or [""]
-    first: list[Run] = [(sign, sign_style), (f"{number + 1:>4}  ", "number"), (parts[0], style)]
-    return [first, *([(f"{sign}      ", sign_style), (part, style)] for part in parts[1:])]
+def _cut(text: str, spans: list[Span], style: str) -> list[Run]:
+    """Cut a line into runs; the spans are between braces in a style of their own, so that no colour is needed."""
+    runs: list[Run] = []
+    at = 0
+    for start, end in spans:
+        if (start, end) == (0, len(text)):
+            break
+        runs += [(text[at:start], style), ("{" + text[start:end] + "}", "match")]
+        at = end
+    return [*runs, (text[at:], style)]
+
+
+def _body(change: LineChange) -> str:
+    return change.text if change.ended else f"{change.text}  (no line end)"
+
+
+def _number(change: LineChange) -> int:
+    return change.other_line or change.base_line or 0
+
+
+def _pieces(line: str, style: str) -> list[Run]:
+    return [(line.removesuffix("\n") if line.endswith("\n") else f"{line}  (no line end)", style)]
+
+
+def _numbered(sign: Run, number: int, runs: list[Run], width: int) -> list[list[Run]]:
+    """Show one line with its number, folded at the width; a carriage return stays visible."""
+    room = max(width - 11, 10)
+    rows: list[list[Run]] = [[sign, (f"{number:>4}  ", "number")]]
+    used = 0
+    for text, style in runs:
+        for part in _fold(visible(text.expandtabs(4)), room - used, room):
+            if part is None:
+                rows.append([(sign[0] + "      ", sign[1])])
+                used = 0
+            else:
+                rows[-1].append((part, style))
+                used += cell_width(part)
+    return rows
+
+
+def _fold(text: str, first: int, room: int) -> list[str | None]:
+    """Cut text into what fits; None stands for a new row."""
+    if cell_width(text) <= first:
+        return [text] if text else []
+    head = chop_cells(text, first)[0] if first > 0 else ""
+    parts: list[str | None] = [head] if head else []
+    for part in chop_cells(text[len(head) :], room):
+        parts += [None, part]
+    return parts
+
+
+def _with_note(row: list[Run], note: str, style: str, width: int) -> list[Run]:
+    used = sum(cell_width(text) for text, _ in row)
+    return [*row, (" " * max(width - used - len(note), 1), "name"), (note, style)]
 
 
 def _next_to(left: list[Line], right: list[Line], half: int) -> list[Line]:
@@ -220,12 +247,6 @@ def _next_to(left: list[Line], right: list[Line], half: int) -> list[Line]:
     for number in range(max(len(left), len(right))):
         one = list(left[number]) if number < len(left) else []
         two = list(right[number]) if number < len(right) else []
-        used = sum(cell_width(visible(text)) for text, _ in one)
+        used = sum(cell_width(text) for text, _ in one)
         rows.append([*one, (" " * max(half - used, 0), "name"), (" | ", "rule"), *two])
     return rows
-
-
-def _only_blank(chunk: Chunk) -> bool:
-    if chunk.kind != CONFLICT:
-        return False
-    return "".join("".join(chunk.yours).split()) == "".join("".join(chunk.agent).split())

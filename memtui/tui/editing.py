@@ -222,6 +222,7 @@ class Editing(EditingBase):
             if self.address != address or self._saving or self.editor.asking:
                 return
             if self.editor.disk_is(found.snapshot, who=found.who, moved=found.moved_to):
+                self.write_drafts()  # with the text it started from, which is no longer on disk
                 self._compare()
 
         self.run(lambda engine: jobs.look(engine, address, base), seen, what=f"read {address}", latest=LOOK)

@@ -10,10 +10,10 @@ import collections
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+from memtui.curation.merge import CONFLICT, THEIRS, YOURS
 from memtui.engine.model import Actor, Address, Conflict, Draft, Listing, Memory, Root, Saved, Snapshot, Unchanged
 from memtui.errors import NotFoundError
-from memtui.tui.merge_session import AGENT, CONFLICT, EQUAL, SAME, YOURS, MergeSession
-from memtui.tui.merging import chunks_of
+from memtui.tui.merge_session import MergeSession, bytes_of
 from memtui.tui.open_memory import Sides
 
 
@@ -188,13 +188,12 @@ def settle_draft(engine: Verbs, address: Address, base: str | None, data: bytes,
 
 def compare(base: bytes, yours: bytes, agent: bytes) -> Sides:
     """Count what the other side changed and where it overlaps, and mark the lines of YOURS."""
-    session = MergeSession(chunks_of(base, yours, agent))
     marks: dict[int, str] = {}
     hunks = overlaps = 0
-    for chunk in session.chunks:
-        if chunk.kind in (EQUAL, SAME):
+    for chunk in MergeSession.of(base, yours, agent).chunks:
+        sign = {YOURS: "~", THEIRS: "A", CONFLICT: "!"}.get(chunk.kind)
+        if sign is None:
             continue
-        sign = {YOURS: "~", AGENT: "A", CONFLICT: "!"}[chunk.kind]
         hunks += chunk.kind != YOURS
         overlaps += chunk.kind == CONFLICT
         lines = range(chunk.yours_line, chunk.yours_line + max(len(chunk.yours), 1))
@@ -204,17 +203,17 @@ def compare(base: bytes, yours: bytes, agent: bytes) -> Sides:
 
 def merge(base: bytes, yours: bytes, agent: bytes) -> tuple[bytes | None, MergeSession]:
     """Merge three texts; the result is None when places overlap."""
-    session = MergeSession(chunks_of(base, yours, agent))
-    return (session.result.encode(errors="surrogateescape") if not session.open else None), session
+    session = MergeSession.of(base, yours, agent)
+    return (bytes_of(session.result) if not session.open else None), session
 
 
 def changed_lines(session: MergeSession) -> tuple[int, int]:
     """Count the lines the other side put in and took out, in the chunks that were merged from it."""
     added = removed = 0
     for index in session.hunks:
-        if session.decision(index).choice == "agent":
+        if session.choice(index) == THEIRS:
             before = collections.Counter(session.chunks[index].yours)
-            after = collections.Counter(session.chunks[index].agent)
+            after = collections.Counter(session.chunks[index].theirs)
             added += (after - before).total()
             removed += (before - after).total()
     return added, removed
