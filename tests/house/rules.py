@@ -37,9 +37,9 @@ READS = _calls(
 
 HARMLESS = frozenset({"shutil.get_terminal_size", "shutil.which"})
 
+# Methods of `pathlib.Path`, looked for only in files that import it, because ours share some names.
 WRITING_METHODS = frozenset({"write_text", "write_bytes", "touch", "symlink_to", "hardlink_to"})
 PATH_METHODS = frozenset({"mkdir", "rmdir", "unlink"})
-"""Methods of `pathlib.Path`; ours that share the name live in `fsio`, which is called by its module's name."""
 READING_METHODS = frozenset({"read_text", "read_bytes", "iterdir", "rglob"})
 
 ENVIRONMENT = ("os.environ", "os.environb", "os.getenv", "os.getenvb", "os.putenv", "os.unsetenv", "os.path.expanduser")
@@ -70,6 +70,8 @@ def file_calls(source: Source) -> Iterator[tuple[str, int]]:
     if inside or source.room == "tui":
         watched |= READS
     methods = WRITING_METHODS | PATH_METHODS | (READING_METHODS if inside or source.room == "tui" else frozenset())
+    if not any(name.partition(".")[0] == "pathlib" for name in bound.values()):
+        methods = frozenset()
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Call):
             continue
