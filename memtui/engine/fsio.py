@@ -11,6 +11,7 @@ import errno
 import os
 import stat
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -35,6 +36,7 @@ _SYS_OPENAT2 = 437
 _SIGURG = 23
 """On Linux, where leases are; `import signal` would cost every command a millisecond."""
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
+_listing = threading.Lock()
 
 OPERATIONS = (
     "open_root",
@@ -150,8 +152,15 @@ def fsync_dir(handle: int) -> None:
 
 
 def close(handle: int) -> None:
-    """Close a handle."""
-    os.close(handle)
+    """Close a handle; it is closed whatever the system says of it.
+
+    What must be durable was synced before, so a late error (of a network file system) is about nothing we rely on.
+    """
+    try:
+        os.close(handle)
+    except OSError as error:
+        if error.errno == errno.EBADF:
+            raise
 
 
 def fstat(handle: int) -> os.stat_result:
@@ -175,8 +184,12 @@ def may_write(path: str) -> bool:
 
 
 def list_dir(handle: int) -> list[os.DirEntry[str]]:
-    """Every entry of an open folder."""
-    with os.scandir(handle) as entries:
+    """Every entry of an open folder.
+
+    One at a time: listing moves the position of the open folder, and threads that share a handle would each miss what
+    the other was given.
+    """
+    with _listing, os.scandir(handle) as entries:
         return list(entries)
 
 
@@ -229,7 +242,11 @@ def rename_noreplace(parent: int, name: str, new_parent: int, new: str) -> None:
             if error.errno not in _UNSUPPORTED:
                 raise
     link(parent, name, new_parent, new)
-    unlink(parent, name)
+    try:
+        unlink(parent, name)
+    except OSError:
+        unlink(new_parent, new)
+        raise
     return None
 
 
