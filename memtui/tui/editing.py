@@ -45,7 +45,8 @@ class Editing(EditingBase):
         self.sessions: dict[Address, MergeSession] = {}
         """Decisions of conflicts that were left for later."""
         self.opened_at = 0
-        self._saving = False
+        self.saving = False
+        """Whether a write of ours is under way; looks at the disk wait for its end."""
         self._mine: set[Address] = set()
         self._to_compare = False
         self._pending: jobs.Loaded | None = None
@@ -79,7 +80,7 @@ class Editing(EditingBase):
         )
 
     def _loaded(self, loaded: jobs.Loaded) -> None:
-        self._saving = False
+        self.saving = False
         self._show(loaded, loaded.snapshot)
         self.opened_at = self.wishes.clock()
         self.editor.text_area.focus()
@@ -214,12 +215,12 @@ class Editing(EditingBase):
     def look(self) -> None:
         """Read what is on disk under the open memory's name."""
         subject = self.editor.subject
-        if subject is None or self._saving or self.editor.asking:
+        if subject is None or self.saving or self.editor.asking:
             return
         address, base = subject.address, subject.base_sha256
 
         def seen(found: jobs.Found) -> None:
-            if self.address != address or self._saving or self.editor.asking:
+            if self.address != address or self.saving or self.editor.asking:
                 return
             if self.editor.disk_is(found.snapshot, who=found.who, moved=found.moved_to):
                 self.write_drafts()  # with the text it started from, which is no longer on disk
@@ -245,7 +246,7 @@ class Editing(EditingBase):
         """ctrl+s: save, guarded; or say why there is nothing to save; or show the other side first."""
         editor = self.editor
         subject = editor.subject
-        if subject is None or self._saving or editor.asking:
+        if subject is None or self.saving or editor.asking:
             return
         match editor.state:
             case FileState.RAW:
@@ -264,7 +265,7 @@ class Editing(EditingBase):
     def _write(self, data: bytes, expected: str | None) -> None:
         address, actor = self.address, self.actor
         assert address is not None
-        self._saving = True
+        self.saving = True
         self.run(
             lambda engine: jobs.write(engine, address, data, expected, actor=actor),
             lambda written: self._written(address, written),
@@ -274,12 +275,12 @@ class Editing(EditingBase):
         )
 
     def _not_saved(self, error: MemtuiError) -> None:
-        self._saving = False
+        self.saving = False
         self.write_drafts()
         self.editor.say(f"Not saved. {error} Your draft is kept.")
 
     def _written(self, address: Address, written: jobs.Written) -> None:
-        self._saving = False
+        self.saving = False
         if isinstance(written.result, Conflict):
             if self.address == address:
                 self._lost_the_race(written)

@@ -194,22 +194,30 @@ def describe(editing: Editing, value: str) -> None:
         return
     address, expected, actor = subject.address, subject.base_sha256, editing.actor
 
-    def done(result: Saved | Unchanged | Conflict) -> None:
+    def set_field(engine: jobs.Verbs) -> tuple[Saved | Unchanged | Conflict, Snapshot]:
+        result = engine.edit_field(address, "description", value, expected_sha256=expected, actor=actor)
+        return result, engine.read(address)
+
+    def done(found: tuple[Saved | Unchanged | Conflict, Snapshot]) -> None:
+        editing.saving = False
+        result, snapshot = found
+        if editing.address != address:
+            return
         if isinstance(result, Conflict):
             editing.look()
             editing.editor.say("Somebody else saved first, so nothing was written. Try again on their text.")
-            return
-        editing.look()
-        saved = isinstance(result, Saved)
-        editing.editor.say("Description saved. u in the tree takes it back." if saved else "Nothing to save.")
+        elif isinstance(result, Saved) and result.sha256 == snapshot.sha256 and not editing.editor.dirty:
+            editing.adopt(snapshot, "Description saved. u in the tree takes it back.")
+        else:
+            editing.look()
+            editing.editor.say("Description saved." if isinstance(result, Saved) else "Nothing to save.")
 
-    editing.run(
-        lambda engine: engine.edit_field(address, "description", value, expected_sha256=expected, actor=actor),
-        done,
-        what="set the description",
-        otherwise=lambda error: editing.editor.say(str(error)),
-        lane=WRITE,
-    )
+    def failed(error: MemtuiError) -> None:
+        editing.saving = False
+        editing.editor.say(str(error))
+
+    editing.saving = True
+    editing.run(set_field, done, what="set the description", otherwise=failed, lane=WRITE)
 
 
 def mark_seen(editing: Editing) -> None:
