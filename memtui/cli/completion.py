@@ -40,7 +40,7 @@ def _bash() -> str:
         cases.append(f"    {verb.name}) {'; '.join(parts)} ;;")
     values = []
     for param in {param.name: param for verb in VERBS for param in _options(verb) if param.choices}.values():
-        values.append(f"    {param.name}) words='{' '.join(param.choices)}' ;;")
+        values.append(f"    {param.name}) words='{' '.join(param.choices)}' source='' ;;")
     takers = sorted({param.name for verb in VERBS for param in _options(verb) if param.kind != "flag"})
     return _BASH.format(
         verbs=" ".join(verb.name for verb in VERBS),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from memtui.cli import words
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, StorageError
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.values import TYPE_CHECKING, NamedTuple
 from memtui.wire.outcomes import Json
@@ -106,7 +107,7 @@ class Output:
         import json
 
         self._write(self._stdout, json.dumps(answer) + "\n")
-        self._stdout.flush()
+        self.flush()
 
     def fact(self, answer: Json, text: str) -> None:
         """Print one answer: the document where JSON is asked for, else the line."""
@@ -137,13 +138,20 @@ class Output:
 
     def raw(self, data: bytes) -> None:
         """Print bytes as they are."""
-        self._stdout.flush()
-        self._stdout.buffer.write(data)
-        self._stdout.buffer.flush()
+        with self._arriving():
+            self._stdout.flush()
+            self._stdout.buffer.write(data)
+            self._stdout.buffer.flush()
 
     def flush(self) -> None:
-        """Let everything printed so far go."""
-        self._stdout.flush()
+        """Let everything printed so far go.
+
+        Raises:
+            BrokenPipeError: the reader went away.
+            StorageError: the output cannot be written.
+        """
+        with self._arriving():
+            self._stdout.flush()
 
     def say(self, text: str) -> None:
         """Tell the user something beside the answer."""
@@ -239,10 +247,22 @@ class Output:
         os.close(null)
 
     def _write(self, stream: TextIO, text: str) -> None:
+        with self._arriving():
+            try:
+                stream.write(text)
+            except UnicodeEncodeError:
+                stream.write(text.encode(stream.encoding, "backslashreplace").decode(stream.encoding))
+
+    @contextmanager
+    def _arriving(self) -> Iterator[None]:
+        """Turn a full disk behind the output into an error of ours; a reader that went away is not one."""
         try:
-            stream.write(text)
-        except UnicodeEncodeError:
-            stream.write(text.encode(stream.encoding, "backslashreplace").decode(stream.encoding))
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            self.hang_up()
+            raise StorageError(f"The output cannot be written: {error.strerror}.", unharmed="", hint="") from error
 
 
 def standard(*, json: bool) -> Output:

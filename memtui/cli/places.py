@@ -42,12 +42,8 @@ def place(engine: Engine, text: str) -> Place:
         UsageError: it is none of these.
     """
     bare = text.rstrip("/")
-    if text.startswith("/memories/") and bare.count("/") < 3:
-        return (
-            Place((_native(engine, bare.removeprefix("/memories").removeprefix("/")),))
-            if bare != "/memories"
-            else Place(tuple(root.id for root in engine.roots if root.agent == "memtui"))
-        )
+    if bare == "/memories" or (text.startswith("/memories/") and bare.count("/") == 2):
+        return Place(_native(engine, bare[len("/memories/") :]))
     for root in engine.roots:
         if bare == root.id or bare in root.aliases:
             return Place((root.id,))
@@ -57,15 +53,18 @@ def place(engine: Engine, text: str) -> Place:
     for root in engine.roots:
         if text.startswith(("/", ".")) and real == os.path.realpath(root.path):
             return Place((root.id,))
-    address = engine.resolve(bare)
+    address = engine.resolve(real if bare in (".", "..") else bare)
     return Place((address.root,), address.path)
 
 
-def _native(engine: Engine, scope: str) -> str:
-    for root in engine.roots:
-        if root.agent == "memtui" and root.scope == scope:
-            return root.id
-    raise NotFoundError(f"memtui has no {scope} scope here.", code="E_NO_ROOT", hint="`memtui roots` lists the roots.")
+def _native(engine: Engine, scope: str) -> tuple[str, ...]:
+    """Find memtui's own roots of a scope, or of all of them when it is empty."""
+    found = tuple(root.id for root in engine.roots if root.agent == "memtui" and scope in ("", root.scope))
+    if not found:
+        raise NotFoundError(
+            f"memtui has no {scope} scope here.", code="E_NO_ROOT", hint="`memtui roots` lists the roots."
+        )
+    return found
 
 
 def version(text: str) -> tuple[str, str | None]:

@@ -11,7 +11,8 @@ import select
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+
+from memtui.values import NamedTuple
 
 TOPICS = (
     ("standby-texts", "Text messages to standby passengers are sent ten minutes before boarding"),

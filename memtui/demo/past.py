@@ -5,12 +5,12 @@ A tree in which everything happened just now shows nothing of what memtui is for
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from memtui.agents import discover
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
+from memtui.values import NamedTuple
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

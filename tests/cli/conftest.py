@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -127,6 +128,8 @@ def notes(tmp_path: Path) -> Path:
     (folder / "plain.md").write_text("---\ndescription: How we write\n---\nUse tabs.\n")
     (folder / "bare.md").write_text("No front matter.\n")
     (folder / "deep" / "down.md").write_text("Below.\n")
+    for path in folder.rglob("*.md"):
+        os.utime(path, (1_750_000_000, 1_750_000_000))  # long settled
     return folder
 
 

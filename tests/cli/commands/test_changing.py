@@ -1,0 +1,194 @@
+"""create, save, mv, rm, restore, undo, redo, pin, redact, workspace."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_create_takes_a_file_or_standard_input(here: Cli, notes: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source.txt"
+    source.write_bytes(b"\xef\xbb\xbffrom a file\r\n")
+    assert here("create", "notes/a.md", "--file", str(source)).status == 0
+    assert (notes / "a.md").read_bytes() == source.read_bytes()
+    for number, words in enumerate((["-"], ["--file", "-"], [])):
+        assert here("create", f"notes/{number}.md", *words, stdin=b"piped").status == 0
+        assert (notes / f"{number}.md").read_bytes() == b"piped"
+
+
+def test_create_never_overwrites(here: Cli, notes: Path) -> None:
+    result = here("create", "notes/plain.md", "-", "--json", stdin=b"mine")
+    assert (result.status, result.error["code"]) == (3, "E_EXISTS")
+    assert "Use tabs." in (notes / "plain.md").read_text()
+
+
+def test_create_says_so_without_a_text(here: Cli) -> None:
+    result = here("create", "notes/a.md", terminal=True)
+    assert result.status == 2
+    assert "There is no text." in result.err
+    assert here("create", "notes/a.md", "-", "--file", "x").status == 2
+    assert here("create", "notes/a.md", "--file", "/nowhere/x").status == 4
+
+
+@pytest.mark.parametrize("name", ["-rf.md", "a:b.md", "con.md", ".git/x", "a\\b", " x.md", "x.md.", "a/../b"])
+def test_create_refuses_names_that_break_a_rule(here: Cli, notes: Path, name: str) -> None:
+    before = sorted(notes.rglob("*"))
+    result = here("create", "--json", "--", f"notes/{name}", "-", stdin=b"x")
+    assert result.status == 5
+    assert result.error["unharmed"]
+    assert sorted(notes.rglob("*")) == before
+
+
+def test_save_is_compare_and_set(here: Cli, notes: Path) -> None:
+    old = (notes / "bare.md").read_text()
+    result = here("save", "notes/bare.md", "-", "--expect", sha(old), "--json", stdin=b"new\n")
+    assert result.status == 0
+    assert {key: result.json[key] for key in ("result", "address", "sha256", "before")} == {
+        "result": "saved",
+        "address": "notes/bare.md",
+        "sha256": sha("new\n"),
+        "before": sha(old),
+    }
+    again = here("save", "notes/bare.md", "-", "--expect", sha(old), "--json", stdin=b"new\n")
+    assert (again.status, again.json["result"]) == (0, "unchanged")
+
+
+def test_a_conflict_keeps_both_texts(here: Cli, notes: Path) -> None:
+    old = (notes / "bare.md").read_text()
+    (notes / "bare.md").write_text("theirs\n")
+    result = here("save", "notes/bare.md", "-", "--expect", sha(old), "--json", stdin=b"mine\n")
+    assert result.status == 3
+    error = result.error
+    assert (error["code"], error["current_sha256"], error["expected_sha256"], error["yours_sha256"]) == (
+        "E_CONFLICT",
+        sha("theirs\n"),
+        sha(old),
+        sha("mine\n"),
+    )
+    assert (notes / "bare.md").read_text() == "theirs\n"
+    assert here("view", f"notes/bare.md@{sha('mine' + chr(10))}").out == "mine\n"
+    plain = here("save", "notes/bare.md", "-", "--expect", sha(old), stdin=b"mine\n")
+    assert f"--expect {sha('theirs' + chr(10))}" in plain.err
+
+
+def test_read_only_refuses_every_change(here: Cli, notes: Path) -> None:
+    before = {path: path.read_bytes() for path in notes.rglob("*.md")}
+    for words in (
+        ("create", "notes/a.md", "-"),
+        ("save", "notes/bare.md", "-", "--expect", "absent"),
+        ("mv", "notes/bare.md", "notes/b.md"),
+        ("rm", "notes/bare.md"),
+        ("pin", "notes/bare.md"),
+        ("edit", "notes/bare.md"),
+    ):
+        result = here("--read-only", *words, "--json", stdin=b"x")
+        assert (result.status, result.error["code"]) == (5, "E_READ_ONLY"), words
+    assert {path: path.read_bytes() for path in notes.rglob("*.md")} == before
+
+
+def test_mv_renames_and_moves_and_keeps_the_name_for_a_folder(here: Cli, notes: Path) -> None:
+    assert here("mv", "notes/bare.md", "notes/renamed.md").status == 0
+    assert here("mv", "notes/renamed.md", "notes/deep/").status == 0
+    assert (notes / "deep" / "renamed.md").exists()
+    result = here("mv", "notes/deep/renamed.md", "memtui:global", "--json")
+    (item,) = result.items
+    assert (item["address"], item["new_address"]) == ("notes/deep/renamed.md", "memtui:global/renamed.md")
+    assert here("view", "/memories/global/renamed.md").out == "No front matter.\n"
+    taken = here("mv", "notes/plain.md", "notes/deep/down.md", "--json")
+    assert (taken.status, taken.error["code"]) == (3, "E_EXISTS")
+
+
+def test_rm_reports_each_memory(here: Cli, notes: Path) -> None:
+    result = here("rm", "notes/bare.md", "notes/gone.md", "notes/plain.md", "--json")
+    assert result.status == 4
+    assert [item["ok"] for item in result.items] == [True, False, True]
+    assert sorted(path.name for path in notes.rglob("*.md")) == ["down.md"]
+    undone = here("undo")
+    assert undone.status == 0
+    assert sorted(path.name for path in notes.rglob("*.md")) == ["bare.md", "down.md", "plain.md"]
+
+
+def test_what_cannot_be_done_at_all_is_an_error(here: Cli) -> None:
+    result = here("rm", "notes/gone.md", "--json")
+    assert (result.status, result.error["code"]) == (4, "E_NOT_FOUND")
+    mixed = here("rm", "notes/bare.md", "notes/gone.md")
+    assert mixed.status == 4
+    assert mixed.lines == ["deleted\tnotes/bare.md"]
+    assert "E_NOT_FOUND" in mixed.err
+
+
+def test_restore_takes_from_the_trash_and_from_history(here: Cli, notes: Path) -> None:
+    here("rm", "notes/bare.md")
+    assert here("restore", "notes/bare.md").status == 0
+    assert (notes / "bare.md").read_text() == "No front matter.\n"
+    old = sha("No front matter.\n")
+    here("save", "notes/bare.md", "-", "--expect", old, stdin=b"new\n")
+    assert here("restore", "notes/bare.md", "--version", old[:10]).status == 0
+    assert (notes / "bare.md").read_text() == "No front matter.\n"
+
+
+def test_undo_and_redo_several_steps(here: Cli, notes: Path) -> None:
+    here("create", "notes/a.md", "-", stdin=b"1")
+    here("mv", "notes/a.md", "notes/b.md")
+    result = here("undo", "2", "--json")
+    assert [item["operation"] for item in result.items] == ["undo", "undo"]
+    assert not (notes / "a.md").exists()
+    assert not (notes / "b.md").exists()
+    assert here("redo", "2").status == 0
+    assert (notes / "b.md").read_text() == "1"
+
+
+def test_undo_past_the_beginning_says_so(here: Cli) -> None:
+    nothing = here("undo", "--json")
+    assert (nothing.status, nothing.error["code"]) == (4, "E_NOTHING_TO_UNDO")
+    here("create", "notes/a.md", "-", stdin=b"1")
+    some = here("undo", "5", "--json")
+    assert some.status == 4
+    assert len(some.items) == 1
+    assert "E_NOTHING_TO_UNDO" in some.err
+
+
+def test_a_pin_is_no_part_of_the_file(here: Cli, notes: Path) -> None:
+    before = (notes / "bare.md").stat()
+    assert here("pin", "notes/bare.md", "notes/plain.md").status == 0
+    assert [row["pinned"] for row in here("ls", "--json").items] == [True, False, True]
+    assert here("unpin", "notes/plain.md").status == 0
+    assert [row["pinned"] for row in here("ls", "--json").items] == [True, False, False]
+    assert (notes / "bare.md").stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_redact_clears_an_old_version_and_refuses_the_current_one(here: Cli) -> None:
+    old, new = sha("token: 123\n"), sha("clean\n")
+    here("create", "notes/a.md", "-", stdin=b"token: 123\n")
+    here("save", "notes/a.md", "-", "--expect", old, stdin=b"clean\n")
+    assert here("redact", f"notes/a.md@{new}", "--reason", "x", "--json").error["code"] == "E_CURRENT_VERSION"
+    result = here("redact", f"notes/a.md@{old[:8]}", "--reason", "held a token", "--json")
+    assert (result.status, result.json["redacted"], result.json["sha256"]) == (0, True, old)
+    assert here("view", f"notes/a.md@{old}", "--json").error["code"] == "E_REDACTED"
+    assert here("redact", "notes/a.md", "--reason", "x").status == 2
+
+
+def test_the_workspace_can_be_emptied_and_brought_back(here: Cli) -> None:
+    assert here("workspace", "--json").items == []
+    assert here("workspace", "rm").status == 4
+    here("create", "memtui:workspace/a.md", "-", stdin=b"1")
+    here("create", "memtui:workspace/b/c.md", "-", stdin=b"2")
+    assert [row["path"] for row in here("workspace", "--json").items] == ["a.md", "b/c.md"]
+    assert here("workspace", "rm").status == 0
+    assert here("workspace", "--json").items == []
+    assert here("undo").status == 0
+    assert len(here("workspace", "--json").items) == 2
+
+
+def test_the_actor_is_recorded(here: Cli) -> None:
+    here("create", "notes/a.md", "-", "--actor", "agent:reviewer", stdin=b"1")
+    (row,) = here("log", "--address", "notes/a.md", "--json").items
+    assert row["actor"] == "agent:reviewer"
+    for name in ("", "outside", "a\x1bb", "x" * 101):
+        assert here("create", "notes/b.md", "-", f"--actor={name}", stdin=b"1").status == 2

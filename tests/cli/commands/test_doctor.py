@@ -1,0 +1,67 @@
+"""doctor."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memtui.cli.commands import doctor as module
+from tests.cli.conftest import Cli, Result
+
+
+def topics(result: Result) -> "dict[object, dict[str, object]]":
+    return {row["topic"]: row for row in result.items}
+
+
+def test_every_finding_says_what_it_means(here: Cli) -> None:
+    result = here("doctor", "--json")
+    assert result.status == 0
+    assert {"settings", "root notes", "ledger", "terminal", "color", "locale", "editor", "clipboard"} <= topics(
+        result
+    ).keys()
+    assert all(row["level"] in ("ok", "note", "warning", "error") and row["text"] for row in result.items)
+    assert all(row["advice"] for row in result.items if row["level"] in ("warning", "error"))
+
+
+def test_the_report_is_readable_and_counts(here: Cli) -> None:
+    result = here("doctor", terminal=True)
+    assert "root notes" in result.out
+    assert "note" in result.err
+    assert here("doctor").lines[0].split("\t")[:2] == ["ok", "settings"]
+
+
+def test_an_error_is_exit_7(cli: Cli, home: Path) -> None:
+    (home / ".memtui-test").mkdir()
+    (home / ".memtui-test" / "config.toml").write_text("calm = maybe\n")
+    result = cli("doctor", "--json")
+    assert result.status == 7
+    assert topics(result)["settings"]["level"] == "error"
+
+
+def test_the_terminal_is_described(here: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("SSH_CONNECTION", "1 2 3 4")
+    monkeypatch.setenv("TMUX", "/tmp/tmux,1,0")
+    rows = topics(here("doctor", "--json"))
+    assert "dumb" in str(rows["terminal"]["text"]) or rows["terminal"]["level"] in ("note", "warning")
+    assert "NO_COLOR" in str(rows["color"]["text"])
+    assert "tmux" in str(rows["clipboard"]["text"])
+    assert "calm is on (SSH_CONNECTION)" in str(rows["drawing"]["text"])
+
+
+def test_a_missing_editor_is_a_warning(here: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "no-such-editor --wait")
+    row = topics(here("doctor", "--json"))["editor"]
+    assert row["level"] == "warning"
+    assert "no-such-editor" in str(row["text"])
+    monkeypatch.setenv("VISUAL", f"{os.sep}bin{os.sep}sh -c 'true'")
+    assert topics(here("doctor", "--json"))["editor"]["level"] == "ok"
+
+
+def test_a_low_watch_limit_is_a_warning_with_a_way_out(here: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_kernel_limit", lambda name: 5)
+    monkeypatch.setattr("sys.platform", "linux")
+    rows = [row for row in here("doctor", "--json").items if row["topic"] == "watching"]
+    assert {row["level"] for row in rows} == {"warning"}
+    assert "sysctl fs.inotify." in str(rows[0]["advice"])

@@ -1,0 +1,87 @@
+"""changes, seen, log, watch."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+def test_changes_are_there_until_they_are_seen(here: Cli, notes: Path) -> None:
+    here("seen", "--all")
+    (notes / "plain.md").write_text("changed\n")
+    (notes / "new.md").write_text("new\n")
+    (notes / "bare.md").unlink()
+    rows = {row["address"]: row["kind"] for row in here("changes", "--json").items}
+    assert rows["notes/plain.md"] == "modified"
+    assert rows["notes/new.md"] == "created"
+    assert "notes/plain.md" in here("ls", "--unseen", "--names").lines
+    assert here("seen", "notes/plain.md", "--json").json == {"seen": 1}
+    assert "notes/plain.md" not in here("changes").out
+    assert here("changes", "--scope", "project", "--json").items == []
+    here("seen", "--all")
+    assert here("changes", terminal=True).err == "Nothing that you have not seen.\n"
+
+
+def test_seen_wants_to_know_what(here: Cli) -> None:
+    assert here("seen").status == 2
+    assert here("seen", "notes/bare.md", "--all").status == 2
+
+
+def test_the_log_can_be_narrowed(here: Cli) -> None:
+    here("create", "notes/a.md", "-", stdin=b"1")
+    here("create", "notes/b.md", "-", "--actor", "me", stdin=b"2")
+    assert [row["address"] for row in here("log", "--json").items][:2] == ["notes/b.md", "notes/a.md"]
+    assert [row["address"] for row in here("log", "--actor", "me", "--json").items] == ["notes/b.md"]
+    assert here("log", "--since", "9999-01-01", "--json").items == []
+    limited = here("log", "--limit", "1", "--json")
+    assert (len(limited.items), limited.json["truncated"]) == (1, True)
+    assert here("log", "--since", "sometime").status == 2
+    assert "notes/a.md" in here("log", "--since", "1h", terminal=True).out
+
+
+@pytest.fixture
+def watcher(notes: Path) -> Iterator["subprocess.Popen[str]"]:
+    """`memtui watch --json` on the notes, past its first line."""
+    words = [sys.executable, "-m", "memtui", "--root", f"notes={notes}", "--only-root", "watch", "--json"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    first = json.loads(process.stdout.readline())
+    assert first["health"]["state"] in ("watching", "polling")
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.communicate(timeout=10)
+
+
+def test_watch_prints_each_batch_at_once(watcher: "subprocess.Popen[str]", notes: Path) -> None:
+    assert watcher.stdout is not None
+    (notes / "new.md").write_text("hello\n")
+    found = []
+    for line in watcher.stdout:
+        found = [change for change in json.loads(line)["changes"] if change["address"] == "notes/new.md"]
+        if found:
+            break
+    assert (found[0]["kind"], found[0]["actor"]) == ("created", "outside")
+    watcher.send_signal(signal.SIGINT)
+    out, err = watcher.communicate(timeout=10)
+    assert watcher.returncode == 130
+    assert err == ""
+    assert all(json.loads(line) for line in out.splitlines())
+
+
+def test_watch_ends_quietly_when_its_reader_goes_away(watcher: "subprocess.Popen[str]", notes: Path) -> None:
+    assert watcher.stdout is not None
+    watcher.stdout.close()
+    watcher.stdout = None
+    os.utime(notes)
+    (notes / "new.md").write_text("hello\n")
+    assert watcher.wait(timeout=20) == 141
+    assert watcher.stderr is not None
+    assert watcher.stderr.read() == ""

@@ -1,0 +1,139 @@
+"""roots, ls, search, trash."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+def paths(result_items: "list[dict[str, object]]") -> list[object]:
+    return [item["path"] for item in result_items]
+
+
+def test_ls_lists_everything_root_by_root(here: Cli) -> None:
+    result = here("ls", "--json")
+    assert result.status == 0
+    assert result.json["truncated"] is False
+    assert paths(result.items) == ["bare.md", "deep/down.md", "plain.md"]
+    assert result.items[2]["description"] == "How we write"
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [
+        ("notes", ["bare.md", "deep/down.md", "plain.md"]),
+        ("notes/", ["bare.md", "deep/down.md", "plain.md"]),
+        ("notes/deep", ["deep/down.md"]),
+        ("notes/deep/", ["deep/down.md"]),
+        ("notes/plain.md", ["plain.md"]),
+        ("./notes", ["bare.md", "deep/down.md", "plain.md"]),
+        ("./notes/deep", ["deep/down.md"]),
+        ("memtui:global", []),
+        ("/memories/global", []),
+        ("/memories", []),
+    ],
+)
+def test_ls_takes_a_root_a_folder_a_memory_or_a_path(here: Cli, place: str, found: list[str]) -> None:
+    assert paths(here("ls", place, "--json").items) == found
+
+
+@pytest.mark.parametrize(("place", "code"), [("nothing", "E_NO_ROOT"), ("notes/gone.md", "E_NOT_FOUND")])
+def test_ls_of_what_is_not_there_is_an_error(here: Cli, place: str, code: str) -> None:
+    result = here("ls", place, "--json")
+    assert (result.status, result.error["code"]) == (4, code)
+
+
+def test_ls_filters_and_sorts(here: Cli, notes: Path) -> None:
+    os.utime(notes / "bare.md", (1_700_000_000, 1_700_000_000))
+    os.utime(notes / "plain.md", (1_600_000_000, 1_600_000_000))
+    assert here("pin", "notes/plain.md").status == 0
+    assert paths(here("ls", "--pinned", "--json").items) == ["plain.md"]
+    assert paths(here("ls", "--scope", "project", "--json").items) == []
+    assert paths(here("ls", "--agent", "files", "--sort", "age", "--json").items) == [
+        "deep/down.md",
+        "bare.md",
+        "plain.md",
+    ]
+    assert paths(here("ls", "--sort", "size", "--json").items)[0] == "plain.md"
+    assert here("ls", "--names").lines == ["notes/bare.md", "notes/deep/down.md", "notes/plain.md"]
+
+
+def test_ls_piped_is_plain_and_exact(here: Cli) -> None:
+    first, *_ = here("ls").lines
+    address, marks, description, uses, size, modified = first.split("\t")
+    assert (address, marks, description, uses, size) == ("notes/bare.md", "", "", "0", "17")
+    assert modified.endswith("Z")
+
+
+def test_ls_on_a_terminal_is_a_table(here: Cli) -> None:
+    head, *rows = here("ls", terminal=True).lines
+    assert head.startswith("\x1b[1mADDRESS")
+    assert len(rows) == 3
+    assert "17 B" in rows[0]
+
+
+def test_hostile_names_are_listed_on_one_safe_line(here: Cli, notes: Path) -> None:
+    (notes / "a\x1b[2J\nb.md").write_text("x")
+    (notes / os.fsdecode(b"not-utf8-\xff.md")).write_text("x")
+    for result in (here("ls"), here("ls", terminal=True)):
+        assert "\x1b[2J" not in result.out
+        assert "␛[2J␊b.md" in result.out
+        assert "not-utf8-\\xff.md" in result.out
+    rows = here("ls", "--json").items
+    assert "a\x1b[2J\nb.md" in paths(rows)
+    assert all(row["problems"] for row in rows if row["path"] not in ("bare.md", "plain.md", "deep/down.md"))
+
+
+def test_ls_says_when_there_is_nothing(cli: Cli) -> None:
+    result = cli("--only-root", "ls", terminal=True)
+    assert (result.status, result.out, result.err) == (0, "", "No memories.\n")
+
+
+def test_roots_tells_what_was_found(here: Cli, notes: Path) -> None:
+    rows = {row["id"]: row for row in here("roots", "--json").items}
+    assert rows["notes"]["path"] == str(notes)
+    assert (rows["notes"]["files"], rows["notes"]["exists"], rows["notes"]["writable"]) == (3, True, True)
+    assert here("roots", "--names").lines == list(rows)
+    assert "notes" in here("roots", terminal=True).out
+
+
+def test_a_root_found_in_a_checkout_is_unreviewed_until_accepted(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "work" / ".git").mkdir()
+    (tmp_path / "work" / "CLAUDE.md").write_text("planted")
+    (root,) = (row for row in cli("roots", "--json").items if row["agent"] == "claude-code")
+    assert (root["accepted"], root["in_checkout"]) == (False, True)
+    shown = cli("roots", terminal=True)
+    assert f"memtui roots --accept {root['id']}" in shown.err
+    assert cli("roots", "--accept", str(root["id"])).status == 0
+    (root,) = (row for row in cli("roots", "--json").items if row["agent"] == "claude-code")
+    assert root["accepted"] is True
+    assert cli("roots", "--accept", "nothing", "--json").error["code"] == "E_NO_ROOT"
+
+
+def test_search_finds_and_says_where(here: Cli) -> None:
+    result = here("search", "use", "TABS", "--json")
+    (hit,) = result.items
+    assert hit["address"] == "notes/plain.md"
+    assert hit["match"] == {"field": "body", "line": 4, "snippet": "Use tabs."}
+    assert "notes/plain.md" in here("search", "tabs", terminal=True).out
+    assert here("search", "nowhere", terminal=True).err == "Nothing found.\n"
+
+
+def test_search_for_nothing_is_a_usage_error(here: Cli) -> None:
+    assert here("search", " ", "--json").error["code"] == "E_QUERY"
+    assert here("search", " ").status == 2
+
+
+def test_search_respects_its_limit(here: Cli) -> None:
+    result = here("search", "md", "--limit", "1", "--json")
+    assert (len(result.items), result.json["truncated"]) == (1, True)
+
+
+def test_the_trash_lists_what_was_deleted(here: Cli) -> None:
+    assert here("trash", "--json").items == []
+    assert here("rm", "notes/bare.md").status == 0
+    (row,) = here("trash", "--json").items
+    assert (row["address"], row["actor"]) == ("notes/bare.md", "cli")
+    assert "notes/bare.md" in here("trash").out

@@ -1,0 +1,49 @@
+"""What a command gets."""
+
+import pytest
+
+from memtui.cli.arguments import Arguments
+from memtui.cli.call import Call
+from memtui.cli.output import standard
+from memtui.engine.model import Changes, Notice
+from memtui.errors import UsageError
+
+
+def call(**options: str | bool) -> Call:
+    return Call(Arguments({}), Arguments(dict(options)), standard(json=False))
+
+
+def test_settings_are_read_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTUI_HOME", "not/absolute")
+    made = call()
+    with pytest.raises(UsageError, match="MEMTUI_HOME"):
+        _ = made.settings
+    made.close()
+
+
+def test_options_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert call(calm=True).settings.calm is True
+    assert call(calm=True).settings.origin("calm") == "--calm"
+    monkeypatch.setenv("SSH_CONNECTION", "1 2 3 4")
+    assert call().options.calm is True
+
+
+def test_a_session_is_opened_once() -> None:
+    made = call(actor="me", read_only=True)
+    assert made.session is made.session
+    assert made.actor.name == "me"
+    assert made.session.options.read_only is True
+    made.close()
+
+
+def test_what_the_engine_has_to_say_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    made = call()
+    notice = Notice("late-write", "Another program finished later.")
+    made.engine._events.publish(Changes(notices=(notice,)))
+    made.close()
+    assert capsys.readouterr().err == "memtui: Another program finished later.\n"
+
+
+def test_without_a_workbench_there_is_none() -> None:
+    with pytest.raises(UsageError, match="no workbench"):
+        _ = call().workbench
