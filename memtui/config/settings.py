@@ -159,7 +159,7 @@ def load_settings(
 
 
 def _from_environment(environ: Mapping[str, str], values: dict[str, Value], origins: dict[str, str]) -> None:
-    for variable in ("VISUAL", "EDITOR"):
+    for variable in ("MEMTUI_EDITOR", "VISUAL", "EDITOR"):
         if environ.get(variable, "").strip():
             values["editor"], origins["editor"] = environ[variable].strip(), variable
             break

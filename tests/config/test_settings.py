@@ -53,6 +53,7 @@ def test_options_beat_the_file_and_the_file_the_environment(home: Path) -> None:
     [
         ({"EDITOR": "nano"}, "nano", "EDITOR"),
         ({"EDITOR": "nano", "VISUAL": "code --wait"}, "code --wait", "VISUAL"),
+        ({"EDITOR": "nano", "VISUAL": "code --wait", "MEMTUI_EDITOR": "hx"}, "hx", "MEMTUI_EDITOR"),
         ({"EDITOR": "nano", "VISUAL": " "}, "nano", "EDITOR"),
         ({"EDITOR": ""}, "vi", "default"),
     ],
