@@ -7,9 +7,9 @@ What the parts do is theirs: keys (`commands.py`), rows (`rows.py`), words (`bar
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widget import Widget
@@ -34,6 +34,9 @@ from memtui.tui.side import INFO, Side
 from memtui.tui.tree import MemoryTree
 from memtui.tui.verbs import Verbs
 from memtui.tui.viewing import Viewing
+
+if TYPE_CHECKING:
+    from memtui.tui.prompts import Question
 
 KEPT_MESSAGES = 200
 
@@ -188,14 +191,14 @@ class BrowserScreen(KeyedScreen[None]):
     def on_activity_changed(self, event: messages.ActivityChanged) -> None:
         """Take in the newest entries of the audit."""
         self._records, self._deleted = event.records, event.deleted
-        self._update("activity", "header")
+        self.update_bars("activity", "header")
 
     def on_health_changed(self, event: messages.HealthChanged) -> None:
         """Say how the watcher is."""
         if event.health != self._health and event.health.state != "watching":
             self.say(f"Not following changes as they happen: {event.health.reason or event.health.state}.", "warning")
         self._health = event.health
-        self._update("header")
+        self.update_bars("header")
 
     def on_notices_arrived(self, event: messages.NoticesArrived) -> None:
         """Tell what must be told."""
@@ -205,7 +208,7 @@ class BrowserScreen(KeyedScreen[None]):
     def _apply(self, effect: Effect) -> None:
         self.memories.placeholder = self.commands.start_text() if not self.forest.nodes and not self._loading else ()
         self.memories.apply(effect)
-        self._update("header", "tree-title")
+        self.update_bars("header", "tree-title")
         if self._awaited is not None and self._awaited[0] in self.forest.nodes:
             (address, opens), self._awaited = self._awaited, None
             self.memories.reveal(address)
@@ -228,7 +231,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     @on(MemoryTree.MarksChanged)
     def _marks_changed(self) -> None:
-        self._update("tree-title", "footer")
+        self.update_bars("tree-title", "footer")
 
     @on(RowList.Opened)
     def _row_opened(self) -> None:
@@ -241,13 +244,25 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_descendant_focus(self) -> None:
         """Show which pane is focused."""
-        self._update("tree-title", "side-title", "info-title", "footer")
+        self.update_bars("tree-title", "side-title", "info-title", "footer")
 
     def on_resize(self) -> None:
         """Fold the text to the new width."""
         self.call_after_refresh(self.side.refresh)
 
     # Keys
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the line in the footer."""
+        return self.filtering.feed(key, character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Give a paste to the line of text, or say that it is ignored."""
+        if self.filtering.prompt is not None:
+            event.stop()
+            self.filtering.paste(event.text)
+        else:
+            super().on_paste(event)
 
     def unavailable(self, action: Action) -> str:
         """Say why an action is off."""
@@ -259,6 +274,7 @@ class BrowserScreen(KeyedScreen[None]):
         if not action.moves:
             self.side.follow(self.memories.current, by_user=True)
         self.commands.run(action.id)
+        self.side.follow(self.memories.current, by_user=True)
 
     def asks_at_once(self, first: str) -> Line | None:
         """`d` asks before anything happens."""
@@ -295,7 +311,7 @@ class BrowserScreen(KeyedScreen[None]):
         self.said.append((self.now(), text))
         del self.said[:-KEPT_MESSAGES]
         self._status = [(" " + text, level)]
-        self._update("footer")
+        self.update_bars("footer")
         top = self.app.screen
         if isinstance(top, KeyedScreen) and top is not self:
             top.say(text, level)
@@ -308,14 +324,14 @@ class BrowserScreen(KeyedScreen[None]):
         """Show which keys may follow."""
         if (line or []) != self._hint:
             self._hint = line or []
-            self._update("footer")
+            self.update_bars("footer")
 
     def _clear_status(self) -> None:
         if self._status or self._hint:
             self._status, self._hint = [], []
-            self._update("footer")
+            self.update_bars("footer")
 
-    def ask(self, question: object) -> None:
+    def ask(self, question: Question) -> None:
         """Ask for one line of text."""
         self.filtering.ask(question)
 
@@ -329,18 +345,19 @@ class BrowserScreen(KeyedScreen[None]):
 
     # Drawing
 
-    def _update(self, *names: str) -> None:
+    def update_bars(self, *names: str) -> None:
+        """Draw bars anew, where they differ."""
         for name in names:
             if self.is_mounted:
                 self.query_one(f"#{name}", Lines).update()
 
     def refresh_side(self) -> None:
         """Draw anew what is said about the memory under the cursor."""
-        self._update("side-title", "about", "detail")
+        self.update_bars("side-title", "about", "detail")
 
     def refresh_bars(self) -> None:
         """Draw every bar anew."""
-        self._update("header", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
+        self.update_bars("header", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
 
     def redraw(self) -> None:
         """Draw everything anew: other colours."""
@@ -393,6 +410,9 @@ class BrowserScreen(KeyedScreen[None]):
         return [head, *bars.activity(self._records[:3], self.side.look, width)]
 
     def _footer_lines(self, width: int) -> list[Line]:
+        asked = self.filtering.line(width)
+        if asked is not None:
+            return [asked]
         if self._hint or self._status:
             return [self._hint or self._status]
         if self.host.active:

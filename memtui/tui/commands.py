@@ -106,7 +106,7 @@ class Commands:
         node = screen.memories.current
         if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):
             return f"{action.label}: put the cursor on a memory first."
-        if action.id in NEEDS_TARGET and not screen.memories.targets():
+        if action.id in NEEDS_TARGET and not screen.memories.has_targets:
             return f"{action.label}: there is no memory here."
         if action.id == "resolve" and node is not None and not node.signs.conflict:
             return "There is no conflict on this memory."

@@ -6,33 +6,56 @@ answers a question: each bar takes the focus and gives it back.
 
 from __future__ import annotations
 
+import textwrap
 from typing import ClassVar
 
+from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Input, Label, Static, TextArea
+from textual.widgets import Input, Label, TextArea
 from textual.widgets.text_area import Selection
 
 from memtui.engine.model import Draft
 from memtui.safe_text import visible
-from memtui.tui.prompts import SafeInput
+from memtui.tui.cells import Run
+from memtui.tui.lines import Lines
+from memtui.tui.safe_input import SafeInput
+
+PASTE = 4_096
+"""Characters of a paste that a one-line input takes."""
 
 
-class QuestionBar(Static, can_focus=True):
+class SafeInput(Input):
+    """An input that draws and takes no control characters."""
+
+    @property
+    def _value(self) -> Text:
+        """The value with a dot for each character that cannot be drawn, so that positions stay true."""
+        drawn = "".join(one if visible(one) == one else "·" for one in self.value)
+        return Text(drawn, no_wrap=True, overflow="ignore", end="")
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """Take the first line of a paste, without what cannot be seen."""
+        event.stop()
+        event.prevent_default()
+        lines = event.text.strip().splitlines() or [""]
+        self.insert_text_at_cursor("".join(one for one in lines[0][:PASTE] if visible(one) == one))
+
+
+class QuestionBar(Lines, can_focus=True):
     """Asks what to do with a draft that was found on disk."""
 
-    DEFAULT_CSS = """
-    QuestionBar { display: none; height: auto; max-height: 2; width: 1fr; text-style: bold; }
-    """
+    DEFAULT_CSS = "QuestionBar { display: none; height: 2; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "answer('restore')", "Restore the draft"),
         Binding("d", "answer('discard')", "Discard it, history keeps it"),
         Binding("escape", "answer('later')", "Decide later"),
     ]
+    KEYS = (("r", "restore"), ("d", "discard, history keeps it"), ("esc", "later"))
 
     class Answered(Message):
         """`restore`, `discard` or `later`."""
@@ -44,8 +67,9 @@ class QuestionBar(Static, can_focus=True):
             self.answer = answer
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
-        super().__init__("", id=id, markup=False)
+        super().__init__(id=id, ground="cursor")
         self._draft: Draft | None = None
+        self._words = ""
 
     @property
     def asking(self) -> bool:
@@ -54,11 +78,24 @@ class QuestionBar(Static, can_focus=True):
 
     def ask(self, words: str, draft: Draft) -> None:
         """Show the question and take the focus."""
-        self._draft = draft
-        keys = "[r] restore  [d] discard (history keeps it)  [esc] later"
-        self.update(Content(f" {visible(words)} {keys}"))
+        self._draft, self._words = draft, words
         self.display = True
+        self._fill()
         self.focus()
+
+    def on_resize(self) -> None:
+        """Fold the question at the new width."""
+        self._fill()
+
+    def _fill(self) -> None:
+        rows: list[list[Run]] = [
+            [(f" {row}", "strong")] for row in textwrap.wrap(self._words, max(self.size.width - 2, 20))
+        ]
+        keys: list[Run] = []
+        for key, does in self.KEYS:
+            keys += [(f" {key}", "key"), (f" {does} ", "name")]
+        self.styles.height = len(rows) + 1
+        self.set_lines(*rows, keys)
 
     def close(self) -> None:
         """Take the question away unanswered."""

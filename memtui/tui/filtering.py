@@ -1,4 +1,4 @@
-"""The line of typed text at the bottom of the main screen, and the filter that is typed there.
+"""The line of typed text in the footer of the main screen, and the filter that is typed there.
 
 Escape gives back exactly the place the user came from; that place is remembered here and nowhere else.
 """
@@ -7,57 +7,80 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.geometry import Offset
+
+from memtui.tui.bars import Line
 from memtui.tui.nodes import Key
-from memtui.tui.rows import Effect
+from memtui.tui.tree import REBUILT
 
 if TYPE_CHECKING:
     from memtui.tui.browser import BrowserScreen
-    from memtui.tui.prompts import PromptBar, Question
+    from memtui.tui.prompts import Prompt, Question
 
-REBUILT = Effect(rebuilt=True, touched=frozenset())
+PASSED = frozenset({"up", "down", "pageup", "pagedown"})
+"""Keys that move the cursor in the tree while a filter is typed."""
 
 
 class Filtering:
-    """Mounts the line when it is first needed."""
+    """Asks for a line of text."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-        self._bar: PromptBar | None = None
-        self._place: tuple[Key, float] | None = None
+        self._prompt: Prompt | None = None
+        self._place: tuple[Key, int] | None = None
 
     # The line
 
     def ask(self, question: Question) -> None:
         """Show a question."""
-        self._screen.call_next(self._ask, question)
+        from memtui.tui.prompts import Prompt
 
-    async def _ask(self, question: Question) -> None:
-        from memtui.tui.prompts import PromptBar
-
-        if self._bar is None:
-            self._bar = PromptBar()
-            await self._screen.mount(self._bar, after="#activity")
-        self._screen.query_one("#footer").display = False
-        self._bar.ask(question)
+        self._prompt = Prompt(question)
+        self._draw()
 
     @property
-    def asking(self) -> bool:
-        """Whether the line is shown."""
-        return self._bar is not None and self._bar.question is not None
+    def prompt(self) -> Prompt | None:
+        """What is being asked."""
+        return self._prompt
+
+    def feed(self, key: str, character: str | None) -> bool:
+        """Give a key to the line; False when it is not for it."""
+        if self._prompt is None:
+            return False
+        if key in PASSED or not self._prompt.feed(key, character):
+            return key not in PASSED
+        self._draw()
+        return True
+
+    def paste(self, text: str) -> None:
+        """Give a paste to the line."""
+        if self._prompt is not None:
+            self._prompt.paste(text)
+            self._draw()
+
+    def line(self, width: int) -> Line | None:
+        """Draw the line in the footer's place."""
+        if self._prompt is None:
+            return None
+        drawn, column = self._prompt.line(width, plain=self._screen.facts.ascii)
+        self._screen.app.cursor_position = Offset(column, self._screen.size.height - 1)
+        return drawn
 
     def close_prompt(self) -> None:
         """Put the line away."""
-        if self._bar is not None:
-            self._bar.close()
-        self._screen.query_one("#footer").display = True
-        self._screen.memories.focus()
+        self._prompt = None
+        self._draw()
 
     def refuse(self, text: str) -> bool:
         """Say why the text cannot be used; False when the line is gone."""
-        if self._bar is None or self._bar.question is None:
+        if self._prompt is None:
             return False
-        self._bar.refuse(text)
+        self._prompt.refuse(text)
+        self._draw()
         return True
+
+    def _draw(self) -> None:
+        self._screen.update_bars("footer")
 
     # The filter
 
@@ -80,18 +103,18 @@ class Filtering:
         screen.forest.set_filter(text)
         screen.memories.apply(REBUILT, by_user=True)
         self._go_to_match()
-        if self._bar is not None:
+        if self._prompt is not None:
             count = f"{screen.forest.matched:,} of {len(screen.forest.nodes):,}"
-            self._bar.note([(count, "strong" if screen.forest.matched else "warning")])
-        screen.refresh_bars()
+            self._prompt.note = [(count, "strong" if screen.forest.matched else "warning")]
+        screen.update_bars("tree-title")
 
     def _keep(self, text: str) -> None:
         """Enter: back to the tree, filtered."""
         self.close_prompt()
         if not text.strip():
             self.clear()
-            return
-        self._go_to_match()
+        else:
+            self._go_to_match()
 
     def _go_to_match(self) -> None:
         """Leave a folder for the next memory that matches."""
@@ -116,6 +139,6 @@ class Filtering:
             key, top = self._place
             self._place = None
             screen.memories.go_to(key)
-            screen.memories.scroll_to_row(round(top))
+            screen.memories.scroll_to_row(top)
             screen.memories.keep_in_view()
-        screen.refresh_bars()
+        screen.update_bars("tree-title", "footer")

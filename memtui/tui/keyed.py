@@ -39,6 +39,11 @@ class KeyedScreen(Screen[T]):
         """Whether letters are text now."""
         return False
 
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to a line of text that is being typed; False when there is none, or it has no use for it."""
+        del key, character
+        return False
+
     def perform(self, action: Action) -> None:
         """Do it."""
         raise NotImplementedError
@@ -75,6 +80,9 @@ class KeyedScreen(Screen[T]):
         """Take a key that no text field wanted."""
         if self.typing:
             return
+        if self.take_text(event.key, event.character):
+            event.stop()
+            return
         printable = event.is_printable and event.character is not None
         key = "space" if event.key == "space" else (event.character or event.key) if printable else event.key
         action = self._sequences.peek(key)
@@ -108,7 +116,7 @@ class KeyedScreen(Screen[T]):
 
     def _release(self) -> None:
         for key in self._gate.due():
-            if not self.typing:
+            if not self.typing and not self.take_text(key, " " if key == "space" else key):
                 self.dispatch(key)
 
     def dispatch(self, key: str) -> None:

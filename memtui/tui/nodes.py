@@ -32,6 +32,9 @@ class Signs(NamedTuple):
     draft: int = 0
 
 
+NO_SIGNS = Signs()
+
+
 class Node:
     """One row of the tree, with what is below it."""
 
@@ -62,7 +65,7 @@ class Node:
         self.memory: Memory | None = None
         self.files = 0
         self.bytes = 0
-        self.signs = Signs()
+        self.signs = NO_SIGNS
         self._order: list[Node] | None = None
 
     def __repr__(self) -> str:
@@ -102,6 +105,23 @@ def line_up(node: Node | None) -> Iterator[Key]:
     while node is not None and node.key:
         yield node.key
         node = node.parent
+
+
+def sum_up(node: Node) -> None:
+    """Count what is below every row anew."""
+    if node.kind == MEMORY:
+        return
+    files = size = 0
+    signs = [0, 0, 0, 0]
+    for child in node.children.values():
+        if child.children:
+            sum_up(child)
+        files += child.files
+        size += child.bytes
+        if child.signs is not NO_SIGNS:
+            signs = [a + b for a, b in zip(signs, child.signs, strict=True)]
+    node.files, node.bytes = files, size
+    node.signs = Signs(*signs) if any(signs) else NO_SIGNS
 
 
 def add_up(node: Node | None, signs: Signs, files: int, size: int) -> None:

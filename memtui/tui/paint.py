@@ -105,6 +105,7 @@ def _styles(variables: Mapping[str, str]) -> dict[str, Style]:
         "title-focus": plain + Style(bold=True, reverse=True),
         "rule": front_rule(front, back),
         "strong": plain + Style(bold=True),
+        "caret": plain + Style(reverse=True),
         "key": ink("primary-lighten") + Style(bold=True),
         "error": ink("error") + Style(bold=True),
         "warning": ink("warning") + Style(bold=True),
@@ -135,5 +136,5 @@ def _ansi_styles() -> dict[str, Style]:
     return (
         styles
         | dict.fromkeys(rest, plain)
-        | {"title-focus": Style(bold=True, reverse=True), "match": Style(underline=True)}
+        | {"title-focus": Style(bold=True, reverse=True), "caret": Style(reverse=True), "match": Style(underline=True)}
     )

@@ -17,8 +17,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from memtui.tui.cells import Run, fit
-from memtui.tui.prompts import SafeInput
 from memtui.tui.rowlist import RowList
+from memtui.tui.safe_input import SafeInput
 
 
 class Command(NamedTuple):

@@ -1,6 +1,7 @@
-"""One line of typed text at the bottom of the screen: new, rename, move, filter; with what it will do before enter.
+"""One line of typed text in the footer's place: new, rename, move, filter; with what enter would do beside it.
 
-Imported when it is first needed: a text input is a tenth of a start-up that no first frame uses.
+Drawn in the line that is there already, because a stock input moves every pane by a row, and that repaints the screen.
+What is typed or pasted into it holds no control characters.
 """
 
 from __future__ import annotations
@@ -8,36 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rich.text import Text
-from textual import events, on
-from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.containers import Horizontal, Vertical
-from textual.widgets import Input
-
-from memtui.safe_text import visible
-from memtui.tui.bars import Line
-from memtui.tui.lines import Lines
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.tui.bars import Line, spread
 
 PASTE = 4_096
 """Characters of a paste that are taken."""
-
-
-class SafeInput(Input):
-    """An input that draws and takes no control characters."""
-
-    @property
-    def _value(self) -> Text:
-        """The value with a dot for each character that cannot be drawn, so that positions stay true."""
-        drawn = "".join(one if visible(one) == one else "·" for one in self.value)
-        return Text(drawn, no_wrap=True, overflow="ignore", end="")
-
-    def _on_paste(self, event: events.Paste) -> None:
-        """Take the first line of a paste, without what cannot be seen."""
-        event.stop()
-        event.prevent_default()
-        lines = event.text.strip().splitlines() or [""]
-        self.insert_text_at_cursor("".join(one for one in lines[0][:PASTE] if visible(one) == one))
 
 
 class Question(NamedTuple):
@@ -46,97 +22,109 @@ class Question(NamedTuple):
     label: str
     value: str
     done: Callable[[str], None]
-    """Called with the text on enter; may call `refuse`."""
+    """Called with the text on enter; may refuse it."""
     cancelled: Callable[[], None] = lambda: None
     changed: Callable[[str], None] = lambda _: None
     hint: Callable[[str], Line] | None = None
-    """What enter would do with the text, as a line above it."""
+    """What enter would do with the text."""
     cursor: int | None = None
     """Where the cursor starts; None: at the end."""
-    stays: bool = False
-    """Enter leaves the line in place, as a filter does."""
 
 
-class PromptBar(Vertical):
-    """The line and its hint."""
+class Prompt:
+    """The text being typed for a question."""
 
-    DEFAULT_CSS = """
-    PromptBar { height: auto; width: 1fr; }
-    PromptBar Horizontal { height: 1; }
-    PromptBar #prompt-label { width: auto; }
-    PromptBar #prompt-note { width: 16; }
-    PromptBar Input { width: 1fr; height: 1; border: none; padding: 0; background: $background; }
-    """
-
-    BINDINGS = [Binding("escape", "cancel", show=False)]  # noqa: RUF012 - Textual's own shape
-
-    def __init__(self) -> None:
-        super().__init__(id="prompt")
-        self.question: Question | None = None
-
-    def compose(self) -> ComposeResult:
-        """A hint above, the label and the text below."""
-        yield Lines(id="prompt-hint")
-        with Horizontal():
-            yield Lines(id="prompt-label")
-            yield SafeInput(id="prompt-input", compact=True, select_on_focus=False)
-            yield Lines(id="prompt-note")
-
-    @property
-    def input(self) -> SafeInput:
-        """The text."""
-        return self.query_one(SafeInput)
-
-    def ask(self, question: Question) -> None:
-        """Show a question and take the focus."""
+    def __init__(self, question: Question) -> None:
         self.question = question
-        label = self.query_one("#prompt-label", Lines)
-        label.styles.width = len(question.label) + 2
-        label.set_lines([(f" {question.label} ", "key")])
-        self.query_one("#prompt-hint").display = question.hint is not None
-        self.note([])
-        self.input.cursor_blink = False
-        with self.prevent(Input.Changed):
-            self.input.value = question.value
-        self.input.cursor_position = len(question.value) if question.cursor is None else question.cursor
-        self._show_hint(question.value)
-        self.display = True
-        self.input.focus()
+        self.text = question.value
+        self.cursor = len(question.value) if question.cursor is None else question.cursor
+        self.note: Line = []
+        """Said at the right end, instead of the hint."""
 
-    def note(self, line: Line) -> None:
-        """Say something short at the right end."""
-        self.query_one("#prompt-note", Lines).set_lines(line)
+    def feed(self, key: str, character: str | None) -> bool:
+        """Take a key; False when it means nothing in a line of text."""
+        before = self.text
+        if key == "enter":
+            self.question.done(self.text)
+        elif key == "escape":
+            self.question.cancelled()
+        elif character is not None and character.isprintable() and visible(character) == character:
+            self._replace(self.cursor, self.cursor, character)
+        elif not self._edit(key):
+            return False
+        if self.text != before:
+            self.note = []
+            self.question.changed(self.text)
+        return True
+
+    def _edit(self, key: str) -> bool:
+        """Move or delete."""
+        match key:
+            case "left":
+                self.cursor = max(self.cursor - 1, 0)
+            case "right":
+                self.cursor = min(self.cursor + 1, len(self.text))
+            case "home" | "ctrl+a":
+                self.cursor = 0
+            case "end" | "ctrl+e":
+                self.cursor = len(self.text)
+            case "backspace":
+                self._replace(max(self.cursor - 1, 0), self.cursor, "")
+            case "delete" | "ctrl+d":
+                self._replace(self.cursor, self.cursor + 1, "")
+            case "ctrl+u":
+                self._replace(0, self.cursor, "")
+            case "ctrl+k":
+                self._replace(self.cursor, len(self.text), "")
+            case "ctrl+w" | "ctrl+backspace" | "alt+backspace":
+                self._replace(self._word_start(), self.cursor, "")
+            case "ctrl+left" | "alt+b":
+                self.cursor = self._word_start()
+            case _:
+                return False
+        return True
+
+    def _word_start(self) -> int:
+        head = self.text[: self.cursor].rstrip(" /")
+        return max(head.rfind(" "), head.rfind("/")) + 1
+
+    def _replace(self, start: int, end: int, text: str) -> None:
+        self.text = self.text[:start] + text + self.text[end:]
+        self.cursor = start + len(text)
+
+    def paste(self, pasted: str) -> None:
+        """Take the first line of a paste, without what cannot be seen."""
+        lines = pasted.strip().splitlines() or [""]
+        self._replace(self.cursor, self.cursor, "".join(c for c in lines[0][:PASTE] if visible(c) == c))
+        self.question.changed(self.text)
 
     def refuse(self, text: str) -> None:
-        """Say why the text cannot be used; it stays for another try."""
-        self.query_one("#prompt-hint").display = True
-        self.query_one("#prompt-hint", Lines).set_lines([(" " + text, "error")])
+        """Say why the text cannot be used."""
+        self.note = [(text, "error")]
 
-    def close(self) -> None:
-        """Hide the line."""
-        self.question = None
-        self.display = False
+    def line(self, width: int, *, plain: bool = False) -> tuple[Line, int]:
+        """Draw it: the line, and the cell the cursor is in."""
+        label = f" {self.question.label} "
+        drawn = [one if visible(one) == one else ("?" if plain else "·") for one in self.text]
+        room = max(min(width - len(label) - 2, max(width // 2, 30)), 8)
+        start = 0
+        while start < self.cursor and cell_width("".join(drawn[start : self.cursor])) >= room:
+            start += 1
+        before = "".join(drawn[start : self.cursor])
+        under = drawn[self.cursor] if self.cursor < len(drawn) else " "
+        after = one_line("".join(drawn[self.cursor + 1 :]), max(room - cell_width(before) - 1, 0), ascii_tokens=plain)
+        left: Line = [(label, "key"), (before, "strong"), (under, "caret"), (after, "strong"), (" ", "dim")]
+        used = sum(cell_width(text) for text, _ in left)
+        beside = self.note or (self.question.hint(self.text) if self.question.hint is not None else [])
+        return spread(left, _cut(beside, width - used - 1), width), len(label) + cell_width(before)
 
-    def _show_hint(self, value: str) -> None:
-        if self.question is not None and self.question.hint is not None:
-            self.query_one("#prompt-hint", Lines).set_lines(self.question.hint(value))
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        if self.question is not None:
-            self._show_hint(event.value)
-            self.question.changed(event.value)
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        if self.question is not None:
-            self.question.done(event.value)
-
-    def action_cancel(self) -> None:
-        """Close without doing anything."""
-        question = self.question
-        self.close()
-        if question is not None:
-            question.cancelled()
+def _cut(line: Line, room: int) -> Line:
+    """As much of a line as fits."""
+    out: Line = []
+    for text, style in line:
+        if room <= 0:
+            break
+        out.append((one_line(text, room), style))
+        room -= cell_width(out[-1][0])
+    return out

@@ -11,11 +11,14 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from memtui.engine.model import SCOPES, Address, Draft, Memory, Root
-from memtui.tui.nodes import FOLDER, MEMORY, ROOT, SCOPE, Key, Node, Signs, add_up, ghost, line_up, sort_value
+from memtui.tui.nodes import FOLDER, MEMORY, ROOT, SCOPE, Key, Node, Signs, add_up, ghost, line_up, sort_value, sum_up
 
 OPEN_UP_TO = 300
 """With so many memories or fewer, folders are open at the start."""
 
+
+OPEN_ROOTS = 12
+"""With so many roots in a scope or fewer, all of them are open at the start."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -58,8 +61,17 @@ class Forest:
         self._roots = {root.id: root for root in roots}
         self.nodes = {}
         self._plant()
+        folders: dict[tuple[str, str], Node] = {}
         for memory in memories:
-            self._insert(memory)
+            root, path = memory.address
+            head, slash, name = path.rpartition("/")
+            home = folders.get((root, head))
+            if home is None:
+                if root not in self._homes:
+                    continue
+                home = folders[root, head] = self._folder(self._homes[root], head + slash)
+            self._hang(home, name, memory)
+        sum_up(self.top)
         self._add_ghosts()
         self._shown = None
 
@@ -144,29 +156,38 @@ class Forest:
         return any(added)
 
     def _insert(self, memory: Memory) -> bool:
-        node = self._homes.get(memory.address.root)
-        if node is None:
+        home = self._homes.get(memory.address.root)
+        if home is None:
             return False
-        path = memory.address.path
+        head, slash, name = memory.address.path.rpartition("/")
+        folder = self._folder(home, head + slash)
+        leaf = self._hang(folder, name, memory)
+        add_up(folder, leaf.signs, 1, memory.bytes)
+        self._forget_orders(folder)
+        return True
+
+    def _folder(self, node: Node, path: str) -> Node:
+        """Find or make the folder of a path that ends in `/`, or is empty."""
         start = 0
         while (slash := path.find("/", start)) >= 0:
             name = path[start:slash]
             child = node.children.get(name + "/")
             if child is None:
-                key = (FOLDER, memory.address.root, path[:slash])
-                child = Node(FOLDER, key, name, node, root=memory.address.root)
+                child = Node(FOLDER, (FOLDER, node.root, path[:slash]), name, node, root=node.root)
                 node.children[name + "/"] = child
                 node.forget_order()
             node, start = child, slash + 1
-        leaf = Node(MEMORY, (MEMORY, memory.address.root, path), path[start:], node, root=memory.address.root)
+        return node
+
+    def _hang(self, folder: Node, name: str, memory: Memory) -> Node:
+        """Add a memory to its folder, without counting it above."""
+        leaf = Node(MEMORY, (MEMORY, *memory.address), name, folder, root=folder.root)
         leaf.memory = memory
-        leaf.signs = self._signs(memory)
         leaf.files, leaf.bytes = 1, memory.bytes
-        node.children[leaf.name] = leaf
-        self.nodes[memory.address] = leaf
-        add_up(node, leaf.signs, 1, memory.bytes)
-        self._forget_orders(node)
-        return True
+        if memory.pinned or memory.unseen or self._drafts:
+            leaf.signs = self._signs(memory)
+        folder.children[name] = self.nodes[memory.address] = leaf
+        return leaf
 
     def _replace(self, node: Node, memory: Memory) -> bool:
         """Put a newer row in a node's place; says whether it may have to move or disappear."""
@@ -314,9 +335,9 @@ class Forest:
         """Whether what is below a row is shown."""
         if node.key in self._opened or node.key in self._closed:
             return node.key in self._opened
-        if node.kind == SCOPE:
-            return True
-        return len(self.nodes) <= OPEN_UP_TO if node.kind == FOLDER else node.files <= OPEN_UP_TO
+        if node.kind == ROOT and node.parent is not None:
+            return len(node.parent.children) <= OPEN_ROOTS or node.files <= OPEN_ROOTS
+        return node.kind == SCOPE or len(self.nodes) <= OPEN_UP_TO
 
     def set_open(self, node: Node, *, open: bool, below: bool = False) -> None:  # noqa: A002
         """Open or close a row, or also everything below it."""

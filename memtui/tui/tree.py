@@ -74,6 +74,11 @@ how many memories are below and how many of them need you."""
             return ()
         return tuple(leaf.memory.address for leaf in node.memories() if leaf.memory is not None)
 
+    @property
+    def has_targets(self) -> bool:
+        """Whether an operation would have anything to work on."""
+        return bool(self.marks) or (self.current is not None and self.current.files > 0)
+
     def apply(self, effect: Effect, *, by_user: bool = False) -> None:
         """Show the forest as it is now; without a key of the user the rows under their eyes stay where they are."""
         if not effect.rebuilt:

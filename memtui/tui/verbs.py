@@ -121,8 +121,8 @@ class Verbs:
         def hint(text: str) -> Line:
             target = start.read(text, self._screen.forest.roots)
             if target.problem:
-                return [(" " + target.problem, "warning")]
-            return [(f" enter creates {target.address} and opens it; esc cancels", "dim")]
+                return [(target.problem, "warning")]
+            return [(f"creates {target.address}", "dim")]
 
         self._ask("new", start, hint, self._create)
 
@@ -141,9 +141,9 @@ class Verbs:
         def hint(text: str) -> Line:
             target = start.read(text, self._screen.forest.roots)
             if target.problem:
-                return [(" " + target.problem, "warning")]
+                return [(target.problem, "warning")]
             where = str(target.address) if len(targets) == 1 and folder is None else f"{target.address}/"
-            return [(f" enter moves {self.name(targets)} to {where}; esc cancels", "dim")]
+            return [(f"moves {self.name(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
 
         self._ask("move", start, hint, lambda target: self._move(targets, folder, target))
 
