@@ -104,9 +104,8 @@ def _platform(ledger: Ledger) -> list[Finding]:
             Finding("ok" if present else "note", f"platform: {name}", f"Yes: {has}." if present else f"No: {lacks}.")
         )
     try:
-        version = (ledger.row("SELECT sqlite_version()") or ("unknown",))[0]
-        journal = (ledger.row("PRAGMA journal_mode") or ("unknown",))[0]
+        about = ledger.about()
     except MemtuiError:
         return found  # the ledger's own finding says why
-    found.append(Finding("ok", "platform: SQLite", f"{version}, journal mode {journal}."))
+    found.append(Finding("ok", "platform: SQLite", about))
     return found

@@ -40,13 +40,6 @@ from memtui.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Self
 
-    from memtui.engine.changing import Changer
-    from memtui.engine.files import Site
-    from memtui.engine.grace import Displaced, Grace
-    from memtui.engine.ledger import Ledger
-    from memtui.engine.library import Library
-    from memtui.engine.marks import Marks
-    from memtui.engine.undoing import Undoer
     from memtui.engine.watch import Watch
 
 
@@ -71,10 +64,8 @@ class Engine:
         """See `Engine.open`."""
         self._clock = clock
         self._retention = retention
-        self._read_only = read_only
-        self._state_dir = state_dir
-        self._events = Events()
-        self._roots = Roots(roots, lambda: self._ledger, self._site, wait=lock_wait, on_recovered=self._recovered)
+        self._rooms = Rooms(roots, state_dir=state_dir, clock=clock, read_only=read_only, lock_wait=lock_wait)
+        self._roots = self._rooms.roots
 
     @classmethod
     def open(
@@ -103,16 +94,16 @@ class Engine:
 
     def close(self) -> None:
         """Wait for late writes into files we displaced (two seconds at most), keep house, close everything."""
-        used = self.__dict__
-        if "_grace" in used:
-            self._grace.drain()
-        if "_books" in used:
-            self._books.close()
-        if "_ledger" in used:
-            if self._ledger.written:
-                self._ledger.prune_daily(self._retention)
-                self._ledger.back_up()
-            self._ledger.close()
+        used = self._rooms.used
+        if used("grace"):
+            self._rooms.grace.drain()
+        if used("books"):
+            self._rooms.books.close()
+        if used("ledger"):
+            if self._rooms.ledger.written:
+                self._rooms.ledger.prune_daily(self._retention)
+                self._rooms.ledger.back_up()
+            self._rooms.ledger.close()
         self._roots.close()
 
     def __enter__(self) -> Self:
@@ -138,7 +129,7 @@ class Engine:
 
     def root_status(self) -> tuple[RootStatus, ...]:
         """How each root is on disk now."""
-        return self._books.status()
+        return self._rooms.books.status()
 
     def find_root(self, root_id: str) -> Root:
         """A root by id or alias; `NotFoundError` (`E_NO_ROOT`) when there is none."""
@@ -154,21 +145,21 @@ class Engine:
 
     def accept_root(self, root_id: str) -> None:
         """Remember that the user accepted a root that lies in a checkout."""
-        self._ledger.accept(self._roots.uid(self._roots.find(root_id)))
+        self._rooms.ledger.accept(self._roots.uid(self._roots.find(root_id)))
 
     # --- reading
 
     def list(self, root_ids: Iterable[str] | None = None) -> Listing:
         """The memories of some or all roots as they are now; records nothing."""
-        return self._books.list(root_ids)
+        return self._rooms.books.list(root_ids)
 
     def cached(self) -> Listing | None:
         """The rows of the last list, without touching a memory; None when there are none."""
-        return self._books.cached()
+        return self._rooms.books.cached()
 
     def memory(self, address: Address) -> Memory:
         """One row; `NotFoundError` when there is no such memory."""
-        return self._books.memory(address)
+        return self._rooms.books.memory(address)
 
     def read(self, address: Address) -> Snapshot:
         """Read a memory whole.
@@ -201,19 +192,19 @@ class Engine:
             StorageError: `E_STORE_DAMAGED`.
         """
         root = self._roots.find(address.root)
-        sha = self._ledger.find_version(self._roots.uid(root), address.path, sha256)
-        data = self._ledger.blob(sha)
+        sha = self._rooms.ledger.find_version(self._roots.uid(root), address.path, sha256)
+        data = self._rooms.ledger.blob(sha)
         if data is None:
             raise NotFoundError(f"Version {sha[:12]} of {address} is no longer stored.")
         return data
 
     def history(self, address: Address) -> tuple[Version, ...]:
         """The versions of a memory, newest first."""
-        return self._ledger.history(self._roots.uid(self._roots.find(address.root)), address.path)
+        return self._rooms.ledger.history(self._roots.uid(self._roots.find(address.root)), address.path)
 
     def trash(self) -> tuple[TrashEntry, ...]:
         """Deleted memories that can be restored, newest first."""
-        return self._ledger.trash(self._roots.names())
+        return self._rooms.ledger.trash(self._roots.names())
 
     def audit(
         self,
@@ -225,7 +216,7 @@ class Engine:
     ) -> tuple[AuditRecord, ...]:
         """Audit records, newest first; times in milliseconds."""
         memory = None if address is None else (self._roots.uid(self._roots.find(address.root)), address.path)
-        return self._ledger.audit_records(self._roots.names(), actor=actor, since=since, memory=memory, limit=limit)
+        return self._rooms.ledger.audit_records(self._roots.names(), actor=actor, since=since, memory=memory, limit=limit)
 
     def search(
         self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50
@@ -235,7 +226,7 @@ class Engine:
         Raises:
             UsageError: `E_QUERY`, when there is nothing to look for.
         """
-        return self._books.search(query, scope=scope, agent=agent, limit=limit)
+        return self._rooms.books.search(query, scope=scope, agent=agent, limit=limit)
 
     # --- changing
 
@@ -257,11 +248,11 @@ class Engine:
         Raises:
             RefusedError: a rule says no. BusyError: `E_LOCKED`. StorageError: the disk or the ledger failed.
         """
-        return self._changer.save(address, text, expected_sha256, actor)
+        return self._rooms.changer.save(address, text, expected_sha256, actor)
 
     def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
         """Make a new memory; `ConflictError` (`E_EXISTS`, `E_CLASH`) when the name is taken by another text."""
-        return self._changer.create(address, text, actor)
+        return self._rooms.changer.create(address, text, actor)
 
     def rename(self, address: Address, new: Address, *, actor: Actor, expected_sha256: str | None = None) -> Done:
         """Rename a memory or a folder of memories, within a root or to another one; pins and history follow.
@@ -269,30 +260,30 @@ class Engine:
         Raises:
             MemtuiError: when a single memory could not be renamed. For a folder, each outcome tells.
         """
-        below = self._books.below(address)
+        below = self._rooms.books.below(address)
         if below:
             pairs = [(item, Address(new.root, new.path + item.path[len(address.path) :])) for item in below]
-            return self._changer.move(pairs, actor)
-        return _raise_single(self._changer.move([(address, new)], actor, expected_sha256))
+            return self._rooms.changer.move(pairs, actor)
+        return _raise_single(self._rooms.changer.move([(address, new)], actor, expected_sha256))
 
     def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
         """Rename many memories as one undo step, with an outcome for each."""
-        return self._changer.move(pairs, actor)
+        return self._rooms.changer.move(pairs, actor)
 
     def delete(self, addresses: Iterable[Address], *, actor: Actor) -> Done:
         """Move memories, or all memories of folders, to the trash as one undo step, with an outcome for each."""
-        room = self._books
+        room = self._rooms.books
         chosen = [item for address in addresses for item in (room.below(address) or [address])]
-        return self._changer.delete(chosen, actor)
+        return self._rooms.changer.delete(chosen, actor)
 
     def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
         """Bring a memory back from the trash, or put one of its old versions under its name."""
-        return self._changer.restore(address, version, actor)
+        return self._rooms.changer.restore(address, version, actor)
 
     def set_pinned(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:
         """Pin or unpin memories as one undo step."""
-        done = self._changer.set_pinned(addresses, pinned, actor)
-        self._events.publish(Changes(touched=frozenset(outcome.address for outcome in done.outcomes)))
+        done = self._rooms.changer.set_pinned(addresses, pinned, actor)
+        self._rooms.events.publish(Changes(touched=frozenset(outcome.address for outcome in done.outcomes)))
         return done
 
     def edit_field(
@@ -303,11 +294,11 @@ class Engine:
         Raises:
             RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG`; and as `save`.
         """
-        return self._changer.edit_field(address, field, value, expected_sha256, actor)
+        return self._rooms.changer.edit_field(address, field, value, expected_sha256, actor)
 
     def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor) -> Version:
         """Clear one stored text for good and keep its record; the current version is refused."""
-        return self._changer.redact(address, sha256, reason, actor)
+        return self._rooms.changer.redact(address, sha256, reason, actor)
 
     def undo(self, *, actor: Actor) -> Done:
         """Take the last operation back; the outcomes tell what is no longer as it was left.
@@ -315,25 +306,25 @@ class Engine:
         Raises:
             NotFoundError: `E_NOTHING_TO_UNDO`.
         """
-        return self._undoer.undo(actor)
+        return self._rooms.undoer.undo(actor)
 
     def redo(self, *, actor: Actor) -> Done:
         """Take the last undo back; see `undo`."""
-        return self._undoer.redo(actor)
+        return self._rooms.undoer.redo(actor)
 
     def record_use(self, address: Address, *, actor: Actor, wrote: bool = False) -> None:
         """Count a read or write by an agent; a person's browsing is no use."""
-        self._marks.record_use(address, actor, wrote=wrote)
+        self._rooms.marks.record_use(address, actor, wrote=wrote)
 
     # --- what others did
 
     def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
         """Look at the disk, record what others finished, and say what is different."""
-        return self._books.reconcile(root_ids)
+        return self._rooms.books.reconcile(root_ids)
 
     def changes(self) -> tuple[Change, ...]:
         """What others did since the user last looked, newest first; deletions included."""
-        return self._marks.changes()
+        return self._rooms.marks.changes()
 
     def mark_seen(self, addresses: Iterable[Address] | None) -> int:
         """Remember that the user has looked at the current versions; None means everything.
@@ -341,14 +332,14 @@ class Engine:
         Returns:
             How many memories were unseen before.
         """
-        marked = self._marks.mark_seen(addresses)
+        marked = self._rooms.marks.mark_seen(addresses)
         if marked:
-            self._events.publish(Changes(touched=frozenset(marked)))
+            self._rooms.events.publish(Changes(touched=frozenset(marked)))
         return len(marked)
 
     def seen_version(self, address: Address) -> str | None:
         """The version of a memory the user last looked at."""
-        return self._marks.seen_version(address)
+        return self._rooms.marks.seen_version(address)
 
     # --- drafts
 
@@ -357,44 +348,44 @@ class Engine:
         uid = self._roots.uid(self._roots.find(draft.address.root))
         if draft.base is not None and draft.base_sha256 is not None:
             try:
-                self._ledger.find_version(uid, draft.address.path, draft.base_sha256)
+                self._rooms.ledger.find_version(uid, draft.address.path, draft.base_sha256)
             except NotFoundError:
-                self._ledger.keep_text(
+                self._rooms.ledger.keep_text(
                     uid, draft.address.path, draft.base, actor="outside", note="what a draft started from"
                 )
-        self._ledger.save_draft(uid, draft)
+        self._rooms.ledger.save_draft(uid, draft)
 
     def drafts(self) -> tuple[Draft, ...]:
         """All unsaved texts, oldest first."""
-        return self._ledger.drafts(self._roots.names())
+        return self._rooms.ledger.drafts(self._roots.names())
 
     def drop_draft(self, address: Address) -> None:
         """Forget a draft; a text that is nowhere else goes on the memory's history first."""
-        self._ledger.drop_draft(self._roots.uid(self._roots.find(address.root)), address.path)
+        self._rooms.ledger.drop_draft(self._roots.uid(self._roots.find(address.root)), address.path)
 
     # --- telling
 
     def subscribe(self, callback: Callable[[Changes], None]) -> Callable[[], None]:
         """Be told of this process's own changes and of notices, on the thread they happen; returns how to stop it."""
-        return self._events.subscribe(callback)
+        return self._rooms.events.subscribe(callback)
 
     def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> Watch:
         """Follow all roots until the watch is stopped; the callbacks come on its own thread."""
-        return self._books.watch(on_changes, on_health)
+        return self._rooms.books.watch(on_changes, on_health)
 
     def notices(self) -> tuple[str, ...]:
         """What the user must be told about memtui's own ledger, each once; nothing when it was not used."""
-        if "_ledger" not in self.__dict__:
+        if not self._rooms.used("ledger"):
             return ()
-        found = tuple(self._ledger.notices)
-        self._ledger.notices.clear()
+        found = tuple(self._rooms.ledger.notices)
+        self._rooms.ledger.notices.clear()
         return found
 
     def findings(self) -> tuple[Finding, ...]:
         """What the doctor finds about roots, permissions, the ledger, the clock and the platform's guarantees."""
         from memtui.engine import doctor
 
-        return doctor.findings(self._roots, self._ledger, self.root_status())
+        return doctor.findings(self._roots, self._rooms.ledger, self.root_status())
 
     def recover(self) -> int:
         """Finish or roll back what dead processes left undone; every change in a root does this for that root as well.
@@ -403,88 +394,6 @@ class Engine:
             How many interrupted changes there were.
         """
         return self._roots.recover()
-
-    # --- inside
-
-    # Each room is loaded when a verb first needs it: reading one memory must not cost what changing it does.
-
-    @cached_property
-    def _ledger(self) -> Ledger:
-        from memtui.engine.ledger import Ledger
-
-        return Ledger(self._state_dir, clock=self._clock, read_only=self._read_only)
-
-    @cached_property
-    def _grace(self) -> Grace:
-        from memtui.engine.grace import Grace
-
-        return Grace(self._late_write)
-
-    @cached_property
-    def _changer(self) -> Changer:
-        from memtui.engine.changing import Changer
-
-        return Changer(self._roots, self._ledger, self._changed, read_only=self._read_only)
-
-    @cached_property
-    def _undoer(self) -> Undoer:
-        from memtui.engine.undoing import Undoer
-
-        return Undoer(self._roots, self._ledger, self._changer, self._changed, read_only=self._read_only)
-
-    @cached_property
-    def _marks(self) -> Marks:
-        from memtui.engine.marks import Marks
-
-        return Marks(self._roots, self._ledger)
-
-    def _site(self, handle: paths.RootHandle, uid: int) -> Site:
-        from memtui.engine.files import Site
-
-        return Site(handle, uid, self._ledger, self._grace)
-
-    @cached_property
-    def _books(self) -> Library:
-        from memtui.engine.library import Library
-
-        return Library(self._roots, self._ledger, self._events, self._clock)
-
-    def _changed(self, changes: Iterable[Change]) -> None:
-        self._events.publish(Changes(changes=tuple(changes)))
-
-    def _late_write(self, displaced: Displaced, data: bytes | None) -> None:
-        theirs = None
-        text = f"Another program finished writing {displaced.address} after it was saved here"
-        try:
-            if data is None:
-                text += ", and what it wrote could not be read."
-            else:
-                theirs = self._ledger.keep_text(
-                    displaced.uid, displaced.path, data, actor="outside", note="late write into a replaced file"
-                )
-                text += "; its text is in history."
-        except MemtuiError as error:
-            text += f", and its text could not be kept: {error}"
-        self._events.publish(
-            Changes(
-                touched=frozenset([displaced.address]),
-                notices=(
-                    Notice(
-                        "late-write",
-                        text,
-                        displaced.address,
-                        base=displaced.before,
-                        yours=displaced.ours,
-                        theirs=theirs,
-                        at=self._clock(),
-                    ),
-                ),
-            )
-        )
-
-    def _recovered(self, root: Root, count: int) -> None:
-        text = f"{count} interrupted change{'s' if count > 1 else ''} in {root.id} tidied up."
-        self._events.publish(Changes(notices=(Notice("recovered", text, at=self._clock()),)))
 
 
 SETTLED_MS = 2_000

@@ -284,6 +284,11 @@ class Database:
         """What SQLite's own check says: `ok`, or the first damage found."""
         return str((self.row("PRAGMA quick_check(1)") or ("no answer",))[0])
 
+    def about(self) -> str:
+        """Which SQLite this is and how it writes, in a sentence."""
+        ((version,), (journal,)) = *self.rows("SELECT sqlite_version()"), *self.rows("PRAGMA journal_mode")
+        return f"{version}, journal mode {journal}."
+
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
         try:

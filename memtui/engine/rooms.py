@@ -1,0 +1,133 @@
+"""The rooms behind an engine, each loaded when a verb first needs it, and what they tell each other.
+
+Reading one memory must not cost what changing it does: a command that only reads opens no ledger and loads no SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+from memtui.engine.events import Events
+from memtui.engine.model import Change, Changes, Notice, Root
+from memtui.engine.roots import Roots
+from memtui.errors import MemtuiError
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memtui.engine import paths
+    from memtui.engine.changing import Changer
+    from memtui.engine.files import Site
+    from memtui.engine.grace import Displaced, Grace
+    from memtui.engine.ledger import Ledger
+    from memtui.engine.library import Library
+    from memtui.engine.marks import Marks
+    from memtui.engine.undoing import Undoer
+
+
+class Rooms:
+    """What an engine works with."""
+
+    def __init__(
+        self,
+        roots: Iterable[Root],
+        *,
+        state_dir: str,
+        clock: Callable[[], int],
+        read_only: bool,
+        lock_wait: float,
+    ) -> None:
+        """See `Engine.open`."""
+        self.clock = clock
+        self._state_dir = state_dir
+        self._read_only = read_only
+        self.events = Events()
+        self.roots = Roots(roots, lambda: self.ledger, self._site, wait=lock_wait, on_recovered=self._recovered)
+
+    def used(self, room: str) -> bool:
+        """Whether a room was loaded."""
+        return room in self.__dict__
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The ledger."""
+        from memtui.engine.ledger import Ledger
+
+        return Ledger(self._state_dir, clock=self.clock, read_only=self._read_only)
+
+    @cached_property
+    def grace(self) -> Grace:
+        """Who looks after displaced files."""
+        from memtui.engine.grace import Grace
+
+        return Grace(self._late_write)
+
+    @cached_property
+    def changer(self) -> Changer:
+        """The verbs that change memories."""
+        from memtui.engine.changing import Changer
+
+        return Changer(self.roots, self.ledger, self._changed, read_only=self._read_only)
+
+    @cached_property
+    def undoer(self) -> Undoer:
+        """Undo and redo."""
+        from memtui.engine.undoing import Undoer
+
+        return Undoer(self.roots, self.ledger, self.changer, self._changed, read_only=self._read_only)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Seen marks and uses."""
+        from memtui.engine.marks import Marks
+
+        return Marks(self.roots, self.ledger)
+
+    def _site(self, handle: paths.RootHandle, uid: int) -> Site:
+        from memtui.engine.commit import Site
+
+        return Site(handle, uid, self.ledger, self.grace)
+
+    @cached_property
+    def books(self) -> Library:
+        """Everything that only reads."""
+        from memtui.engine.library import Library
+
+        return Library(self.roots, self.ledger, self.events, self.clock)
+
+    def _changed(self, changes: Iterable[Change]) -> None:
+        self.events.publish(Changes(changes=tuple(changes)))
+
+    def _late_write(self, displaced: Displaced, data: bytes | None) -> None:
+        theirs = None
+        text = f"Another program finished writing {displaced.address} after it was saved here"
+        try:
+            if data is None:
+                text += ", and what it wrote could not be read."
+            else:
+                theirs = self.ledger.keep_text(
+                    displaced.uid, displaced.path, data, actor="outside", note="late write into a replaced file"
+                )
+                text += "; its text is in history."
+        except MemtuiError as error:
+            text += f", and its text could not be kept: {error}"
+        self.events.publish(
+            Changes(
+                touched=frozenset([displaced.address]),
+                notices=(
+                    Notice(
+                        "late-write",
+                        text,
+                        displaced.address,
+                        base=displaced.before,
+                        yours=displaced.ours,
+                        theirs=theirs,
+                        at=self.clock(),
+                    ),
+                ),
+            )
+        )
+
+    def _recovered(self, root: Root, count: int) -> None:
+        text = f"{count} interrupted change{'s' if count > 1 else ''} in {root.id} tidied up."
+        self.events.publish(Changes(notices=(Notice("recovered", text, at=self.clock()),)))
