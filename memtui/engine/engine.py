@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from types import TracebackType
 
 from memtui.engine import fsio, paths, wholefile
-from memtui.engine.events import Events
 from memtui.engine.model import (
     Actor,
     Address,
@@ -23,7 +21,6 @@ from memtui.engine.model import (
     Hit,
     Listing,
     Memory,
-    Notice,
     Retention,
     Root,
     RootStatus,
@@ -33,8 +30,7 @@ from memtui.engine.model import (
     Unchanged,
     Version,
 )
-from memtui.engine.roots import Roots
-from memtui.errors import MemtuiError, NotFoundError
+from memtui.errors import NotFoundError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -216,7 +212,9 @@ class Engine:
     ) -> tuple[AuditRecord, ...]:
         """Audit records, newest first; times in milliseconds."""
         memory = None if address is None else (self._roots.uid(self._roots.find(address.root)), address.path)
-        return self._rooms.ledger.audit_records(self._roots.names(), actor=actor, since=since, memory=memory, limit=limit)
+        return self._rooms.ledger.audit_records(
+            self._roots.names(), actor=actor, since=since, memory=memory, limit=limit
+        )
 
     def search(
         self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50
