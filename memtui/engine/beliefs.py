@@ -17,6 +17,8 @@ RENAME_MS = 200
 MISSING_MS, DELETED_MS, AT_WORK_MS, EMPTIED_MS = 1_000, 5_000, 60_000, 60_000
 """How long a file is gone before it shows as missing, counts as deleted, does so while git is at work, and does so when
 everything in the root went with it."""
+_STEP_MS = 10
+"""The shortest time to the next look."""
 _EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 """Files without content say nothing about each other."""
 
@@ -283,7 +285,7 @@ class _Work:
         self.due: int | None = None
 
     def wait(self, until: int) -> None:
-        until = max(until, self.look.now + 1)
+        until = max(until, self.look.now + _STEP_MS)
         self.due = until if self.due is None else min(self.due, until)
 
 

@@ -92,7 +92,7 @@ class Shelf:
         """Forget everything when the root is another folder than before."""
         if self.identity not in ((0, 0), identity):
             self.tree.forget()
-            for kept in (self.readings, self.rows, self.stale, self.held):
+            for kept in (self.readings, self.rows, self.stale, self.held, self.baseline):
                 kept.clear()
             self.writing, self.result, self.complete = frozenset(), None, False
         self.identity = identity

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from memtui.engine.beliefs import QUIET_MS, Beliefs
 from memtui.engine.catalog import Catalog, monotonic_ms
 from memtui.engine.ledger import Ledger
-from memtui.engine.model import Change, Changes, Root
+from memtui.engine.model import Change, Changes, Notice, Root
 from memtui.engine.rootpass import NOWHERE, Gathered, Glance, RootPass, State, Tools
 from memtui.engine.roots import Roots
 from memtui.errors import MemtuiError
@@ -66,6 +66,9 @@ class Reconciler:
 
         Args:
             root_ids: these roots; None for all.
+
+        Raises:
+            StorageError, BusyError: the ledger cannot take anything of what was found; it is found again.
         """
         gathered = Gathered()
         with self._guard:
@@ -76,7 +79,9 @@ class Reconciler:
                 if not roots:
                     break
                 self._wait(QUIET_MS / 1000)
-        return gathered.changed()
+        if gathered.trouble is not None and not gathered.changes:
+            raise gathered.trouble
+        return self._told(gathered)
 
     def look(self, glances: Mapping[str, Glance]) -> Changes:
         """Make one pass for a watch: look where it says and at everything undecided. Never waits.
@@ -95,7 +100,7 @@ class Reconciler:
                 if state.due is not None and state.due <= now:
                     wanted.setdefault(root_id, NOWHERE)
             self._pass(wanted, gathered, patient=True)
-        return gathered.changed()
+        return self._told(gathered)
 
     def due(self) -> int | None:
         """When to call `look` again although nothing happens, in ticks; None: no need."""
@@ -115,11 +120,31 @@ class Reconciler:
         with shelf.guard:
             return tuple(shelf.tree.folders)
 
+    def version(self) -> object:
+        """Something that differs from an earlier one when folders came or went."""
+        found = []
+        for root in self._roots.all():
+            state = self._states.get(root.id)
+            found.append((root.id, root.path, state and state.here, self._catalog.shelf(root).tree.version))
+        return found
+
+    def wants(self, root_id: str, folder: str, name: str) -> bool:
+        """Whether something of this name in a folder could matter; said without waiting for anybody."""
+        state = self._states.get(root_id)
+        tree = state.tree if state is not None else None
+        found = tree.folders.get(folder) if tree is not None else None
+        return found is None or found.selection.file(name) or found.selection.folder(name) is not None
+
     def keep(self) -> None:
         """Write rows down for the next process's first paint."""
         self._catalog.keep()
 
     # --- one pass
+
+    def _told(self, gathered: Gathered) -> Changes:
+        if gathered.trouble is not None:
+            gathered.notices.append(Notice("ledger", str(gathered.trouble), at=self._tools.clock()))
+        return gathered.changed()
 
     def _settling(self, root_id: str) -> bool:
         state = self._states.get(root_id)
@@ -145,10 +170,12 @@ class Reconciler:
                 with shelf.guard:
                     RootPass(self._tools, root, state, shelf, opened, gathered, patient=patient).run(glance)
             except MemtuiError as error:
-                if error.code in _LEDGER_TROUBLE:
-                    state.due = self._tools.ticks() + RETRY_MS
-                    raise
-                self._away(root, state, gathered)
+                if error.code not in _LEDGER_TROUBLE:
+                    self._away(root, state, gathered)
+                    continue
+                # What was told so far must not be lost with the rest, which is tried again.
+                state.due = self._tools.ticks() + RETRY_MS
+                gathered.trouble = error
 
     def _away(self, root: Root, state: State, gathered: Gathered) -> None:
         """A root that is not there is an empty root; what it held is not deleted."""

@@ -16,7 +16,7 @@ from memtui.engine.overwritten import overwritten
 from memtui.engine.paths import split
 from memtui.engine.readings import Contents
 from memtui.engine.roots import OpenRoot, Roots
-from memtui.engine.scan import is_there
+from memtui.engine.scan import Tree, is_there
 from memtui.errors import MemtuiError
 
 BATCH_FILES, BATCH_BYTES = 500, 8 * 1024 * 1024
@@ -71,6 +71,8 @@ class State:
         self.told: dict[str, int] = {}
         """When a name that is being written was last told to be drawn again."""
         self.due: int | None = None
+        self.tree: Tree | None = None
+        """What is in it, for a quick question without its guard."""
 
 
 class Gathered:
@@ -82,6 +84,8 @@ class Gathered:
         self.touched: set[Address] = set()
         self.roots: set[str] = set()
         self.notices: list[Notice] = []
+        self.trouble: MemtuiError | None = None
+        """Why the ledger could not take everything."""
 
     def changed(self) -> Changes:
         """The pass as one value."""
@@ -126,8 +130,9 @@ class RootPass:
         """
         state, shelf, tools = self._state, self._shelf, self._tools
         beliefs, glance = self._begin(glance)
+        state.tree = shelf.tree
         self._look(glance, beliefs)
-        looked, shelf.news = shelf.news, set()
+        looked = set(shelf.news)
         if self._first:
             looked |= beliefs.known.keys() | shelf.readings.keys()
             shelf.rebuilt.clear()
@@ -135,6 +140,7 @@ class RootPass:
             state.baseline = {path: found.sha256 for path, found in shelf.readings.items() if found.sha256}
             shelf.baseline = set(state.baseline)
         step = beliefs.step(self._sight(beliefs), looked)
+        shelf.news -= looked
         state.due = step.due
         if tools.ledger.mode == "normal" and not tools.ledger.read_only:
             self._record(step.events, beliefs)

@@ -129,6 +129,8 @@ class Tree:
         """Begin with a root that was not looked at yet."""
         self.folders: dict[str, Folder] = {"": Folder("", selection)}
         self.truncated = False
+        self.version = 0
+        """Differs from an earlier one when folders came or went."""
         self._max_files = max_files
         self._max_folders = max_folders
         self._count = 0
@@ -169,6 +171,7 @@ class Tree:
         """Begin anew: the root is another folder now."""
         self.folders = {"": Folder("", self.folders[""].selection)}
         self.truncated, self._count = False, 0
+        self.version += 1
 
     # --- looking
 
@@ -374,6 +377,7 @@ class Tree:
         path = parent.join(name)
         self.folders[path] = Folder(path, selection)
         delta.folders = True
+        self.version += 1
         new.append(path)
 
     def _drop(self, path: str, delta: Delta) -> None:
@@ -384,6 +388,7 @@ class Tree:
             delta.gone.update(entry.path for entry in folder.entries.values())
             self._count -= len(folder.entries)
             delta.folders = True
+            self.version += 1
         parent, _, name = path.rpartition("/")
         if (above := self.folders.get(parent)) is not None:
             above.below = above.below - {name}
