@@ -30,6 +30,7 @@ from memtui.engine.model import (
     Unchanged,
     Version,
 )
+from memtui.engine.rooms import Rooms
 from memtui.errors import NotFoundError
 from memtui.values import TYPE_CHECKING
 
