@@ -348,7 +348,9 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         loud = hunks and session.is_open(index) and session.chunks[index].kind == CONFLICT
         self.query_one("#conflict-title", Lines).set_lines(_rule(title, width, "conflict" if loud else "heading"))
         lines: list[Line] = view.hunk_lines(session, index, self.parties, inner, beside=beside) if hunks else []
-        self.query_one("#conflict-hunk", LinesView).show(lines, top=0 if top else None)
+        hunk = self.query_one("#conflict-hunk", LinesView)
+        hunk.show(lines, top=0 if top else None)
+        hunk.styles.height = max(min(len(lines), self.size.height - self._fixed_rows()), 4)
         words = "edit: ctrl+s takes this text, esc drops it" if self.editing else "result of this place"
         keys = "" if self.editing else "[b] both  [o] original  [e] edit"
         self.query_one("#conflict-result-title", Lines).set_lines(_rule(words, width, "heading", keys))
@@ -361,6 +363,11 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None)
         self._draw_foot()
 
+    def _fixed_rows(self) -> int:
+        """Rows that the place to decide cannot have: titles, footer, its result, a look at the file."""
+        result = 8 if self.editing else 1
+        return 8 + result + (3 if self.size.height < NARROW_ROWS else 8)
+
     def _draw_foot(self) -> None:
         if not self.is_mounted:
             return
@@ -370,11 +377,22 @@ text, theirs, and what you decided. All texts are in the history of the memory (
             kept = " Only line ends or the byte-order mark differ. Nothing is written until ctrl+s."
         here = in_room("conflict", actions=self.table)
         shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)
-        keys: list[Run] = []
-        for action in shown:
-            keys += [(f" {shown_key(action.keys[0])}", "key"), (f" {action.label} ", "name")]
+        keys = _keys_line(shown, self.size.width)
         style = self._level if self._said else "conflict" if self.session.open else "good"
         self.query_one("#conflict-foot", Lines).set_lines([(kept, "description")], [(f" {words}", style)], keys)
+
+
+def _keys_line(actions: list[Action], width: int) -> list[Run]:
+    """Name the keys; the last ones give way when there is no room, but never the way out."""
+    *first, last = [(f" {shown_key(action.keys[0])}", f" {action.label} ") for action in actions]
+    room = width - len("".join(last))
+    line: list[Run] = []
+    for key, label in first:
+        room -= len(key + label)
+        if room < 0:
+            break
+        line += [(key, "key"), (label, "name")]
+    return [*line, (last[0], "key"), (last[1], "name")]
 
 
 def _rule(words: str, width: int, style: str, keys: str = "") -> list[Run]:

@@ -6,7 +6,7 @@ one place to read when the question is whether a text can get lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Conflict, Draft, Saved, Snapshot, Unchanged
@@ -136,7 +136,9 @@ class Editing(EditingBase):
         if editor.disk_is(loaded.snapshot, who=loaded.who):
             self._compare()
         self._mine.add(draft.address)
-        editor.say(f"The draft from {self.when(draft.at)} is back. ctrl+s saves it.")
+        stale = editor.subject is not None and editor.subject.disk_sha256 != editor.subject.base_sha256
+        then = "The memory changed since: f8 shows both." if stale else "ctrl+s saves it."
+        editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
         if self._to_compare:
             self._to_compare = False
             self.compare_screen(keep=False)
@@ -212,8 +214,8 @@ class Editing(EditingBase):
         if self.address is not None and (addresses is None or self.address in set(addresses)):
             self.look()
 
-    def look(self) -> None:
-        """Read what is on disk under the open memory's name."""
+    def look(self, then: Callable[[], None] | None = None) -> None:
+        """Read what is on disk under the open memory's name, and call `then` when that is known."""
         subject = self.editor.subject
         if subject is None or self.saving or self.editor.asking:
             return
@@ -225,6 +227,8 @@ class Editing(EditingBase):
             if self.editor.disk_is(found.snapshot, who=found.who, moved=found.moved_to):
                 self.write_drafts()  # with the text it started from, which is no longer on disk
                 self._compare()
+            if then is not None:
+                then()
 
         self.run(lambda engine: jobs.look(engine, address, base), seen, what=f"read {address}", latest=LOOK)
 
@@ -390,7 +394,7 @@ class Editing(EditingBase):
             case intents.DraftAnswered():
                 self._answered(event)
             case intents.CompareAsked():
-                self.compare_screen(keep=False)
+                self.look(lambda: self.compare_screen(keep=False))
             case intents.LeaveAsked():
                 self.write_drafts()
                 self.wishes.left()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import textwrap
 from typing import ClassVar
 
-from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -24,26 +23,6 @@ from memtui.safe_text import visible
 from memtui.tui.cells import Run
 from memtui.tui.lines import Lines
 from memtui.tui.safe_input import SafeInput
-
-PASTE = 4_096
-"""Characters of a paste that a one-line input takes."""
-
-
-class SafeInput(Input):
-    """An input that draws and takes no control characters."""
-
-    @property
-    def _value(self) -> Text:
-        """The value with a dot for each character that cannot be drawn, so that positions stay true."""
-        drawn = "".join(one if visible(one) == one else "·" for one in self.value)
-        return Text(drawn, no_wrap=True, overflow="ignore", end="")
-
-    def _on_paste(self, event: events.Paste) -> None:
-        """Take the first line of a paste, without what cannot be seen."""
-        event.stop()
-        event.prevent_default()
-        lines = event.text.strip().splitlines() or [""]
-        self.insert_text_at_cursor("".join(one for one in lines[0][:PASTE] if visible(one) == one))
 
 
 class QuestionBar(Lines, can_focus=True):
