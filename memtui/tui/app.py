@@ -10,22 +10,24 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 from textual import constants
-from textual.app import App
 
 from memtui.engine.model import Actor
 from memtui.tui import messages, themes
 from memtui.tui.actions import with_overrides
 from memtui.tui.bridge import Bridge
 from memtui.tui.browser import BrowserScreen, Facts
+from memtui.tui.faults import SafeEnd
 from memtui.tui.paint import Paint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memtui.wire.session import Session
 
 CALM_FPS = 15
 
 
-class MemtuiApp(App[int]):
+class MemtuiApp(SafeEnd[int]):
     """memtui."""
 
     CSS_PATH = ["base.tcss", "browser.tcss"]  # noqa: RUF012 - Textual's own shape
@@ -36,6 +38,9 @@ class MemtuiApp(App[int]):
         super().__init__()
         self.bridge = bridge
         self.facts = facts
+        self.show_faults = facts.settings.debug
+        self.lend_terminal: Callable[[str], None] = lambda _: None
+        """Told which other program gets the terminal, and (with nothing) when it comes back."""
         self.animation_level = "none"
         for theme in themes.THEMES:
             self.register_theme(theme)
@@ -97,6 +102,10 @@ class MemtuiApp(App[int]):
         """Nobody is looking."""
         self.bridge.focus(focused=False)
 
+    def flush_drafts(self) -> int:
+        """Store what is typed, at the end by a fault."""
+        return self.browser.host.flush()
+
     async def action_quit(self) -> None:
         """Leave, with every draft on disk."""
         self.browser.leave()
@@ -123,6 +132,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     bridge = Bridge(session.engine, actor=actor, read_only=options.read_only)
     app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))
     last_words = LastWords(app.browser.host.flush)
+    app.lend_terminal = last_words.lend_terminal
     last_words.install()
     try:
         status = app.run()

@@ -48,7 +48,7 @@ class Editing(EditingBase):
         self.saving = False
         """Whether a write of ours is under way; looks at the disk wait for its end."""
         self._mine: set[Address] = set()
-        self._to_compare = False
+        self._then = ""
         self._pending: jobs.Loaded | None = None
 
     # --- opening and leaving
@@ -58,19 +58,20 @@ class Editing(EditingBase):
         """What is open."""
         return self.editor.subject.address if self.editor.subject else None
 
-    def open(self, address: Address, *, compare: bool = False) -> None:
+    def open(self, address: Address, *, then: str = "") -> None:
         """Open a memory; one that does not exist yet opens empty.
 
         Args:
             address: which.
-            compare: bring its draft back and go straight to the conflict with what is on disk.
+            then: what to go on with, its draft brought back first: both sides (`compare`), the user's own editor
+                (`outside`), or nothing.
         """
+        self._then = then
         if address == self.address:
             self.editor.text_area.focus()
-            self.compare_screen(keep=False) if compare else self.look()
+            self.look(self._go_on)
             return
         self.put_away()
-        self._to_compare = compare
         read_only = self._bridge.read_only
         self.run(
             lambda engine: jobs.load(engine, address, read_only=read_only),
@@ -86,6 +87,16 @@ class Editing(EditingBase):
         self.editor.text_area.focus()
         if loaded.draft is not None:
             self._offer(loaded, loaded.draft)
+        else:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Do what the memory was opened for."""
+        then, self._then = self._then, ""
+        if then == "compare":
+            self.compare_screen(keep=False)
+        elif then == "outside":
+            self.handle(intents.ExternalAsked(self.editor))
 
     def _show(self, loaded: jobs.Loaded, snapshot: Snapshot | None) -> None:
         self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
@@ -104,7 +115,8 @@ class Editing(EditingBase):
         self._pending = loaded
         if question is None:
             self.drop(draft.address)
-        elif draft.address in self._mine or self._to_compare:
+            self._go_on()
+        elif draft.address in self._mine or self._then:
             self._restore(draft)
         else:
             self.editor.ask_about(question, self.when(draft.at))
@@ -136,12 +148,10 @@ class Editing(EditingBase):
         if editor.disk_is(loaded.snapshot, who=loaded.who):
             self._compare()
         self._mine.add(draft.address)
-        stale = editor.subject is not None and editor.subject.disk_sha256 != editor.subject.base_sha256
+        stale = editor.subject.disk_sha256 != editor.subject.base_sha256
         then = "The memory changed since: f8 shows both." if stale else "ctrl+s saves it."
         editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
-        if self._to_compare:
-            self._to_compare = False
-            self.compare_screen(keep=False)
+        self._go_on()
 
     def put_away(self) -> None:
         """Leave what is open: what is typed is on its way to disk, and the pane is empty."""
@@ -186,9 +196,9 @@ class Editing(EditingBase):
 
             self.run(store, lambda _: self._bridge.refresh_drafts(), what="keep a draft", lane=DRAFTS)
 
-    def flush(self) -> None:
-        """Bring what is typed to disk before this returns; for the moment before the end."""
-        self.keeper.flush()
+    def flush(self) -> int:
+        """Bring what is typed to disk before this returns, and return how many drafts that were."""
+        return self.keeper.flush()
 
     def drop(self, address: Address) -> None:
         """Take a stored draft away; its text goes to history when it is nowhere else."""

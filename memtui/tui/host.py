@@ -7,12 +7,12 @@ imports a text widget.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from memtui.engine.model import Address
-from memtui.tui import editor_intents as intents
 
 if TYPE_CHECKING:
+    from memtui.tui.app import MemtuiApp
     from memtui.tui.browser import BrowserScreen
     from memtui.tui.editing import Editing
 
@@ -40,11 +40,7 @@ class EditorHost:
         """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`)."""
         editing = self._editing or await self._make()
         self._set_active(active=True)
-        editing.open(address)
-        if then == "compare":
-            editing.compare_screen(keep=True)
-        elif then == "outside":
-            editing.handle(intents.ExternalAsked(editing.editor))
+        editing.open(address, then=then)
 
     async def _make(self) -> Editing:
         from memtui.tui.editing import Editing, Wishes
@@ -60,6 +56,8 @@ class EditorHost:
             editor_command=settings.editor,
             private_folder=settings.state_dir,
             when_mergeable=settings.merge_when_mergeable,
+            table=screen.table,
+            lend=cast("MemtuiApp", screen.app).lend_terminal,
             clock=screen.now,
         )
         self._editing = Editing(screen.app, screen.bridge, editor, wishes)
@@ -84,7 +82,6 @@ class EditorHost:
         if self._editing is not None:
             self._editing.rows_changed(addresses)
 
-    def flush(self) -> None:
-        """Bring what is typed to disk before this returns."""
-        if self._editing is not None:
-            self._editing.flush()
+    def flush(self) -> int:
+        """Bring what is typed to disk before this returns; returns how many drafts that were."""
+        return self._editing.flush() if self._editing is not None else 0

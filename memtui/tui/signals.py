@@ -35,11 +35,11 @@ TERMINAL_RESET = (
 class LastWords:
     """The handlers of one process; install once, before the app starts."""
 
-    def __init__(self, speak: Callable[[], None], *, seconds: float = LAST_WORDS_SECONDS) -> None:
+    def __init__(self, speak: Callable[[], object], *, seconds: float = LAST_WORDS_SECONDS) -> None:
         """Remember what to save and how the terminal was.
 
         Args:
-            speak: stores every draft and closes the engine; runs in a thread of its own, may raise, may hang.
+            speak: stores every draft; runs in a thread of its own, may raise, may hang.
             seconds: how long it is waited for.
         """
         self._speak = speak
