@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
-from memtui.engine.files import Job, Site, transaction
+from memtui.engine.commit import Site
+from memtui.engine.files import Job, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import (
     Actor,

@@ -8,29 +8,22 @@ temporary file exists, and a displaced version is looked at before it is let go.
 import contextlib
 import errno
 import os
+import time
 from collections.abc import Callable
 
-from memtui.engine import fsio, paths, wholefile
-from memtui.engine.grace import Displaced, Grace
+from memtui.engine import commit, fsio, paths, wholefile
+from memtui.engine.commit import Ours, Site, Spot
+from memtui.engine.grace import Displaced
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Conflict, Saved, Unchanged, is_person
-from memtui.engine.paths import RootHandle
 from memtui.engine.wholefile import Content
-from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
+from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.values import NamedTuple
 
 REFUSED = "refused: somebody else was first"
-SPARE = "-old"
-"""Added to a temporary name where a swap has to be done in several steps."""
-
-
-class Site(NamedTuple):
-    """A root that is open and locked, and everything a change in it needs."""
-
-    handle: RootHandle
-    uid: int
-    ledger: Ledger
-    grace: Grace
+PATIENCE = 0.75
+"""Seconds a change waits for another program that has the memory open for writing, so that no half version is taken."""
+_STEP = 0.005
 
 
 class Txn:
@@ -90,11 +83,11 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
     parts = paths.split(address.path)
     sha = wholefile.digest(data)
     with site.handle.folder(parts[:-1]) as folder:
+        spot = Spot(site, folder, parts[-1], address)
         try:
-            found = wholefile.read_in(folder, parts[-1], address, site.handle.identity[0])
+            found = _read(spot, patient=lambda content: content.sha == expected != sha)
         except NotFoundError:
             return refuse(site, address, data, expected, None, job)
-        kept = False
         try:
             if found.sha == sha:
                 return Unchanged(address, sha)
@@ -103,16 +96,14 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
             if found.status.st_nlink > 1:
                 raise _hard_link(address)
             seq, temp = _announce(site, address, job, found, data, sha)
-            lost = _commit_replace(site, folder, parts[-1], temp, found, data, seq, address)
-            if lost is not None:
-                return _lost_race(site, address, job, sha, expected, seq, lost.theirs)
-            finish(site, seq, address.path, sha, job)
-            site.grace.take(Displaced(found.handle, address, site.uid, address.path, found.sha, sha, job.actor.name))
-            kept = True
+            displaced = _swap_in(spot, temp, found, data, sha, seq)
+            if isinstance(displaced, Lost):
+                return _lost_race(site, address, job, sha, expected, seq, displaced.theirs)
+            _conclude(site, seq, address.path, sha, job)
+            _watch(spot, displaced, sha, job)
             return Saved(address, sha, found.sha, str(job.txn.id))
         finally:
-            if not kept:
-                fsio.close(found.handle)
+            fsio.close(found.handle)
 
 
 def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None) -> Saved | Unchanged:
@@ -155,20 +146,21 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
                 hint="Choose another name, or edit the one that exists.",
             )
         seq, temp = _announce(site, address, job, None, data, sha)
+        spot = Spot(site, folder, parts[-1], address)
         try:
-            _write_temp(folder, temp, data, None, mode)
+            ours = Ours(commit.write_temp(folder, temp, data, None, mode), sha)
             site.handle.check()
             fsio.rename_noreplace(folder, temp, folder, parts[-1])
         except (OSError, MemtuiError) as error:
-            _drop_temp(site, folder, temp, seq, address.path, sha, error)
+            whole = _drop_temp(spot, temp, seq, sha, error)
             if isinstance(error, FileExistsError):
                 raise _exists(address) from None
-            raise _failure(error, f"Creating {address}") from error
+            raise _failure(error, f"Creating {address}", whole=whole) from error
         try:
             fsio.fsync_dir(folder)
         except OSError as error:
-            raise _undurable(error, address, lambda: fsio.unlink(folder, parts[-1])) from error
-        finish(site, seq, address.path, sha, job)
+            raise _rolled_back(error, f"Creating {address}", lambda: _withdraw(spot, temp, ours)) from error
+        _conclude(site, seq, address.path, sha, job)
         return Saved(address, sha, None, str(job.txn.id))
 
 
@@ -186,8 +178,8 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
     """
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
-        found = wholefile.read_in(folder, parts[-1], address, site.handle.identity[0])
-        kept = False
+        spot = Spot(site, folder, parts[-1], address)
+        found = _read(spot, patient=lambda content: expected in (None, content.sha))
         try:
             if expected is not None and found.sha != expected:
                 return refuse(site, address, None, expected, found, job)
@@ -196,27 +188,15 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
                 site.handle.check()
                 fsio.rename_noreplace(folder, parts[-1], folder, temp)
             except (OSError, MemtuiError) as error:
-                site.ledger.end(seq, "aborted", note=_short(error))
-                raise _failure(error, f"Deleting {address}") from error
-            displaced = wholefile.look(folder, temp, address, site.handle.identity[0])
-            if displaced is None or displaced.sha != found.sha:
-                # A foreign version landed in between: it gets its name back.
-                _give_back(site, folder, parts[-1], temp, address, displaced)
-                site.ledger.end(seq, "conflict", note="a foreign version landed first")
-                sha = displaced.sha if displaced else None
-                return Conflict(address, sha, found.sha, None, str(job.txn.id))
-            try:
-                fsio.unlink(folder, temp)
-                fsio.fsync_dir(folder)
-            except OSError as error:
-                raise _failure(error, f"Deleting {address}") from error
-            finish(site, seq, address.path, None, job)
-            site.grace.take(Displaced(found.handle, address, site.uid, address.path, found.sha, None, job.actor.name))
-            kept = True
+                raise _failure(error, f"Deleting {address}", whole=_drop_capture(spot, temp, seq, error)) from error
+            displaced = _take_off(spot, temp, found)
+            if isinstance(displaced, Lost):
+                return _lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
+            _conclude(site, seq, address.path, None, job)
+            _watch(spot, displaced, None, job)
             return Saved(address, found.sha, found.sha, str(job.txn.id))
         finally:
-            if not kept:
-                fsio.close(found.handle)
+            fsio.close(found.handle)
 
 
 def rename(site: Site, address: Address, new: Address, expected: str | None, job: Job) -> Saved | Conflict:
@@ -227,7 +207,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
     """
     parts, target = paths.split(address.path), paths.split(new.path)
     with site.handle.folder(parts[:-1]) as folder:
-        found = wholefile.read_in(folder, parts[-1], address, site.handle.identity[0])
+        found = _read(Spot(site, folder, parts[-1], address), patient=lambda content: expected in (None, content.sha))
         try:
             if expected is not None and found.sha != expected:
                 return refuse(site, address, None, expected, found, job)
@@ -263,15 +243,18 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
                 try:
                     fsio.fsync_dir(new_folder)
                     fsio.fsync_dir(folder)
-                except OSError as error:
-                    raise _undurable(
+                    moved = wholefile.look(new_folder, target[-1], new, site.handle.identity[0])
+                except (OSError, MemtuiError) as error:
+                    raise _rolled_back(
                         error,
-                        address,
+                        f"Renaming {address}",
                         lambda: fsio.rename_noreplace(new_folder, target[-1], folder, parts[-1]),
                     ) from error
-                moved = wholefile.look(new_folder, target[-1], new, site.handle.identity[0])
-            sha = moved.sha if moved is not None else found.sha
-            with site.ledger.transaction(durable=False):
+            sha = found.sha if moved is None or not moved.settled else moved.sha
+            with contextlib.suppress(StorageError, BusyError), site.ledger.transaction(durable=False):
+                # The renaming happened; when the ledger cannot be told, recovery does it from the intent.
+                if moved is not None and moved.sha == sha:
+                    site.ledger.store(moved.data, sha)
                 site.ledger.end(seq, "done", after=sha)
                 finish_rename(site, address.path, new.path, sha, job)
             return Saved(new, sha, found.sha, str(job.txn.id))
@@ -308,6 +291,12 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job) -> None:
     """Give a change its end in the ledger: audit, history, current version, seen mark."""
     name = job.actor.name
     site.ledger.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=is_person(name))
+
+
+def _conclude(site: Site, seq: int, path: str, sha: str | None, job: Job) -> None:
+    """As `finish`, for what is on disk: when the ledger cannot be told now, recovery does it from the intent."""
+    with contextlib.suppress(StorageError, BusyError):
+        finish(site, seq, path, sha, job)
 
 
 def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
@@ -375,182 +364,149 @@ def _keep_before(site: Site, address: Address, found: Content) -> None:
     ledger.set_current(site.uid, address.path, found.sha, actor="outside", at=at)
 
 
-def _commit_replace(
-    site: Site, folder: int, name: str, temp: str, found: Content, data: bytes, seq: int, address: Address
-) -> Lost | None:
+def _read(spot: Spot, *, patient: Callable[[Content], bool]) -> Content:
+    """Read a memory that is about to change; where `patient` says so, give whoever is writing it a moment to finish."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        found = wholefile.read_in(spot.folder, spot.name, spot.address, spot.site.handle.identity[0])
+        if not patient(found) or fsio.has_writer(found.handle) is not True or time.monotonic() >= deadline:
+            return found
+        fsio.close(found.handle)
+        time.sleep(_STEP)
+
+
+def _swap_in(spot: Spot, temp: str, found: Content, data: bytes, sha: str, seq: int) -> Content | Lost:
     """Write the temporary file, swap it in and verify what came out.
 
     Returns:
-        None when the expected version was displaced.
+        What was displaced, its handle open, when that was the expected version.
     """
-    doing = f"Saving {address}"
+    doing, known = f"Saving {spot.address}", (found.sha,)
     try:
-        inode = _write_temp(folder, temp, data, found.status, None)
-        site.handle.check()
-        swap(folder, name, temp)
+        ours = Ours(commit.write_temp(spot.folder, temp, data, found.status, None), sha)
+        spot.site.handle.check()
+        commit.swap(spot, temp, known)
     except (OSError, MemtuiError) as error:
-        _drop_temp(site, folder, temp, seq, address.path, wholefile.digest(data), error)
-        if isinstance(error, (FileNotFoundError, FileExistsError)):
-            return Lost(wholefile.look(folder, name, address, site.handle.identity[0]))
-        raise _failure(error, doing) from error
+        whole = _drop_temp(spot, temp, seq, sha, error)
+        if whole and isinstance(error, (FileNotFoundError, FileExistsError)):
+            return Lost(spot.glance())
+        raise _failure(error, doing, whole=whole) from error
     try:
-        fsio.fsync_dir(folder)
-    except OSError as error:
-        raise _undurable(error, address, lambda: _swap_back(folder, name, temp, inode)) from error
-    displaced = wholefile.look(folder, temp, address, site.handle.identity[0])
-    if displaced is not None and displaced.sha == found.sha:
-        try:
-            fsio.unlink(folder, temp)
-        except OSError as error:
-            raise _failure(error, doing) from error
-        return None
+        fsio.fsync_dir(spot.folder)
+        if displaced := _take_expected(spot, temp, found.sha):
+            return displaced
+    except (OSError, MemtuiError) as error:
+        raise _rolled_back(error, doing, lambda: commit.take_back(spot, temp, ours, known)) from error
     try:
-        _swap_back(folder, name, temp, inode)
-        return _settle_race(site, folder, name, temp, inode, address)
-    except OSError as error:
-        raise _failure(error, doing) from error
+        commit.take_back(spot, temp, ours, known)
+        return Lost(spot.glance())
+    except (OSError, MemtuiError) as error:
+        raise _failure(error, doing, whole=False) from error
 
 
-def _settle_race(site: Site, folder: int, name: str, temp: str, inode: int, address: Address) -> Lost:
-    """Make sure that after a lost race the newest foreign version has the name and every other one is kept.
+def _take_off(spot: Spot, temp: str, found: Content) -> Content | Lost:
+    """Verify what a deletion captured, and remove it.
 
-    Under `temp` there is our own new file now, or what a foreign writer renamed over it in the moment of the swap.
+    Returns:
+        What was removed, its handle open, when that was the expected version.
     """
-    for _ in range(8):
-        try:
-            came_off = fsio.stat_at(folder, temp).st_ino
-        except FileNotFoundError:
-            break
-        if came_off == inode:
-            fsio.unlink(folder, temp)
-            break
-        # Foreign, and newer than what we put back: it belongs under the name.
-        put_back = fsio.stat_at(folder, name).st_ino
-        swap(folder, name, temp)
-        older = wholefile.look(folder, temp, address, site.handle.identity[0])
-        if older is not None and older.status.st_ino == put_back:
-            site.ledger.keep_text(
-                site.uid, address.path, older.data, actor="outside", note="overwritten by its own author"
-            )
-            fsio.unlink(folder, temp)
-            break
-    fsio.fsync_dir(folder)
-    return Lost(wholefile.look(folder, name, address, site.handle.identity[0]))
+    doing, known = f"Deleting {spot.address}", (found.sha,)
+    try:
+        displaced = _take_expected(spot, temp, found.sha)
+        if displaced is None:
+            commit.give_back(spot, temp, ())
+            return Lost(spot.glance())
+    except (OSError, MemtuiError) as error:
+        raise _rolled_back(error, doing, lambda: commit.give_back(spot, temp, known)) from error
+    try:
+        fsio.fsync_dir(spot.folder)
+    except OSError as error:
+        fsio.close(displaced.handle)
+        raise _failure(error, doing, whole=False) from error
+    return displaced
+
+
+def _take_expected(spot: Spot, temp: str, expected: str) -> Content | None:
+    """Remove the displaced file if it is the expected version; None, and nothing done, when it is another one."""
+    displaced = spot.look(temp)
+    if displaced is None:
+        return None
+    taken = False
+    try:
+        if displaced.sha == expected:
+            fsio.unlink(spot.folder, temp)
+            taken = True
+        return displaced if taken else None
+    finally:
+        if not taken:
+            fsio.close(displaced.handle)
+
+
+def _withdraw(spot: Spot, temp: str, ours: Ours) -> None:
+    """Take a new file away again, unless somebody else's has its name by now."""
+    if fsio.stat_at(spot.folder, spot.name).st_ino != ours.inode:
+        return
+    fsio.rename_noreplace(spot.folder, spot.name, spot.folder, temp)
+    if fsio.stat_at(spot.folder, temp).st_ino == ours.inode:
+        commit.let_go(spot, temp, (ours.sha,))
+    else:
+        commit.give_back(spot, temp, (ours.sha,))
+
+
+def _watch(spot: Spot, displaced: Content, ours: str | None, job: Job) -> None:
+    """Look after the displaced file as long as somebody may still write it."""
+    site, address = spot.site, spot.address
+    site.grace.take(Displaced(displaced.handle, address, site.uid, address.path, displaced.sha, ours, job.actor.name))
 
 
 def _lost_race(
-    site: Site, address: Address, job: Job, yours: str, expected: str | None, seq: int, theirs: Content | None
+    site: Site, address: Address, job: Job, yours: str | None, expected: str | None, seq: int, theirs: Content | None
 ) -> Conflict:
     with site.ledger.transaction():
         if theirs is not None and theirs.settled:
             _keep_before(site, address, theirs)
-        site.ledger.note_version(site.uid, address.path, yours, REFUSED)
+        if yours is not None:
+            site.ledger.note_version(site.uid, address.path, yours, REFUSED)
         site.ledger.end(seq, "conflict", note="a foreign version landed first")
     return Conflict(address, theirs.sha if theirs else None, expected, yours, str(job.txn.id))
 
 
-def swap(folder: int, name: str, temp: str) -> None:
-    """Exchange two names of a folder, in one step where the system can.
-
-    Elsewhere the name is captured under a spare name first, so for a moment nothing has it.
-
-    Raises:
-        FileExistsError: somebody took the name in that moment; both other files are as they were.
-    """
-    try:
-        return fsio.exchange(folder, name, temp)
-    except OSError as error:
-        if not fsio.unsupported(error):
-            raise
-    spare = temp + SPARE
-    fsio.rename_noreplace(folder, name, folder, spare)
-    try:
-        fsio.rename_noreplace(folder, temp, folder, name)
-    except FileExistsError:
-        # A foreign version took the name; what we captured was replaced by it, and is in the ledger.
-        fsio.unlink(folder, spare)
-        raise
-    except OSError:
-        fsio.rename_noreplace(folder, spare, folder, name)
-        raise
-    fsio.rename_noreplace(folder, spare, folder, temp)
-    return None
-
-
-def _swap_back(folder: int, name: str, temp: str, inode: int) -> None:
-    """Undo a swap, unless something newer than our file has the name by now."""
-    try:
-        if fsio.stat_at(folder, name).st_ino != inode:
-            return
-    except FileNotFoundError:
-        # The name was removed meanwhile: nobody may find our text there, and theirs must not vanish.
-        fsio.rename_noreplace(folder, temp, folder, name)
-        return
-    swap(folder, name, temp)
-
-
-def _give_back(site: Site, folder: int, name: str, temp: str, address: Address, displaced: "Content | None") -> None:
-    """Give a captured foreign version its name back, or keep its text when the name is taken again."""
-    try:
-        fsio.rename_noreplace(folder, temp, folder, name)
-        fsio.fsync_dir(folder)
-    except FileExistsError:
-        if displaced is not None:
-            site.ledger.keep_text(
-                site.uid, address.path, displaced.data, actor="outside", note="overwritten by its own author"
-            )
-        fsio.unlink(folder, temp)
-    if displaced is not None:
-        with site.ledger.transaction():
-            _keep_before(site, address, displaced)
-
-
-def _write_temp(folder: int, temp: str, data: bytes, like: os.stat_result | None, mode: int | None) -> int:
-    """Write a new file durably; returns its inode. A failed fsync is final: the file is never used."""
-    handle = fsio.create_file(folder, temp)
-    try:
-        fsio.write_all(handle, data)
-        status = fsio.fstat(handle)
-        if like is not None:
-            fsio.chmod(handle, like.st_mode & 0o7777)
-            if (like.st_uid, like.st_gid) != (status.st_uid, status.st_gid):
-                with contextlib.suppress(PermissionError):
-                    fsio.chown(handle, like.st_uid, like.st_gid)
-                    # A change of owner clears set-id bits; ours are never wanted, the plain bits are.
-                    fsio.chmod(handle, like.st_mode & 0o7777)
-        elif mode is not None:
-            fsio.chmod(handle, mode & 0o7777)
-        fsio.fsync(handle)
-        return status.st_ino
-    finally:
-        fsio.close(handle)
-
-
-def _drop_temp(site: Site, folder: int, temp: str, seq: int, path: str, sha: str, cause: Exception) -> None:
+def _drop_temp(spot: Spot, temp: str, seq: int, sha: str, cause: Exception) -> bool:
     """Remove a temporary file that was not used; where that fails the intent stays open and recovery does it."""
     try:
-        fsio.unlink(folder, temp)
-    except FileNotFoundError:
-        pass
+        whole = commit.drop_temp(spot.folder, temp)
     except OSError:
-        return
-    abort(site, seq, path, sha, _short(cause))
+        return False
+    if whole:
+        abort(spot.site, seq, spot.address.path, sha, _short(cause))
+    return whole
 
 
-def _undurable(error: OSError, address: Address, roll_back: Callable[[], None]) -> MemtuiError:
-    """A folder that cannot be made durable: what was done is taken back, now or by recovery."""
-    with contextlib.suppress(OSError):
-        # The intent stays open on purpose: recovery looks at the disk, whatever this left, and tidies up.
+def _drop_capture(spot: Spot, temp: str, seq: int, cause: Exception) -> bool:
+    """End a deletion that could not take the name; where half of it was done the intent stays open for recovery."""
+    try:
+        whole = not commit.exists(spot.folder, temp)
+    except OSError:
+        return False
+    if whole:
+        spot.site.ledger.end(seq, "aborted", note=_short(cause))
+    return whole
+
+
+def _rolled_back(error: OSError | MemtuiError, doing: str, roll_back: Callable[[], object]) -> MemtuiError:
+    """Take back what was done before a failure. The intent stays open, so recovery looks at what this left."""
+    whole = False
+    with contextlib.suppress(OSError, MemtuiError):
         roll_back()
-    return _failure(error, f"Making {address} durable")
+        whole = True
+    return _failure(error, doing, whole=whole)
 
 
-def _failure(error: Exception, doing: str) -> MemtuiError:
-    if isinstance(error, MemtuiError):
-        return error
-    if isinstance(error, OSError):
-        return paths.translate(error, doing)
-    raise error
+def _failure(error: OSError | MemtuiError, doing: str, *, whole: bool = True) -> MemtuiError:
+    found = error if isinstance(error, MemtuiError) else paths.translate(error, doing)
+    if not whole:
+        found.unharmed = "All texts are in history; the next change in this root finishes this one or takes it back."
+    return found
 
 
 def _short(error: Exception) -> str:

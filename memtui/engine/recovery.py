@@ -4,16 +4,15 @@ Runs under the root's lock, where every open intent is a dead process's. Each st
 No file is removed unless its text is in the ledger or is a part of the text that was being written.
 """
 
-import errno
-
-from memtui.engine import files, fsio, paths, wholefile
-from memtui.engine.files import Job, Site, Txn
+from memtui.engine import commit, files, fsio, paths
+from memtui.engine.commit import Ours, Site, Spot
+from memtui.engine.files import Job, Txn
 from memtui.engine.ledger import Intent
 from memtui.engine.model import Actor, Address
-from memtui.engine.wholefile import Content
-from memtui.errors import NotFoundError, RefusedError
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
 
 _STOPPED = "memtui was stopped"
+_NO_FOLDER = ("E_NOT_FOUND", "E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE")
 
 
 def recover(site: Site) -> int:
@@ -21,19 +20,19 @@ def recover(site: Site) -> int:
 
     Returns:
         How many there were.
+
+    Raises:
+        MemtuiError: the disk or the ledger does not allow it now; what is not done stays to be done.
     """
     intents = site.ledger.open_intents(site.uid)
     for intent in intents:
         parts = paths.split(intent.path)
         try:
             with site.handle.folder(parts[:-1]) as folder:
-                if intent.new_path is not None:
-                    _rename(site, intent, folder, parts[-1], intent.new_path)
-                elif intent.after is None:
-                    _remove(site, intent, folder, parts[-1])
-                else:
-                    _put(site, intent, folder, parts[-1])
+                _settle(Spot(site, folder, parts[-1], Address(site.handle.root.id, intent.path)), intent)
         except (NotFoundError, RefusedError) as error:
+            if error.code not in _NO_FOLDER:
+                raise
             # The folder is gone or became something else: nothing of ours can be in it any more.
             files.abort(site, intent.seq, intent.path, intent.after, error.code)
         except OSError as error:
@@ -41,76 +40,91 @@ def recover(site: Site) -> int:
     return len(intents)
 
 
-def _put(site: Site, intent: Intent, folder: int, name: str) -> None:
+def _settle(spot: Spot, intent: Intent) -> None:
+    if intent.new_path is not None:
+        _rename(spot, intent, intent.new_path)
+    elif intent.after is None:
+        _remove(spot, intent, intent.temp or "")
+    else:
+        _put(spot, intent, intent.temp or "", intent.after)
+
+
+def _put(spot: Spot, intent: Intent, temp: str, after: str) -> None:
     """A save or a create."""
-    temp = intent.temp or ""
-    _restore_spare(site, intent, folder, name, temp)
-    after = site.ledger.blob(intent.after or "") or b""
-    target = _peek(site, folder, name)
-    left = _peek(site, folder, temp)
-    swapped = left is not None and intent.before is not None and left.sha == intent.before and left.data != after
-    ours = left is None or swapped or after.startswith(left.data)
-    if left is None and _exists(folder, temp):
-        ours = False  # something that cannot be read as a memory: too big, a link, a folder
-    if target is not None and target.sha == intent.after and not ours:
-        # The swap displaced a foreign version, and the look at it never came: it gets its name back.
-        if left is not None:
-            _keep(site, intent, left)
-        files.swap(folder, name, temp)
-        _discard(folder, temp)
-        fsio.fsync_dir(folder)
-        site.ledger.note_version(site.uid, intent.path, intent.after, files.REFUSED)
-        site.ledger.end(intent.seq, "conflict", note=_STOPPED)
+    _restore_spare(spot, intent, temp)
+    target, left = spot.glance(), spot.glance(temp)
+    there = left is not None or commit.exists(spot.folder, temp)
+    saved = target is not None and target.sha == after
+    swapped = left is not None and left.sha == intent.before and not (target and target.sha == intent.before)
+    ours = left is not None and not swapped and (left.sha == after or _begins(spot, after, left.data))
+    if there and not swapped and not ours:
+        # A foreign version was displaced, and the look at it never came.
+        if target is not None and saved:
+            commit.take_back(spot, temp, Ours(target.status.st_ino, after), ())
+        else:
+            commit.let_go(spot, temp, ())
+        spot.site.ledger.note_version(spot.site.uid, intent.path, after, files.REFUSED)
+        spot.site.ledger.end(intent.seq, "conflict", note=_STOPPED)
         return
-    if left is not None and not ours:
-        _keep(site, intent, left)
-    _discard(folder, temp)
-    fsio.fsync_dir(folder)
-    if swapped or (target is not None and target.sha == intent.after):
-        files.finish(site, intent.seq, intent.path, intent.after, _job(intent))
+    if ours:
+        fsio.unlink(spot.folder, temp)
+    elif there:
+        commit.let_go(spot, temp, (intent.before or "",))
+    fsio.fsync_dir(spot.folder)
+    if swapped or saved:
+        files.finish(spot.site, intent.seq, intent.path, after, _job(intent))
     else:
-        files.abort(site, intent.seq, intent.path, intent.after, _STOPPED)
+        files.abort(spot.site, intent.seq, intent.path, after, _STOPPED)
 
 
-def _remove(site: Site, intent: Intent, folder: int, name: str) -> None:
+def _begins(spot: Spot, sha: str, data: bytes) -> bool:
+    """Whether data is a part of a stored text, as a temporary file has it whose writing was interrupted."""
+    try:
+        whole = spot.site.ledger.blob(sha)
+    except MemtuiError:
+        return False  # damaged or redacted: what was left is kept like a stranger's
+    return whole is not None and whole.startswith(data)
+
+
+def _remove(spot: Spot, intent: Intent, temp: str) -> None:
     """A deletion: the file was captured under a temporary name first."""
-    temp = intent.temp or ""
-    target, left = _peek(site, folder, name), _peek(site, folder, temp)
-    if _exists(folder, temp) and (left is None or left.sha != intent.before):
-        if left is not None:
-            _keep(site, intent, left)
-        try:
-            fsio.rename_noreplace(folder, temp, folder, name)
-        except FileExistsError:
-            _discard(folder, temp)
-        fsio.fsync_dir(folder)
-        site.ledger.end(intent.seq, "conflict", note=_STOPPED)
+    target, left = spot.glance(), spot.glance(temp)
+    if target is not None and left is not None and target.status.st_ino == left.status.st_ino:
+        # Where renaming takes a link and an unlink, only the link was made.
+        fsio.unlink(spot.folder, temp)
+        left = None
+    elif commit.exists(spot.folder, temp) and (left is None or left.sha != intent.before):
+        commit.give_back(spot, temp, ())
+        spot.site.ledger.end(intent.seq, "conflict", note=_STOPPED)
         return
-    happened = left is not None or target is None or target.sha != intent.before
-    _discard(folder, temp)
-    fsio.fsync_dir(folder)
+    happened = left is not None or target is None
+    if left is not None:
+        commit.let_go(spot, temp, (left.sha,))
+    fsio.fsync_dir(spot.folder)
     if happened:
-        files.finish(site, intent.seq, intent.path, None, _job(intent))
+        files.finish(spot.site, intent.seq, intent.path, None, _job(intent))
     else:
-        files.abort(site, intent.seq, intent.path, None, _STOPPED)
+        files.abort(spot.site, intent.seq, intent.path, None, _STOPPED)
 
 
-def _rename(site: Site, intent: Intent, folder: int, name: str, new_path: str) -> None:
+def _rename(spot: Spot, intent: Intent, new_path: str) -> None:
     """A rename within the root."""
+    site, folder, name = spot.site, spot.folder, spot.name
     parts = paths.split(new_path)
     try:
         with site.handle.folder(parts[:-1]) as new_folder:
-            there = _peek(site, new_folder, parts[-1])
-            here = _peek(site, folder, name)
-            if here is not None and there is not None and here.status.st_ino == there.status.st_ino:
+            there = Spot(site, new_folder, parts[-1], spot.address).glance()
+            here = spot.glance()
+            same = here is not None and there is not None and here.status.st_ino == there.status.st_ino
+            if same and here is not None and here.status.st_nlink > 1:
                 # Where renaming takes a link and an unlink, only the unlink is missing.
                 fsio.unlink(folder, name)
                 here = None
             fsio.fsync_dir(new_folder)
             fsio.fsync_dir(folder)
     except NotFoundError:
-        here, there = _peek(site, folder, name), None
-    if here is None and there is not None:
+        here, there = spot.glance(), None
+    if there is not None and (here is None or here.sha != intent.before == there.sha):
         with site.ledger.transaction(durable=False):
             site.ledger.end(intent.seq, "done", after=there.sha)
             site.ledger.store(there.data, there.sha)
@@ -119,41 +133,16 @@ def _rename(site: Site, intent: Intent, folder: int, name: str, new_path: str) -
         site.ledger.end(intent.seq, "aborted", note=_STOPPED)
 
 
-def _restore_spare(site: Site, intent: Intent, folder: int, name: str, temp: str) -> None:
-    """Undo the first half of a swap that has to be done in several steps."""
-    spare = _peek(site, folder, temp + files.SPARE)
-    if spare is None:
+def _restore_spare(spot: Spot, intent: Intent, temp: str) -> None:
+    """Bring a swap that has to be done in several steps back to its start, or to its end."""
+    spare, folder = temp + commit.SPARE, spot.folder
+    if not commit.exists(folder, spare):
         return
-    if _peek(site, folder, name) is None:
-        fsio.rename_noreplace(folder, temp + files.SPARE, folder, name)
-        return
-    if spare.sha != intent.before:
-        _keep(site, intent, spare)
-    _discard(folder, temp + files.SPARE)
-
-
-def _keep(site: Site, intent: Intent, content: Content) -> None:
-    site.ledger.keep_text(site.uid, intent.path, content.data, actor="outside", note="found after memtui was stopped")
-
-
-def _discard(folder: int, name: str) -> None:
-    try:
-        fsio.unlink(folder, name)
-    except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.EISDIR):
-            raise
-
-
-def _peek(site: Site, folder: int, name: str) -> Content | None:
-    return wholefile.look(folder, name, Address(site.handle.root.id, name), site.handle.identity[0])
-
-
-def _exists(folder: int, name: str) -> bool:
-    try:
-        fsio.stat_at(folder, name)
-    except FileNotFoundError:
-        return False
-    return True
+    for name in (spot.name, temp):  # the name was only captured, or only the last step is missing
+        if not commit.exists(folder, name):
+            fsio.rename_noreplace(folder, spare, folder, name)
+            return
+    commit.let_go(spot, spare, (intent.before or "",))
 
 
 def _job(intent: Intent) -> Job:

@@ -17,7 +17,7 @@ from memtui.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from memtui.engine import paths
     from memtui.engine.changing import Changer
-    from memtui.engine.files import Site
+    from memtui.engine.commit import Site
     from memtui.engine.grace import Displaced, Grace
     from memtui.engine.ledger import Ledger
     from memtui.engine.library import Library

@@ -12,7 +12,7 @@ from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from memtui.engine.files import Site
+    from memtui.engine.commit import Site
     from memtui.engine.ledger import Ledger
     from memtui.engine.locks import RootLock
 

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 from memtui.engine import files
 from memtui.engine.changing import Changer, Publish
-from memtui.engine.files import Job, Site, Txn, transaction
+from memtui.engine.commit import Site
+from memtui.engine.files import Job, Txn, transaction
 from memtui.engine.ledger import Ledger, Step, Transaction
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved
 from memtui.engine.roots import Roots

@@ -70,11 +70,23 @@ def _take(folder: int, name: str, address: Address, device: int) -> tuple[int, b
 
 def look(folder: int, name: str, address: Address, device: int) -> Content | None:
     """Read a file by name and close it; None when it is gone or no plain file."""
+    content = take_a_look(folder, name, address, device)
+    if content is not None:
+        fsio.close(content.handle)
+    return content
+
+
+def take_a_look(folder: int, name: str, address: Address, device: int) -> Content | None:
+    """Read a file by name, and say whether somebody is writing it; None when it is gone or no plain file.
+
+    The caller closes `Content.handle`.
+    """
     try:
         content = read_in(folder, name, address, device)
-    except (NotFoundError, RefusedError):
+    except NotFoundError:
         return None
-    try:
-        return content._replace(settled=fsio.has_writer(content.handle) is not True)
-    finally:
-        fsio.close(content.handle)
+    except RefusedError as error:
+        if error.code == "E_PERMISSION":
+            raise  # it may well be a plain file
+        return None
+    return content._replace(settled=fsio.has_writer(content.handle) is not True)

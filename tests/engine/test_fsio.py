@@ -121,7 +121,9 @@ def test_a_close_that_reports_a_late_error_has_closed(folder: int, monkeypatch: 
         fsio.close(handle)
 
 
-def test_single_writes_may_be_as_short_as_they_like(tmp_path: Path, folder: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_single_writes_may_be_as_short_as_they_like(
+    tmp_path: Path, folder: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: real(handle, data[:1]))
     handle = fsio.create_file(folder, "a")

@@ -1,1 +1,1 @@
-"""Faults: what a dying process, a failing disk or a damaged ledger does to memories. Each campaign counts what it tried."""
+"""What a dying process, a failing disk or a damaged ledger does to memories. Each campaign counts what it tried."""

@@ -1,4 +1,4 @@
-"""Makes the n-th call about memory files fail, or be the last one before a kill; and lets a test act between two calls."""
+"""Makes the n-th call about memory files fail, or be the last before a kill; and lets a test act between two calls."""
 
 import errno
 import os

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine import Engine
+from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, AuditRecord, Root
 
 ME = Actor("cli")
@@ -83,9 +84,19 @@ def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
                 yield path.relative_to(folder).as_posix(), path.read_bytes()
 
 
+def drain(engine: Engine) -> None:
+    """Wait for late writes into files that were displaced."""
+    engine._rooms.grace.drain()
+
+
+def ledger_of(engine: Engine) -> Ledger:
+    """The ledger behind an engine."""
+    return engine._rooms.ledger
+
+
 def stored(engine: Engine) -> dict[str, bytes]:
     """Every text the ledger can give back, by sha-256, each checked."""
-    ledger = engine._ledger
+    ledger = ledger_of(engine)
     found = {}
     for (key,) in ledger.rows("SELECT sha FROM blobs WHERE data NOT NULL"):
         data = ledger.blob(key.hex())

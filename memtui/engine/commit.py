@@ -1,0 +1,221 @@
+"""The steps of a change on disk: write a new file aside, swap it in, look at what came out, let go of it or go back.
+
+A file that loses its name to us may hold a version nobody has stored, and somebody may still be writing it. No step
+here removes a file without having looked: `let_go` is the only way out for one that may be foreign.
+"""
+
+import contextlib
+import os
+from collections.abc import Collection
+
+from memtui.engine import fsio, wholefile
+from memtui.engine.grace import Displaced, Grace
+from memtui.engine.ledger import Ledger
+from memtui.engine.model import Address
+from memtui.engine.paths import RootHandle
+from memtui.engine.wholefile import Content
+from memtui.errors import NotFoundError, RefusedError
+from memtui.values import NamedTuple
+
+SPARE = "-old"
+"""Added to a temporary name where a swap has to be done in several steps."""
+OVERTAKEN = "overwritten by its own author"
+_ROUNDS = 16
+_LINKS = ("E_SYMLINK", "E_NOT_REGULAR")
+
+
+class Site(NamedTuple):
+    """A root that is open and locked, and everything a change in it needs."""
+
+    handle: RootHandle
+    uid: int
+    ledger: Ledger
+    grace: Grace
+
+
+class Spot(NamedTuple):
+    """One name in an open folder of a locked root."""
+
+    site: Site
+    folder: int
+    name: str
+    address: Address
+
+    def look(self, name: str | None = None) -> Content | None:
+        """What has the name (or another beside it) now; None when nothing plain has. The caller closes its handle."""
+        return wholefile.take_a_look(self.folder, name or self.name, self.address, self.site.handle.identity[0])
+
+    def glance(self, name: str | None = None) -> Content | None:
+        """As `look`, with the handle closed."""
+        return wholefile.look(self.folder, name or self.name, self.address, self.site.handle.identity[0])
+
+
+class Ours(NamedTuple):
+    """The file a change put under a name."""
+
+    inode: int
+    sha: str
+
+
+def write_temp(folder: int, temp: str, data: bytes, like: os.stat_result | None, mode: int | None) -> int:
+    """Write a new file durably; returns its inode. A failed fsync is final: the file is never used."""
+    handle = fsio.create_file(folder, temp)
+    try:
+        fsio.write_all(handle, data)
+        status = fsio.fstat(handle)
+        if like is not None:
+            fsio.chmod(handle, like.st_mode & 0o7777)
+            if (like.st_uid, like.st_gid) != (status.st_uid, status.st_gid):
+                with contextlib.suppress(PermissionError):
+                    fsio.chown(handle, like.st_uid, like.st_gid)
+                    # A change of owner clears set-id bits; ours are never wanted, the plain bits are.
+                    fsio.chmod(handle, like.st_mode & 0o7777)
+        elif mode is not None:
+            fsio.chmod(handle, mode & 0o7777)
+        fsio.fsync(handle)
+        return status.st_ino
+    finally:
+        fsio.close(handle)
+
+
+def drop_temp(folder: int, temp: str) -> bool:
+    """Remove a temporary file that was not used; says whether nothing of the change is left in the folder."""
+    with contextlib.suppress(FileNotFoundError):
+        fsio.unlink(folder, temp)
+    return not exists(folder, temp + SPARE)
+
+
+def exists(folder: int, name: str) -> bool:
+    """Whether anything has the name."""
+    try:
+        fsio.stat_at(folder, name)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def swap(spot: Spot, temp: str, known: Collection[str]) -> None:
+    """Exchange two names of a folder, in one step where the system can.
+
+    Elsewhere the name is captured under a spare name first, so for a moment nothing has it.
+
+    Args:
+        spot: the name.
+        temp: the other name.
+        known: digests of versions that need not be stored again.
+
+    Raises:
+        FileExistsError: somebody took the name in that moment; what is under `temp` stayed there.
+    """
+    folder = spot.folder
+    try:
+        return fsio.exchange(folder, spot.name, temp)
+    except OSError as error:
+        if not fsio.unsupported(error):
+            raise
+    spare = temp + SPARE
+    fsio.rename_noreplace(folder, spot.name, folder, spare)
+    try:
+        fsio.rename_noreplace(folder, temp, folder, spot.name)
+    except FileExistsError:
+        let_go(spot, spare, known)
+        raise
+    except OSError:
+        fsio.rename_noreplace(folder, spare, folder, spot.name)
+        raise
+    fsio.rename_noreplace(folder, spare, folder, temp)
+    return None
+
+
+def take_back(spot: Spot, temp: str, ours: Ours, known: Collection[str]) -> None:
+    """Undo a swap: the newest foreign version gets the name, and every other one is kept.
+
+    Args:
+        spot: the name our new file was put under.
+        temp: the name of what it displaced.
+        ours: the new file.
+        known: digests of versions that need not be stored again.
+    """
+    older = ours.inode
+    for _ in range(_ROUNDS):
+        # Here `temp` is newer than the file `older`, which should still have the name.
+        try:
+            if fsio.stat_at(spot.folder, spot.name).st_ino != older or not _untouched(spot, ours):
+                break  # somebody wrote there meanwhile, and that is newer still
+            newer = fsio.stat_at(spot.folder, temp).st_ino
+            swap(spot, temp, known)
+            if fsio.stat_at(spot.folder, temp).st_ino == older:
+                break
+            older = newer  # a file came off that was put there in between: it goes back, over the one we just put there
+        except FileExistsError:
+            continue
+        except FileNotFoundError:
+            if give_back(spot, temp, known):
+                return
+    let_go(spot, temp, {*known, ours.sha})
+    fsio.fsync_dir(spot.folder)
+
+
+def _untouched(spot: Spot, ours: Ours) -> bool:
+    """Whether the file under the name is a foreign one, or ours as we wrote it."""
+    status = fsio.stat_at(spot.folder, spot.name)
+    if status.st_ino != ours.inode:
+        return True
+    found = spot.glance()
+    return found is not None and found.settled and found.sha == ours.sha
+
+
+def give_back(spot: Spot, temp: str, known: Collection[str]) -> bool:
+    """Give a captured file its name back, or keep its text when the name is taken again.
+
+    Returns:
+        Whether it has its name back.
+    """
+    try:
+        fsio.rename_noreplace(spot.folder, temp, spot.folder, spot.name)
+    except FileExistsError:
+        let_go(spot, temp, known)
+        return False
+    except FileNotFoundError:
+        return False
+    fsio.fsync_dir(spot.folder)
+    return True
+
+
+def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
+    """Remove the last name of a file; its text is kept first unless it is known, and its writer is watched.
+
+    Args:
+        spot: the memory it belongs to.
+        name: the name to remove, beside the memory's.
+        known: digests of versions that need not be stored again.
+
+    Raises:
+        MemtuiError: it cannot be read or kept, so it stays.
+    """
+    site, address = spot.site, spot.address
+    try:
+        content = wholefile.read_in(spot.folder, name, address, site.handle.identity[0])
+    except NotFoundError:
+        return
+    except RefusedError as error:
+        if error.code not in _LINKS:
+            raise
+        fsio.unlink(spot.folder, name)  # a link or a FIFO holds no text; a folder refuses
+        return
+    watched = False
+    try:
+        if content.status.st_nlink > 1:
+            fsio.unlink(spot.folder, name)  # its text stays under its other name
+            return
+        stored = content.sha in known
+        if not stored and fsio.has_writer(content.handle) is not True:
+            site.ledger.keep_text(site.uid, address.path, content.data, actor="outside", note=OVERTAKEN)
+            stored = True
+        fsio.unlink(spot.folder, name)
+        before = content.sha if stored else ""  # what its writer leaves in it is stored whatever it is
+        site.grace.take(Displaced(content.handle, address, site.uid, address.path, before, None, "outside"))
+        watched = True
+    finally:
+        if not watched:
+            fsio.close(content.handle)
