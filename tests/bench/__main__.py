@@ -1,0 +1,63 @@
+"""Take memtui's measurements and print a line for each: `python -m tests.bench [NAME ...] [--short] [--json FILE]`.
+
+Limits are ratios to a yardstick of the same run (or what a user waits, in milliseconds); A and B take turns, medians
+of the rounds' ratios count, and a limit is broken when the best of three tries is over it. Exit 1: a limit is broken.
+"""
+
+import argparse
+import contextlib
+import json
+import sys
+import tempfile
+import time
+from importlib import import_module
+
+from tests.bench.case import Line, Measurement, Plan, settle
+
+NAMES = {
+    "save": "saves",
+    "read": "reads",
+    "list": "lists",
+    "command": "commands",
+}
+"""Each measurement and its module, which has a function `cases`; imported when it is taken."""
+
+
+def run(name: str, plan: Plan) -> list[Line]:
+    """Take one measurement and print its lines."""
+    cases: Measurement = import_module(f"tests.bench.{NAMES[name]}").cases
+    lines = []
+    with contextlib.closing(cases(plan)) as found:  # type: ignore[type-var]
+        for case in found:
+            lines.append(settle(name, case))
+            print(lines[-1], flush=True)
+    return lines
+
+
+def main(words: list[str] | None = None) -> int:
+    """Take the measurements asked for; the exit status says whether every limit holds."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}; all if none is given")
+    parser.add_argument("--short", action="store_true", help="smaller sizes: the whole in a minute and a half")
+    parser.add_argument("--json", metavar="FILE", help="write the lines there as well")
+    parser.add_argument("--posting", metavar="PATH", help="the program `posting`, to compare the start with")
+    parser.add_argument("--dir", metavar="DIR", help="where to write; the default is the folder for temporary files")
+    chosen = parser.parse_args(words)
+    if unknown := set(chosen.names) - NAMES.keys():
+        parser.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    start = time.monotonic()
+    lines = []
+    for name in chosen.names or NAMES:
+        with tempfile.TemporaryDirectory(prefix="memtui-bench-", dir=chosen.dir) as folder:
+            lines += run(name, Plan(folder, chosen.short, chosen.posting))
+    over = [line for line in lines if line.verdict == "OVER"]
+    skipped = [line for line in lines if line.value is None]
+    print(f"{len(lines)} measured, {len(over)} over, {len(skipped)} skipped, in {time.monotonic() - start:.0f} s")
+    if chosen.json:
+        with open(chosen.json, "w", encoding="utf-8") as file:
+            json.dump([line._asdict() for line in lines], file, indent=1)
+    return 1 if over else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
