@@ -30,9 +30,15 @@ class Shot(NamedTuple):
 
 
 def workbench(terminal: Terminal) -> None:
-    """Wait until the tree is there and the simulated agent has been heard of."""
-    terminal.wait_for("agent", seconds=30)
-    terminal.settle(0.5)
+    """Wait until the simulated agent has been heard of, then go to a memory of the user's own."""
+    terminal.wait_for("Activity", seconds=30)
+    terminal.wait_for("agent edit", seconds=60)
+    for _ in range(60):
+        terminal.press("j")
+        terminal.settle(0.15, seconds=60)
+        if "preferences.md" in terminal.text.partition("\n")[2].partition("\n")[0]:
+            break
+    terminal.wait_for(lambda shown: "preferences.md" in shown.text.splitlines()[1])
 
 
 SHOTS = {
