@@ -2,7 +2,7 @@
 
     python3 -m screenshots.take [NAME ...]
 
-Every picture is taken in an empty home, at a fixed size, so that taking it again shows the same thing.
+Every picture is taken in an empty home and at a fixed size. What the simulated agent did meanwhile differs each time.
 """
 
 import os
