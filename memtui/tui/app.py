@@ -53,6 +53,11 @@ class MemtuiApp(SafeEnd[int]):
         self.browser = BrowserScreen(bridge, facts, table, bridge.now)
 
     @property
+    def plain(self) -> bool:
+        """Whether only ASCII is drawn."""
+        return self.facts.ascii
+
+    @property
     def paint(self) -> Paint:
         """The styles of the current theme."""
         if self._paint is None:

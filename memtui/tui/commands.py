@@ -78,8 +78,8 @@ class Commands:
             "versions": self._versions,
             "info": self._info,
             "trash_view": viewing.trash,
-            "preview_down": lambda: screen.page_view.scroll_by(3),
-            "preview_up": lambda: screen.page_view.scroll_by(-3),
+            "preview_down": lambda: screen.page_view.scroll_rows(3),
+            "preview_up": lambda: screen.page_view.scroll_rows(-3),
             "zoom": self._zoom,
         }
         for sort in ("name", "uses", "age", "size", "edited"):
@@ -123,7 +123,7 @@ class Commands:
         screen = self._screen
         view = screen.info_view if screen.focused is screen.info_view else screen.page_view
         if screen.focused is view:
-            view.scroll_by(steps[what] if what in steps else round(pages[what] * view.size.height))
+            view.scroll_rows(steps[what] if what in steps else round(pages[what] * view.size.height))
         elif what in pages:
             screen.memories.page(pages[what])
         elif what in ends:

@@ -88,7 +88,7 @@ class Filtering:
         """Remember the place before the first filter."""
         node = self._screen.memories.current
         if self._place is None and node is not None and not self._screen.forest.filtered:
-            self._place = (node.key, self._screen.memories.scroll_offset.y)
+            self._place = (node.key, self._screen.memories.top)
 
     def start(self) -> None:
         """Ask for the words."""

@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from typing import ClassVar, TypeVar
 
 from textual import events
+from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.widget import Widget
 
 from memtui.tui.actions import Action, keymap, shown_key
 from memtui.tui.bars import Line
@@ -25,6 +27,9 @@ class KeyedScreen(Screen[T]):
 
     ROOMS: ClassVar[tuple[str, ...]] = ()
     """The rooms of the action table whose keys work here."""
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """Which pane has the focus; a change repaints two titles, never the screen."""
 
     def __init__(self, table: Iterable[Action]) -> None:
         super().__init__()

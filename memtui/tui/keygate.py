@@ -43,7 +43,6 @@ class KeyGate:
         self._recent: deque[tuple[float, str]] = deque(maxlen=MOST + 1)
         self._held: list[str] = []
         self._quiet_from = 0.0
-        self._written: dict[str, float] = {}
 
     def feed(self, key: str, now: float, *, moves: bool, writes: bool = False) -> Verdict:
         """Judge a printable key.
@@ -65,10 +64,8 @@ class KeyGate:
             self._recent.clear()
             self._quiet_from = now + QUIET
             return Verdict.BURST
-        if writes:
-            before, self._written[key] = self._written.get(key, 0.0), now
-            if now - before < REPEAT:
-                return Verdict.DROP
+        if writes and key == previous[1] and now - previous[0] < REPEAT:
+            return Verdict.DROP
         hasty = now - previous[0] < CLOSE and key != previous[1]
         if self._held or not moves or hasty:
             self._held.append(key)

@@ -31,6 +31,12 @@ class Painted(Widget):
         paint: Paint = self.app.paint  # type: ignore[attr-defined]
         return paint
 
+    @property
+    def plain(self) -> bool:
+        """Whether only ASCII is drawn."""
+        plain: bool = self.app.plain  # type: ignore[attr-defined]
+        return plain
+
 
 class Lines(Painted):
     """Lines of runs, from the top, made for the width there is."""

@@ -68,7 +68,6 @@ class CommandList(RowList):
         """Show others."""
         self.commands = tuple(commands)
         self._cursor = 0
-        self.set_height(max(len(commands), 1))
         self.scroll_to_row(0)
         self.repaint()
 
@@ -104,7 +103,6 @@ class Palette(ModalScreen[Command | None]):
     def on_mount(self) -> None:
         """Start typing."""
         self.query_one(Input).cursor_blink = False
-        self.query_one(CommandList).set_height(len(self._all))
         self.query_one(Input).focus()
 
     @on(Input.Changed)

@@ -77,7 +77,7 @@ class PickList(RowList):
         """Show other rows, with the cursor where it was."""
         self.content = content
         self._cursor = max(0, min(self._cursor, self.count() - 1))
-        self.set_height(max(self.count(), 1))
+        self.scroll_to_row(self.top)
         self.repaint()
 
 
@@ -118,7 +118,6 @@ class PickScreen(KeyedScreen[None]):
 
     def on_mount(self) -> None:
         """Show the first row."""
-        self.picks.set_height(max(self.picks.count(), 1))
         self.picks.focus()
         self.call_after_refresh(self.show_row)
 
@@ -196,7 +195,7 @@ class PickScreen(KeyedScreen[None]):
             self.query_one("#pick-title", Lines).update()
             self.query_one("#page-title", Lines).update()
         elif action.id in ("preview_down", "preview_up"):
-            self.pages.scroll_by(3 if action.id == "preview_down" else -3)
+            self.pages.scroll_rows(3 if action.id == "preview_down" else -3)
         else:
             self.say(f"{action.label} does not work in this list; esc goes back.")
 
@@ -205,7 +204,7 @@ class PickScreen(KeyedScreen[None]):
         if self._in_page:
             height = self.pages.size.height
             rows = {"down": 1, "up": -1, "top": -(10**9), "bottom": 10**9}.get(what) or round(pages[what] * height)
-            self.pages.scroll_by(rows)
+            self.pages.scroll_rows(rows)
         elif what in pages:
             self.picks.page(pages[what])
         else:

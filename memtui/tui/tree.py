@@ -55,6 +55,10 @@ how many memories are below and how many of them need you."""
         """How many rows are shown."""
         return len(self._rows)
 
+    def length(self) -> int:
+        """How many lines there are to scroll over: rows, and the placeholder below them."""
+        return len(self._rows) + len(self.placeholder)
+
     @property
     def current(self) -> Node | None:
         """The row under the cursor."""
@@ -87,11 +91,10 @@ how many memories are below and how many of them need you."""
                 if self.current is not None and self.current.key in effect.touched:
                     self.post_message(self.CursorMoved(self.current, by_user=False))
             return
-        before, offset = self.current, self._cursor - self.scroll_offset.y
+        before, offset = self.current, self._cursor - self.top
         self._rows = self.forest.rows()
         self._cursor = self._find(before) if before is not None else 0
         self.marks &= self.forest.nodes.keys()
-        self.set_height(len(self._rows) + len(self.placeholder))
         if self.is_mounted and self.size.height:
             self.scroll_to_row(max(self._cursor - offset, 0))
             self.keep_in_view()
