@@ -29,6 +29,8 @@ from memtui.tui.merge_session import MergeSession, bytes_of
 
 NARROW_ROWS = 30
 """Below this height the file after the merge gets only a few rows."""
+MOST_RESULT_ROWS, EDIT_ROWS = 4, 8
+"""Rows for the result of one place, shown and edited."""
 
 
 class Host(Protocol):
@@ -348,14 +350,16 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         loud = hunks and session.is_open(index) and session.chunks[index].kind == CONFLICT
         self.query_one("#conflict-title", Lines).set_lines(_rule(title, width, "conflict" if loud else "heading"))
         lines: list[Line] = view.hunk_lines(session, index, self.parties, inner, beside=beside) if hunks else []
-        hunk = self.query_one("#conflict-hunk", LinesView)
-        hunk.show(lines, top=0 if top else None)
-        hunk.styles.height = max(min(len(lines), self.size.height - self._fixed_rows()), 4)
+        self.query_one("#conflict-hunk", LinesView).show(lines, top=0 if top else None)
         words = "edit: ctrl+s takes this text, esc drops it" if self.editing else "result of this place"
         keys = "" if self.editing else "[b] both  [o] original  [e] edit"
         self.query_one("#conflict-result-title", Lines).set_lines(_rule(words, width, "heading", keys))
         result: list[Line] = view.result_lines(session, index, inner) if hunks else []
-        self.query_one("#conflict-result", LinesView).show(result, top=0)
+        shown = self.query_one("#conflict-result", LinesView)
+        shown.show(result, top=0)
+        shown.styles.height = result_rows = max(min(len(result), MOST_RESULT_ROWS), 1)
+        space = self.size.height - self._fixed_rows(result_rows)
+        self.query_one("#conflict-hunk").styles.height = max(min(len(lines), space), 4)
         self.query_one("#conflict-file-title", Lines).set_lines(
             _rule("file after the merge, read only", width, "heading", "tab scrolls here")
         )
@@ -363,10 +367,9 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None)
         self._draw_foot()
 
-    def _fixed_rows(self) -> int:
+    def _fixed_rows(self, result: int) -> int:
         """Rows that the place to decide cannot have: titles, footer, its result, a look at the file."""
-        result = 8 if self.editing else 1
-        return 8 + result + (3 if self.size.height < NARROW_ROWS else 8)
+        return 8 + (EDIT_ROWS if self.editing else result) + (3 if self.size.height < NARROW_ROWS else 8)
 
     def _draw_foot(self) -> None:
         if not self.is_mounted:
@@ -377,14 +380,16 @@ text, theirs, and what you decided. All texts are in the history of the memory (
             kept = " Only line ends or the byte-order mark differ. Nothing is written until ctrl+s."
         here = in_room("conflict", actions=self.table)
         shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)
-        keys = _keys_line(shown, self.size.width)
+        keys = _keys_line([(shown_key(action.keys[0]), action.label) for action in shown], self.size.width)
+        if self.editing:
+            keys = _keys_line([("ctrl+s", "take this text"), ("esc", "drop it")], self.size.width)
         style = self._level if self._said else "conflict" if self.session.open else "good"
         self.query_one("#conflict-foot", Lines).set_lines([(kept, "description")], [(f" {words}", style)], keys)
 
 
-def _keys_line(actions: list[Action], width: int) -> list[Run]:
+def _keys_line(keys: list[tuple[str, str]], width: int) -> list[Run]:
     """Name the keys; the last ones give way when there is no room, but never the way out."""
-    *first, last = [(f" {shown_key(action.keys[0])}", f" {action.label} ") for action in actions]
+    *first, last = [(f" {key}", f" {does} ") for key, does in keys]
     room = width - len("".join(last))
     line: list[Run] = []
     for key, label in first:

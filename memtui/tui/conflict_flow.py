@@ -102,9 +102,7 @@ class ConflictFlow:
             address=str(self._address),
             base=f"as you opened it {when(self._editing.opened_at)}" if self._base_sha256 else "none: both created it",
             yours="your unsaved draft",
-            agent=" ".join(
-                part for part in (self._who or ("on disk" if self._disk is not None else "somebody"), at) if part
-            ),
+            agent=f"{self._who or ('saved' if self._disk is not None else 'Somebody')} {at}".strip(),
             agent_name="AGENT" if self._who else "DISK",
             same_text=self._disk is not None and same_text(self._yours, self._disk),
         )

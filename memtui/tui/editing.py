@@ -148,6 +148,7 @@ class Editing(EditingBase):
         if editor.disk_is(loaded.snapshot, who=loaded.who):
             self._compare()
         self._mine.add(draft.address)
+        self.opened_at = draft.at
         stale = editor.subject.disk_sha256 != editor.subject.base_sha256
         then = "The memory changed since: f8 shows both." if stale else "ctrl+s saves it."
         editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
