@@ -95,7 +95,23 @@ def describe(data: bytes, *, complete: bool = True) -> Description:
         complete: whether `data` is the whole file.
     """
     front = split(data, complete=complete)
-    return Description(_line(front.fields.get("description")), _line(front.fields.get("name")), front.problem)
+    fields = front.fields
+    if front.status == BROKEN:
+        fields = _as_agents_write(data[front.start : front.end])
+    return Description(_line(fields.get("description")), _line(fields.get("name")), front.problem)
+
+
+def _as_agents_write(block: bytes) -> dict[str, Value]:
+    """What a block that is no YAML says line by line: agents write `description: Python: types first` and read it so.
+
+    Only shown, never edited: which bytes are the value is a guess.
+    """
+    fields: dict[str, Value] = {}
+    for line in block.decode("utf-8", "replace").split("\n"):
+        key, colon, value = line.rstrip("\r").partition(": ")
+        if colon and key in ("name", "description"):
+            fields.setdefault(key, value.strip())
+    return fields
 
 
 def needs_more(head: bytes) -> bool:

@@ -52,6 +52,7 @@ OPERATIONS = (
     "fstat",
     "stat_at",
     "stat_path",
+    "may_write",
     "list_dir",
     "make_dir",
     "make_root",

@@ -179,3 +179,10 @@ def test_every_real_file_reads_the_same_both_ways() -> None:
             assert split(data) == split(data, plain=False)
             if not needs_more(data[:4096]):
                 assert describe(data[:4096], complete=len(data) <= 4096) == describe(data)
+
+
+def test_a_description_with_an_unquoted_colon_is_shown_and_flagged() -> None:
+    found = describe(b"---\nname: style\ndescription: Python: types first\n---\nbody\n")
+    assert found.description == "Python: types first"
+    assert found.name == "style"
+    assert found.problem is not None
