@@ -15,7 +15,8 @@ _OLDEST_SANE = 1_700_000_000
 
 def findings(roots: Roots, ledger: Ledger, status: tuple[RootStatus, ...]) -> tuple[Finding, ...]:
     """Check the roots, the ledger, the locks, the clock and which guarantees this platform gives."""
-    return (*_roots(status), *_ledger(ledger), *_leftovers(roots, ledger), *_clock(ledger.clock() // 1_000), *_platform(ledger))
+    now = ledger.clock() // 1_000
+    return (*_roots(status), *_ledger(ledger), *_leftovers(roots, ledger), *_clock(now), *_platform(ledger))
 
 
 def _roots(status: tuple[RootStatus, ...]) -> list[Finding]:
