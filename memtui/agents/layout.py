@@ -7,7 +7,7 @@ treats "missing" and "not allowed" alike: discovery shows what is there and neve
 import os
 
 from memtui.config.smallfile import read_small
-from memtui.config.surroundings import sha256_hex
+from memtui.digest import sha256_hex
 
 SLUG_LENGTH = 200
 """Agents cut longer slugs and add a hash of their own making."""

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from memtui.agents.checkout import main_checkout
 from memtui.agents.layout import has_any, id_part, is_folder, is_path, names_in, short_path
 from memtui.config.smallfile import read_small
-from memtui.config.surroundings import Surroundings, sha256_hex
+from memtui.config.surroundings import Surroundings
+from memtui.digest import sha256_hex
 from memtui.engine.model import Policy, Root
 from memtui.values import TYPE_CHECKING, NamedTuple
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from memtui.config.directories import expand_user
 from memtui.config.settings import RootEntry, Settings
+from memtui.digest import sha256_hex
 from memtui.errors import NotFoundError
 from memtui.values import NamedTuple
 
@@ -101,16 +102,3 @@ def folder_id(folder: str) -> str:
     """Make a readable, unique folder name from a path: at most 40 characters of its last part, and 12 of its hash."""
     name = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in os.path.basename(folder))
     return f"{name[:40].lstrip('.-') or '_'}-{sha256_hex(os.fsencode(folder))[:12]}"
-
-
-def sha256_hex(data: bytes) -> str:
-    """Hash bytes with SHA-256, without loading OpenSSL for it where Python has its own."""
-    try:
-        from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]  # Python 3.12 and newer
-    except ImportError:
-        try:
-            from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]  # Python 3.11
-        except ImportError:
-            from hashlib import sha256
-    digest: str = sha256(data).hexdigest()
-    return digest

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable
 
+from memtui.digest import sha256_hex
 from memtui.engine import commit, fsio, paths, wholefile
 from memtui.engine.commit import Ours, Site, Spot
 from memtui.engine.grace import Displaced
@@ -81,7 +82,7 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
         MemtuiError: a refusal or a failure; the name has its old version, or recovery will give it back.
     """
     parts = paths.split(address.path)
-    sha = wholefile.digest(data)
+    sha = sha256_hex(data)
     with site.handle.folder(parts[:-1]) as folder:
         spot = Spot(site, folder, parts[-1], address)
         try:
@@ -121,7 +122,7 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
         MemtuiError: a refusal or a failure; nothing has the name.
     """
     parts = paths.split(address.path)
-    sha = wholefile.digest(data)
+    sha = sha256_hex(data)
     with site.handle.folder(parts[:-1], create=len(parts) > 1) as folder:
         try:
             found = wholefile.read_in(folder, parts[-1], address, site.handle.identity[0])

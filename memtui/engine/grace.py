@@ -4,11 +4,11 @@ A file that is replaced stays alive for whoever opened it before. The kernel tel
 the file is looked at again until its writer closed it, or until the last look at two seconds.
 """
 
-import hashlib
 import threading
 import time
 from collections.abc import Callable
 
+from memtui.digest import sha256_hex
 from memtui.engine import fsio
 from memtui.engine.model import Address
 from memtui.values import NamedTuple
@@ -102,5 +102,5 @@ class Grace:
         except OSError:
             self._on_late(displaced, None)
             return
-        if hashlib.sha256(data).hexdigest() != displaced.before:
+        if sha256_hex(data) != displaced.before:
             self._on_late(displaced, data)

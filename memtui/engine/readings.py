@@ -4,9 +4,9 @@ A stat alone proves nothing about a file that changed a moment ago, and one read
 still writing. `trusted` answers the first question, `steady` the second; nobody else compares times with contents.
 """
 
-import hashlib
 from collections.abc import Iterable
 
+from memtui.digest import sha256_hex
 from memtui.engine import fsio, paths
 from memtui.engine.content import judge
 from memtui.engine.model import Address, Problem, Root
@@ -144,7 +144,7 @@ def _read_one(
 
 
 def _reading(root: Root, key: Key, data: bytes, before: Reading | None, times: Times, *, same: bool) -> Reading:
-    sha = hashlib.sha256(data).hexdigest()
+    sha = sha256_hex(data)
     age = times.now - key.mtime_ns // 1_000_000
     trusted = same and age > RACY_MS and times.now - key.ctime_ns // 1_000_000 > RACY_MS
     if before is not None and before.sha256 == sha:

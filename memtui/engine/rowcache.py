@@ -7,11 +7,11 @@ paint needs no scan, and a new process need not hash again what has not changed.
 from __future__ import annotations
 
 import binascii
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
 
+from memtui.digest import sha256_hex
 from memtui.engine import fsio
 from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.engine.readings import Reading
@@ -144,7 +144,7 @@ def _problems(found: list[list[str]]) -> tuple[Problem, ...]:
 
 
 def _name(root: Root) -> str:
-    return hashlib.sha256(os.fsencode(f"{root.id}\0{root.path}")).hexdigest()[:32]
+    return sha256_hex(os.fsencode(f"{root.id}\0{root.path}"))[:32]
 
 
 def _read(state_dir: str, name: str, at_least: int) -> bytes:

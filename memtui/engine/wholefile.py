@@ -2,6 +2,7 @@
 
 import os
 
+from memtui.digest import sha256_hex
 from memtui.engine import fsio, paths
 from memtui.engine.model import Address
 from memtui.engine.paths import RootHandle
@@ -21,13 +22,6 @@ class Content(NamedTuple):
     status: os.stat_result
     settled: bool = True
     """False: somebody still had it open for writing, so this may be half of a version."""
-
-
-def digest(data: bytes) -> str:
-    """The sha-256 of raw bytes, as lower-case hex."""
-    import hashlib  # here, because loading OpenSSL costs a command that needs no digest three milliseconds
-
-    return hashlib.sha256(data).hexdigest()
 
 
 def read(handle: RootHandle, parts: tuple[str, ...], address: Address) -> Content:
@@ -53,7 +47,7 @@ def read_bytes(handle: RootHandle, parts: tuple[str, ...], address: Address) -> 
 def read_in(folder: int, name: str, address: Address, device: int) -> Content:
     """Read a memory by its name in an open folder. The caller closes `Content.handle`."""
     descriptor, data, status = _take(folder, name, address, device)
-    return Content(descriptor, data, digest(data), status)
+    return Content(descriptor, data, sha256_hex(data), status)
 
 
 def _take(folder: int, name: str, address: Address, device: int) -> tuple[int, bytes, os.stat_result]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.config.settings import Settings, load_settings
-from memtui.config.surroundings import Surroundings, find_checkout, folder_id, sha256_hex, surroundings_from
+from memtui.config.surroundings import Surroundings, find_checkout, folder_id, surroundings_from
 from memtui.errors import NotFoundError, UsageError
 
 
@@ -86,10 +86,6 @@ def test_an_agents_folder_is_read_as_the_agent_would() -> None:
     assert here.variable("QWEN_HOME") == "~/q"
     assert here.variable("MUX_ROOT") is None
     assert [here.folder(text) for text in ("~/q", "/q/", "q", "../q")] == ["/home/ann/q", "/q", "/work/q", "/q"]
-
-
-def test_the_hash_is_sha256() -> None:
-    assert sha256_hex(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 @given(st.binary(max_size=60).filter(lambda name: not set(b"\0/") & set(name)))

@@ -1,8 +1,8 @@
 """Transactions, their audit records and the drafts: what was meant, how it ended, and what can be taken back."""
 
-import hashlib
 import os
 
+from memtui.digest import sha256_hex
 from memtui.engine.ledger.database import Row
 from memtui.engine.ledger.versions import VersionTable, pack, unpack
 from memtui.engine.model import Address, AuditRecord, Draft, TrashEntry
@@ -332,7 +332,7 @@ class AuditTable(VersionTable):
 
 
 def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
+    return bytes.fromhex(sha256_hex(data))
 
 
 def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:

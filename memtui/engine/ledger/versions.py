@@ -1,10 +1,10 @@
 """Texts that memories had: stored once by content, compressed, removed only by retention or redaction."""
 
-import hashlib
 import os
 import zlib
 from collections.abc import Sequence
 
+from memtui.digest import sha256_hex
 from memtui.engine.ledger.database import backup_time
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.model import Retention, Version
@@ -112,7 +112,7 @@ class VersionTable(MemoryTable):
         Returns:
             Its sha-256.
         """
-        sha = hashlib.sha256(data).hexdigest()
+        sha = sha256_hex(data)
         with self.transaction():
             blob = self.store(data, sha)
             newest = self.row(
@@ -185,7 +185,7 @@ class VersionTable(MemoryTable):
             data = unpack(packed, body)
         except zlib.error:
             data = b""
-        if hashlib.sha256(data).hexdigest() != sha:
+        if sha256_hex(data) != sha:
             raise StorageError(
                 f"The stored text of version {sha[:12]} is damaged.",
                 code="E_STORE_DAMAGED",
