@@ -39,7 +39,8 @@ def test_a_session_is_opened_once() -> None:
 def test_what_the_engine_has_to_say_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     made = call()
     notice = Notice("late-write", "Another program finished later.")
-    made.engine._events.publish(Changes(notices=(notice,)))
+    made.open()
+    made._hear(Changes(notices=(notice,)))
     made.close()
     assert capsys.readouterr().err == "memtui: Another program finished later.\n"
 

@@ -1,0 +1,53 @@
+"""demo."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memtui.wire.session import Session
+from tests.cli.conftest import Cli, FakeWorkbench
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where throw-away folders go."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
+def test_the_demo_opens_on_samples_with_an_agent_at_work(
+    cli: Cli, workbench: FakeWorkbench, temporary: Path, home: Path
+) -> None:
+    def look(session: Session) -> int:
+        assert {row.agent for row in session.engine.list().items} >= {"memtui", "claude-code", "qwen-code", "mux"}
+        known = {row.address for row in session.engine.list().items}
+        while {row.address for row in session.engine.list().items} <= known:
+            pass  # until the agent has created a memory
+        assert all(root.path.startswith(str(temporary)) for root in session.roots)
+        return 9
+
+    workbench.then = look
+    result = cli("demo", "--calm", terminal=True)
+    assert result.status == 9, result.err
+    ((session, demo),) = workbench.opened
+    assert demo is True
+    assert session.options.calm is True
+    assert list(temporary.iterdir()) == []
+    assert os.listdir(home) == []
+
+
+def test_the_demo_cleans_up_after_a_failure(cli: Cli, workbench: FakeWorkbench, temporary: Path) -> None:
+    def fail(session: Session) -> int:
+        raise RuntimeError("no")
+
+    workbench.then = fail
+    assert cli("demo", terminal=True).status == 1
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_demo_needs_a_terminal(cli: Cli, temporary: Path) -> None:
+    assert cli("demo").status == 2
+    assert list(temporary.iterdir()) == []

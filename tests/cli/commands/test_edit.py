@@ -1,0 +1,222 @@
+"""edit: whatever the editor, the user and an agent do, no text is lost."""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+BASE = "one\ntwo\nthree\nfour\nfive\n"
+Editor = Callable[..., Path]
+
+
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.fixture
+def memory(notes: Path) -> Path:
+    path = notes / "edited.md"
+    path.write_text(BASE)
+    return path
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
+    """Sets an editor that runs one shell line for each time it is opened; `$1` is the file."""
+
+    def set_up(*lines: str) -> Path:
+        script, log = tmp_path / "editor.sh", tmp_path / "opened"
+        cases = "\n".join(f"{number}) {line} ;;" for number, line in enumerate(lines, start=1))
+        script.write_text(
+            f'echo "$1" >> "{log}"\ncp "$1" "{log}.$(wc -l < "{log}" | tr -d " ")"\n'
+            f'case $(wc -l < "{log}" | tr -d " ") in\n{cases}\nesac\n'
+        )
+        monkeypatch.setenv("MEMTUI_EDITOR", f"sh {script}")
+        return log
+
+    return set_up
+
+
+def left_overs(home: Path) -> list[Path]:
+    return [path for path in (home / ".memtui-test" / "edits").rglob("*") if path.is_file()]
+
+
+def test_an_edit_is_saved_and_the_copy_is_outside_the_root(
+    here: Cli, editor: Editor, memory: Path, notes: Path, home: Path
+) -> None:
+    log = editor('echo more >> "$1"')
+    result = here("edit", "notes/edited.md", "--json")
+    assert (result.status, result.json["result"], result.json["before"]) == (0, "saved", sha(BASE))
+    assert memory.read_text() == BASE + "more\n"
+    opened = Path(log.read_text().strip())
+    assert opened.suffix == ".md"
+    assert notes not in opened.parents
+    assert left_overs(home) == []
+
+
+def test_an_edit_that_changes_nothing_writes_nothing(here: Cli, editor: Editor, memory: Path) -> None:
+    before = memory.stat()
+    editor("true")
+    result = here("edit", "notes/edited.md", "--json")
+    assert (result.status, result.json["result"]) == (0, "unchanged")
+    assert memory.stat().st_mtime_ns == before.st_mtime_ns
+    assert memory.stat().st_ino == before.st_ino
+
+
+def test_bytes_an_editor_keeps_are_kept(here: Cli, editor: Editor, memory: Path) -> None:
+    memory.write_bytes(b"\xef\xbb\xbfone\r\ntwo")
+    editor("printf ' more' >> \"$1\"")
+    assert here("edit", "notes/edited.md").status == 0
+    assert memory.read_bytes() == b"\xef\xbb\xbfone\r\ntwo more"
+
+
+def test_a_new_memory_needs_a_word(here: Cli, editor: Editor, notes: Path) -> None:
+    editor('echo fresh > "$1"', "true")
+    refused = here("edit", "notes/new.md", "--json")
+    assert (refused.status, refused.error["code"]) == (4, "E_NOT_FOUND")
+    assert "--new" in str(refused.error["hint"])
+    assert here("edit", "--new", "notes/new.md").status == 0
+    assert (notes / "new.md").read_text() == "fresh\n"
+    assert here("edit", "--new", "notes/empty.md", "--json").json["result"] == "unchanged"
+    assert not (notes / "empty.md").exists()
+
+
+def test_an_editor_that_fails_saves_nothing_and_keeps_the_text(
+    here: Cli, editor: Editor, memory: Path, home: Path
+) -> None:
+    editor('echo more >> "$1"; exit 1')
+    result = here("edit", "notes/edited.md")
+    assert result.status == 5
+    assert memory.read_text() == BASE
+    (kept,) = left_overs(home)
+    assert kept.read_text() == BASE + "more\n"
+    assert str(kept) in result.err
+
+
+def test_a_refused_text_is_kept(here: Cli, editor: Editor, memory: Path, home: Path) -> None:
+    editor("head -c 300000 /dev/zero | tr '\\0' x > \"$1\"")
+    result = here("edit", "notes/edited.md")
+    assert result.status == 5
+    assert "E_TOO_BIG" in result.err
+    assert memory.read_text() == BASE
+    (kept,) = left_overs(home)
+    assert kept.stat().st_size == 300_000
+    assert str(kept) in result.err
+
+
+def test_a_missing_editor_says_how_to_name_one(here: Cli, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTUI_EDITOR", "no-such-editor")
+    result = here("edit", "notes/edited.md", "--json")
+    assert (result.status, result.error["code"]) == (5, "E_DISABLED")
+    assert "MEMTUI_EDITOR" in str(result.error["hint"])
+
+
+def kept_in_history(here: Cli, text: str) -> bool:
+    return here("view", f"notes/edited.md@{sha(text)}").out == text
+
+
+MINE = "one\ntwo\nthree\nfour\nmine\n"
+THEIRS = "theirs\ntwo\nthree\nfour\nfive\n"
+BOTH = "theirs\ntwo\nthree\nfour\nmine\n"
+CLASH = "one\ntwo\nthree\nfour\nclash\n"
+
+
+def write(text: str, path: object) -> str:
+    """A shell line that writes a text."""
+    return f"printf '{text}' > {path}".replace("\n", "\\n")
+
+
+def test_a_conflict_without_a_person_is_exit_3_with_both_texts_kept(
+    here: Cli, editor: Editor, memory: Path, home: Path
+) -> None:
+    editor(f"{write(MINE, '$1')}; {write(THEIRS, memory)}")
+    result = here("edit", "notes/edited.md", "--json")
+    assert (result.status, result.error["code"]) == (3, "E_CONFLICT")
+    assert result.error["yours_sha256"] == sha(MINE)
+    assert memory.read_text() == THEIRS
+    assert kept_in_history(here, MINE)
+    assert left_overs(home) == []
+
+
+def test_changes_in_different_places_merge(here: Cli, editor: Editor, memory: Path) -> None:
+    editor(f"{write(MINE, '$1')}; {write(THEIRS, memory)}")
+    result = here("edit", "notes/edited.md", stdin=b"?\nm\nw\n", terminal=True)
+    assert result.status == 0
+    assert "Both texts go together" in result.err
+    assert memory.read_text() == BOTH
+    assert all(kept_in_history(here, text) for text in (MINE, THEIRS, BOTH))
+
+
+def test_a_merge_can_be_looked_at_first(here: Cli, editor: Editor, memory: Path) -> None:
+    log = editor(f"{write(MINE, '$1')}; {write(THEIRS, memory)}", 'echo checked >> "$1"')
+    assert here("edit", "notes/edited.md", stdin=b"m\ne\n", terminal=True).status == 0
+    assert Path(f"{log}.2").read_text() == BOTH
+    assert memory.read_text() == BOTH + "checked\n"
+
+
+def test_a_real_conflict_goes_to_the_editor_with_markers(here: Cli, editor: Editor, memory: Path) -> None:
+    decided = "one\ntwo\nthree\nfour\ndecided\n"
+    log = editor(f"{write(MINE, '$1')}; {write(CLASH, memory)}", "true", write(decided, "$1"))
+    result = here("edit", "notes/edited.md", stdin=b"m\ne\n", terminal=True)
+    assert result.status == 0
+    offered = Path(f"{log}.2").read_text()
+    assert [text for text in ("mine", "five", "clash", "YOURS", "BASE", "AGENT") if text not in offered] == []
+    assert Path(f"{log}.3").read_text() == offered
+    assert memory.read_text() == decided
+    assert all(kept_in_history(here, text) for text in (MINE, CLASH))
+
+
+def test_a_merge_that_is_stopped_keeps_everything(here: Cli, editor: Editor, memory: Path, home: Path) -> None:
+    editor(f"{write(MINE, '$1')}; {write(CLASH, memory)}", "true")
+    result = here("edit", "notes/edited.md", stdin=b"m\ns\n", terminal=True)
+    assert result.status == 3
+    assert memory.read_text() == CLASH
+    assert kept_in_history(here, MINE)
+    (kept,) = left_overs(home)
+    assert str(kept) in result.err
+
+
+def test_yours_can_be_kept_as_a_version(here: Cli, editor: Editor, memory: Path, home: Path) -> None:
+    editor(f"{write(MINE, '$1')}; {write(THEIRS, memory)}")
+    result = here("edit", "notes/edited.md", stdin=b"k\n", terminal=True)
+    assert result.status == 0
+    assert sha(MINE)[:12] in result.out
+    assert memory.read_text() == THEIRS
+    assert kept_in_history(here, MINE)
+    assert left_overs(home) == []
+
+
+@pytest.mark.parametrize("answer", [b"s\n", b""])
+def test_stopping_is_a_conflict(here: Cli, editor: Editor, memory: Path, answer: bytes) -> None:
+    editor(f"{write(MINE, '$1')}; {write(THEIRS, memory)}")
+    assert here("edit", "notes/edited.md", stdin=answer, terminal=True).status == 3
+    assert memory.read_text() == THEIRS
+    assert kept_in_history(here, MINE)
+
+
+def test_a_third_writer_during_the_merge_loses_nothing(here: Cli, editor: Editor, memory: Path) -> None:
+    third = "third\ntwo\nthree\nfour\nfive\n"
+    editor(f"{write(MINE, '$1')}; {write(THEIRS, memory)}", f"{write(third, memory)}; true", "true")
+    result = here("edit", "notes/edited.md", stdin=b"m\ne\nk\n", terminal=True)
+    assert result.status == 0
+    assert memory.read_text() == third
+    assert all(kept_in_history(here, text) for text in (MINE, THEIRS, BOTH, third))
+
+
+def test_a_memory_that_was_deleted_meanwhile_can_be_written_again(here: Cli, editor: Editor, memory: Path) -> None:
+    editor(f"{write(MINE, '$1')}; rm {memory}")
+    result = here("edit", "notes/edited.md", stdin=b"w\n", terminal=True)
+    assert result.status == 0
+    assert "deleted" in result.err
+    assert memory.read_text() == MINE
+
+
+def test_texts_that_are_not_utf_8_are_not_merged(here: Cli, editor: Editor, memory: Path) -> None:
+    editor(f"printf '\\377mine' > $1; {write(THEIRS, memory)}")
+    result = here("edit", "notes/edited.md", stdin=b"m\nk\n", terminal=True)
+    assert "not UTF-8" in result.err
+    assert result.status == 0
+    assert memory.read_text() == THEIRS

@@ -1,0 +1,54 @@
+"""The samples' past."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.config.settings import load_settings
+from memtui.config.surroundings import surroundings_from
+from memtui.demo import past, world
+from memtui.engine import Engine, now_ms
+from memtui.wire.session import Options, Session, open_in
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made = world.build()
+    settings = load_settings({"HOME": made.home, "MEMTUI_HOME": made.memtui_home})
+    around = surroundings_from(settings, cwd=made.project)._replace(system_dir=made.system)
+    past.live(around, settings.state_dir, now=now_ms())
+    opened = open_in(around, settings, Options(), lock_wait=5)
+    yield opened
+    opened.engine.close()
+
+
+def by_path(engine: Engine) -> dict[str, object]:
+    return {row.address.path: row for row in engine.list().items}
+
+
+def test_the_samples_are_as_they_were_written(session: Session) -> None:
+    text = (Path(world.SAMPLES) / "memtui-project" / "decisions.md").read_text("utf-8")
+    assert session.engine.read(session.engine.resolve("memtui:project/decisions.md")).text == text
+
+
+def test_there_are_versions_uses_pins_and_ages(session: Session) -> None:
+    rows = session.engine.list().items
+    assert sum(row.pinned for row in rows) == 2
+    assert sum(row.uses > 0 for row in rows) >= 5
+    assert len({row.modified_at // past.DAY for row in rows}) > 5
+    history = session.engine.history(session.engine.resolve("memtui:project/decisions.md"))
+    assert len({version.sha256 for version in history}) == 3
+    assert {version.actor for version in history} >= {"tui", "agent:claude-code"}
+    assert history[-1].at < now_ms() - 10 * past.DAY
+
+
+def test_only_what_nobody_saw_is_unseen(session: Session) -> None:
+    session.engine.reconcile()
+    unseen = {change.address.path for change in session.engine.changes()}
+    assert unseen == {"project_payments.md", "domain/sailings.md"}
+
+
+def test_every_root_in_the_checkout_is_accepted(session: Session) -> None:
+    assert all(status.accepted for status in session.engine.root_status())
