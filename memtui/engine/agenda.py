@@ -14,10 +14,13 @@ QUIET_MS, LONGEST_MS = 75, 500
 """A folder is listed again after so much quiet, or at the latest this long after its first hint."""
 FOCUSED_MS, AWAY_MS, POLLING_MS = 2_000, 30_000, 2_000
 """How often everything is scanned, whatever was heard."""
+SELDOM_MS = 15_000
+"""However much there is, somebody who looks waits no longer for a change that was not heard."""
 _SHARE = 250
 """A scan that took a millisecond comes at most every 250 of them; without events ..."""
 _POLLING_SHARE = 100
-_RELIST_SHARE = 20
+_LIST_SHARE = 20
+"""A folder that took a millisecond to list is listed again after 20 of them at the earliest."""
 _MANY = 400
 """More names than this in one folder are found by listing it."""
 
@@ -36,6 +39,7 @@ class Agenda:
         self._names_at = now
         self._rest_until = now
         self._folders: dict[tuple[str, str], tuple[int, int]] = {}
+        self._no_list_until = now
 
     def hint(self, root_id: str, folder: str, name: str, now: int) -> None:
         """Something happened to a name in a folder; an empty name means the folder itself."""
@@ -71,15 +75,13 @@ class Agenda:
             self._folders.clear()
             self.rest(now)
             return {root_id: Glance() for root_id in root_ids}
-        if now < self._rest_until:
-            return {}
         folders: dict[str, set[str]] = {}
         for (root_id, folder), (first, last) in list(self._folders.items()):
-            if now >= min(last + QUIET_MS, first + LONGEST_MS):
+            if now >= max(self._no_list_until, min(last + QUIET_MS, first + LONGEST_MS)):
                 del self._folders[root_id, folder]
                 folders.setdefault(root_id, set()).add(folder)
         names: dict[str, dict[str, frozenset[str]]] = {}
-        if self._names and now >= self._names_at:
+        if self._names and now >= max(self._names_at, self._rest_until):
             for root_id, below in self._names.items():
                 for folder, some in below.items():
                     if folder in folders.get(root_id, ()):
@@ -94,17 +96,25 @@ class Agenda:
             for root_id in folders.keys() | names.keys()
         }
 
-    def looked(self, glances: Mapping[str, Glance], started: int, ended: int) -> None:
-        """Learn what a look cost."""
+    def looked(self, glances: Mapping[str, Glance], started: int, ended: int, *, found: bool) -> None:
+        """Learn what a look cost.
+
+        Args:
+            glances: where it looked.
+            started: when.
+            ended: when.
+            found: whether there was anything new; recording that is no part of the cost of looking.
+        """
         took = ended - started
         if any(glance.everything for glance in glances.values()):
-            self._scan_ms = took
+            if not found:
+                self._scan_ms = took
             if self._scan_at > ended:
                 self.rest(ended)
         elif any(glance.folders for glance in glances.values()):
-            self._rest_until = ended + min(LONGEST_MS, took * _RELIST_SHARE // 4)
+            self._no_list_until = ended + took * _LIST_SHARE
         elif glances:
-            self._rest_until = ended + 2 * took
+            self._rest_until = ended + took
 
     def rest(self, now: int) -> None:
         """Plan the next scan of everything."""
@@ -113,4 +123,4 @@ class Agenda:
         # Processes that started together drift apart, the same way in every run.
         self._turns += 1
         jitter = 0.9 + 0.1 * (self._turns * 0.618 % 1)
-        self._scan_at = now + round(max(base, min(AWAY_MS, self._scan_ms * share)) * jitter)
+        self._scan_at = now + round(max(base, min(SELDOM_MS, self._scan_ms * share)) * jitter)

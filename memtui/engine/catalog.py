@@ -64,7 +64,7 @@ class Shelf:
         self.identity = (0, 0)
         self.readings: dict[str, Reading] = {}
         self.rows: dict[str, Memory] = {}
-        self.records: Mapping[str, Record] = {}
+        self.records: dict[str, Record] = {}
         self.counter: tuple[int, int] | None = None
         self.heat_at = 0
         self.stale: set[str] = set()
@@ -246,6 +246,18 @@ class Catalog:
         changed = self._changed_records(shelf, force=force)
         shelf.news |= changed
         self._rebuild(shelf, changed)
+
+    def adopt(self, shelf: Shelf, records: Mapping[str, Record | None], counter: tuple[int, int]) -> None:
+        """Take over records that were just written, so that not all of them need be asked for.
+
+        Args:
+            shelf: up to date with the ledger but for these.
+            records: by path.
+            counter: the ledger's change counter with them.
+        """
+        shelf.records.update({path: record for path, record in records.items() if record is not None})
+        shelf.counter = counter
+        self._rebuild(shelf, records)
 
     def read(
         self, shelf: Shelf, handle: RootHandle, wanted: Iterable[str], contents: Contents | None = None

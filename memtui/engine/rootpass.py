@@ -139,7 +139,7 @@ class RootPass:
         if self._fresh:
             state.baseline = {path: found.sha256 for path, found in shelf.readings.items() if found.sha256}
             shelf.baseline = set(state.baseline)
-        step = beliefs.step(self._sight(beliefs), looked)
+        step = beliefs.step(self._sight(beliefs, looked), looked)
         shelf.news -= looked
         state.due = step.due
         if tools.ledger.mode == "normal" and not tools.ledger.read_only:
@@ -191,13 +191,13 @@ class RootPass:
                 names.setdefault(folder, set()).add(name)
         catalog.look(shelf, handle, uid, names=names, contents=self._contents)
 
-    def _sight(self, beliefs: Beliefs) -> Look:
+    def _sight(self, beliefs: Beliefs, looked: Iterable[str]) -> Look:
         """What this look saw, for deciding."""
-        state, now = self._state, self._tools.clock()
+        state = self._state
         hold = DELETED_MS
         empty = not len(self._shelf.tree)
-        if any(self._shelf.tree.entry(path) is None for path in beliefs.known):
-            if gitwork.at_work(self._root.path, now):
+        if beliefs.gone or any(self._shelf.tree.entry(path) is None for path in looked):
+            if gitwork.at_work(self._root.path, self._tools.clock()):
                 hold = AT_WORK_MS
             if self._first and empty:
                 last = self._tools.catalog.last_identity(self._root)
@@ -293,11 +293,11 @@ class RootPass:
     def _flush(self, batch: list[tuple[Event, Observation]], beliefs: Beliefs) -> None:
         if not batch:
             return
-        ledger, uid = self._tools.ledger, self._opened.uid
+        ledger, uid, shelf = self._tools.ledger, self._opened.uid, self._shelf
         old: list[tuple[Event, Observation]] = []
         news: list[tuple[Event, Observation]] = []
         with ledger.transaction():
-            same = ledger.change_counter() == self._shelf.counter
+            same = ledger.change_counter() == shelf.counter
             for event, observation in batch:
                 if not same and not self._still(event):
                     continue  # memtui wrote it meanwhile, here or elsewhere: the next pass sees that
@@ -307,6 +307,13 @@ class RootPass:
                 ledger.observe(uid, [observation for _, observation in old], baseline=True)
             if news:
                 ledger.observe(uid, [observation for _, observation in news])
+            written = {path for event, _ in (*old, *news) for path in (event.path, event.old_path) if path}
+            records = {path: ledger.record(uid, path) for path in written}
+            counter = ledger.change_counter()
+        if same:
+            self._tools.catalog.adopt(shelf, records, counter)
+        else:
+            self._tools.catalog.follow(shelf)
         for event, _ in old:
             self._shelf.baseline.discard(event.path)
             self._state.baseline.pop(event.path, None)
@@ -319,7 +326,6 @@ class RootPass:
                 notice = overwritten(ledger, uid, address, event.before, event.after, observation.data, now)
                 if notice is not None:
                     self._gathered.notices.append(notice)
-        self._tools.catalog.follow(self._shelf)
 
     def _still(self, event: Event) -> bool:
         """Whether the ledger knows of the names what it did when this was decided."""

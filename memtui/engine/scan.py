@@ -348,13 +348,21 @@ class Tree:
     ) -> None:
         """Put the outcome of a look into the folder."""
         old, old_below = folder.entries, folder.below
-        if names is not None:
-            entries = {**{name: entry for name, entry in old.items() if name not in names}, **entries}
+        if names is None:
+            missing = [] if len(entries) - fresh == len(old) else list(old.keys() - entries.keys())
+        else:
+            missing = [name for name in names if name in old and name not in entries]
             below = {name for name in old_below if name not in names} | below
-        gone = [] if len(entries) - fresh == len(old) else [old[name].path for name in old.keys() - entries.keys()]
+        gone = [old[name].path for name in missing]
         delta.gone.update(gone)
-        self._count += len(entries) - len(old)
-        folder.entries = entries
+        self._count += fresh - len(gone)
+        if names is None:
+            folder.entries = entries
+        else:
+            # In place: one name of a folder of thousands must not cost a copy of it.
+            for name in missing:
+                del old[name]
+            old.update(entries)
         if below != old_below:
             for name in old_below - below:
                 self._drop(folder.join(name), delta)
@@ -363,9 +371,9 @@ class Tree:
             folder.below = below
         elif not fresh and not gone:
             return
-        before, folder.flags = folder.flags, flags([*entries, *below])
+        before, folder.flags = folder.flags, flags([*folder.entries, *below])
         for name in before.keys() | folder.flags.keys():
-            if name in entries and before.get(name) != folder.flags.get(name):
+            if name in folder.entries and before.get(name) != folder.flags.get(name):
                 delta.flagged.add(folder.join(name))
 
     def _add(self, parent: Folder, name: str, below: set[str], delta: Delta, new: list[str]) -> None:

@@ -131,7 +131,7 @@ class Watch:
             if not glances and (due is None or due > now):
                 return
             changes = self._once(self._reconciler.look(glances))
-            self._agenda.looked(glances, now, self._ticks())
+            self._agenda.looked(glances, now, self._ticks(), found=changes != _NOTHING)
             self._follow()
             if changes != _NOTHING:
                 self._on_changes(changes)
