@@ -237,13 +237,14 @@ class Catalog:
         shelf.news |= delta.changed | delta.gone
         if stale:
             changed |= self.read(shelf, handle, stale, contents).keys()
-        self._rebuild(shelf, changed)
-        self.follow(shelf, force=new_uid)
+        records = self._changed_records(shelf, force=new_uid)
+        shelf.news |= records
+        self._rebuild(shelf, changed | records)
         return delta
 
-    def follow(self, shelf: Shelf, *, force: bool = False) -> None:
+    def follow(self, shelf: Shelf) -> None:
         """Bring a shelf up to date with the ledger, if anybody wrote to it."""
-        changed = self._changed_records(shelf, force=force)
+        changed = self._changed_records(shelf, force=False)
         shelf.news |= changed
         self._rebuild(shelf, changed)
 
@@ -378,26 +379,23 @@ def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory 
     if record is None:
         # Nothing recorded: news only where the root's content was recorded before.
         unseen = bool(shelf.records) and sha is not None and path not in shelf.baseline
-        return Memory(
-            address, root.scope, root.agent, key.size, modified_at, sha, description, unseen=unseen, problems=problems
+        marks: tuple[object, ...] = (False, 0, 0.0, None, None, unseen, "outside", 0)
+    else:
+        unseen = sha is not None and record.seen_sha256 != sha and not (known and is_person(record.actor))
+        marks = (
+            record.pinned,
+            record.uses,
+            record.heat_now(shelf.heat_at),
+            record.last_used_at,
+            record.last_written_at,
+            unseen,
+            record.actor if known else "outside",
+            record.versions,
         )
-    return Memory(
-        address,
-        root.scope,
-        root.agent,
-        key.size,
-        modified_at,
-        sha,
-        description,
-        record.pinned,
-        record.uses,
-        record.heat_now(shelf.heat_at),
-        record.last_used_at,
-        record.last_written_at,
-        sha is not None and record.seen_sha256 != sha and not (known and is_person(record.actor)),
-        record.actor if known else "outside",
-        record.versions,
-        problems,
+    # Made without the checks of a call: a first list makes thousands.
+    return tuple.__new__(
+        Memory,
+        (address, root.scope, root.agent, key.size, modified_at, sha, description, *marks, problems, False),
     )
 
 

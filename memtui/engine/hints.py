@@ -9,7 +9,13 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, Protocol
+
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 Place = tuple[str, str]
 """A root's id and the path of a folder in it; ("", "") is memtui's own folder of cookies."""

@@ -9,7 +9,8 @@ import errno
 import os
 import select
 import struct
-from typing import NamedTuple
+
+from memtui.values import NamedTuple
 
 _CREATE, _DELETE, _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x100, 0x200, 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _DELETE_SELF, _MOVE_SELF = 0x40, 0x80, 0x400, 0x800

@@ -5,7 +5,6 @@ was still so when the ledger took it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
 
 from memtui.engine import gitwork
 from memtui.engine.beliefs import AT_WORK_MS, DELETED_MS, EMPTIED_MS, QUIET_MS, Beliefs, Event, Look, Told, View
@@ -18,6 +17,7 @@ from memtui.engine.readings import Contents
 from memtui.engine.roots import OpenRoot, Roots
 from memtui.engine.scan import Tree, is_there
 from memtui.errors import MemtuiError
+from memtui.values import NamedTuple
 
 BATCH_FILES, BATCH_BYTES = 500, 8 * 1024 * 1024
 """So much is recorded in one transaction."""

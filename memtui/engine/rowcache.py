@@ -10,6 +10,7 @@ import binascii
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 
 from memtui.digest import sha256_hex
 from memtui.engine import fsio
@@ -117,18 +118,18 @@ _NO_KEY = (0, 0, 0, 0, 0, 0)
 def _rows(root: Root, columns: Columns, odd: dict[str, list[list[list[str]]]]) -> tuple[Memory, ...]:
     count = len(columns["path"])
     one = [columns[name] for name in _COLUMNS[1:13]]
-    addresses = map(Address._make, zip([root.id] * count, columns["path"], strict=True))
+    addresses = map(tuple.__new__, repeat(Address), zip([root.id] * count, columns["path"], strict=True))
     problems: list[tuple[Problem, ...]] = [()] * count
     for number, (found, _) in odd.items():
         problems[int(number)] = _problems(found)
     scopes, agents, missing = [root.scope] * count, [root.agent] * count, [False] * count
     return tuple(
-        map(Memory._make, zip(addresses, scopes, agents, *one, problems, missing, strict=True)),
+        map(tuple.__new__, repeat(Memory), zip(addresses, scopes, agents, *one, problems, missing, strict=True)),
     )
 
 
 def _readings(columns: Columns, odd: dict[str, list[list[list[str]]]]) -> dict[str, Reading]:
-    keys = map(Key._make, zip(*[columns[name] for name in _COLUMNS[13:19]], strict=True))
+    keys = map(tuple.__new__, repeat(Key), zip(*[columns[name] for name in _COLUMNS[13:19]], strict=True))
     problems: dict[int, tuple[Problem, ...]] = {int(number): _problems(found) for number, (_, found) in odd.items()}
     return {
         path: Reading(key, sha, description, problems.get(number, ()), trusted, 0, steady=True)
