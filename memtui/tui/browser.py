@@ -80,6 +80,7 @@ class BrowserScreen(KeyedScreen[None]):
         self.filtering = Filtering(self)
         self.commands = Commands(self)
         self.info_wanted = True
+        self.add_class("-info", *(["-ascii"] if facts.ascii else []), update=False)
         self.said: list[tuple[int, str]] = []
         self._status: Line = []
         self._hint: Line = []
@@ -91,7 +92,11 @@ class BrowserScreen(KeyedScreen[None]):
         self._awaited: tuple[Address, bool] | None = None
 
     def compose(self) -> ComposeResult:
-        """Header, tree, text, info, details, activity, footer."""
+        """Header, tree, text, details, activity, footer; what this size has no room for is mounted when it has."""
+        size = self.app.size
+        widths = self._get_breakpoint_classes(size.width, self.HORIZONTAL_BREAKPOINTS)
+        heights = self._get_breakpoint_classes(size.height, self.VERTICAL_BREAKPOINTS)
+        self.add_class(*widths, *heights, update=False)
         yield Lines(self._header_lines, id="header", ground="bar")
         with Container(id="body"):
             with Container(id="left"):
@@ -101,17 +106,28 @@ class BrowserScreen(KeyedScreen[None]):
                 yield Lines(self._side_title, id="side-title")
                 yield Lines(self._about_lines, id="about")
                 yield self.page_view
-            with Container(id="info"):
-                yield Lines(self._info_title, id="info-title")
-                yield self.info_view
-        yield Lines(self._detail_lines, id="detail")
-        yield Lines(self._activity_lines, id="activity")
+            if self.wide:
+                yield self._info_pane()
+        if self.one_column:
+            yield Lines(self._detail_lines, id="detail")
+        if self.has_class("-tall"):
+            yield Lines(self._activity_lines, id="activity")
         yield Lines(self._footer_lines, id="footer", ground="bar")
+
+    def _info_pane(self) -> Container:
+        return Container(Lines(self._info_title, id="info-title"), self.info_view, id="info")
+
+    def _mount_missing(self) -> None:
+        """Mount what a larger or smaller screen needs."""
+        if self.wide and not self.query("#info"):
+            self.query_one("#body").mount(self._info_pane())
+        if self.one_column and not self.query("#detail"):
+            self.mount(Lines(self._detail_lines, id="detail"), before="#footer")
+        if self.has_class("-tall") and not self.query("#activity"):
+            self.mount(Lines(self._activity_lines, id="activity"), before="#footer")
 
     def on_mount(self) -> None:
         """Show what was known at the end of the last run, before anything is read."""
-        self.set_class(self.facts.ascii, "-ascii")
-        self.set_class(self.info_wanted, "-info")
         listing = self.facts.listing
         roots = self.facts.roots
         self.forest.load(self._shown_roots(roots, listing), listing.items if listing is not None else ())
@@ -248,6 +264,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_resize(self) -> None:
         """Fold the text to the new width."""
+        self._mount_missing()
         self.call_after_refresh(self.side.refresh)
 
     # Keys
@@ -347,9 +364,9 @@ class BrowserScreen(KeyedScreen[None]):
 
     def update_bars(self, *names: str) -> None:
         """Draw bars anew, where they differ."""
-        for name in names:
-            if self.is_mounted:
-                self.query_one(f"#{name}", Lines).update()
+        for name in names if self.is_mounted else ():
+            for bar in self.query(f"#{name}").results(Lines):
+                bar.update()
 
     def refresh_side(self) -> None:
         """Draw anew what is said about the memory under the cursor."""
