@@ -5,7 +5,6 @@ It imports nothing that draws, so that tests, docs and the command line can read
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import NamedTuple
 
 ROOMS = {
@@ -176,7 +175,7 @@ ACTIONS: tuple[Action, ...] = (
     _("edit_result", "e", "edit", "Edit the result of this conflict here.", "conflict", footer=5),
     _("edit_all", "E", "edit all", "Edit the whole result in $EDITOR.", "conflict"),
     _("reopen", "x", "reopen", "Take the decision back, also an automatic one.", "conflict"),
-    _("next_open", "n", "next open", "Go to the next open conflict.", "conflict", footer=6),
+    _("next_open", "n", "next", "Go to the next open conflict.", "conflict", footer=6),
     _("previous_open", "N", "previous open", "Go to the previous open conflict.", "conflict"),
     _("next_hunk", "]", "next change", "Go to the next change of any kind.", "conflict"),
     _("previous_hunk", "[", "previous change", "Go to the previous change of any kind.", "conflict"),
@@ -242,6 +241,10 @@ def with_overrides(overrides: Mapping[str, str | Iterable[str]]) -> tuple[tuple[
     Returns:
         The table with the new keys, and one sentence for each name or key that could not be used.
     """
+    if not overrides:
+        return ACTIONS, ()
+    from difflib import get_close_matches
+
     problems = []
     table = dict(BY_ID)
     for id_, wanted in overrides.items():

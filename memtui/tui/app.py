@@ -78,6 +78,7 @@ class MemtuiApp(SafeEnd[int]):
         """The first frame is on its way: now read, watch, and let memory be tidied again."""
         self.bridge.start()
         gc.enable()
+        gc.collect()
         gc.freeze()
         for problem in (self._theme_problem, *self._key_problems):
             if problem:

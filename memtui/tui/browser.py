@@ -7,6 +7,7 @@ What the parts do is theirs: keys (`commands.py`), rows (`rows.py`), words (`bar
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events, on
@@ -23,8 +24,6 @@ from memtui.tui.bars import Line, State
 from memtui.tui.bridge import Bridge
 from memtui.tui.commands import Commands
 from memtui.tui.editor_intents import Intent
-from memtui.tui.filtering import Filtering
-from memtui.tui.host import EditorHost
 from memtui.tui.keyed import KeyedScreen
 from memtui.tui.lines import Lines
 from memtui.tui.preview import PageView
@@ -32,11 +31,13 @@ from memtui.tui.rowlist import RowList
 from memtui.tui.rows import Effect, Forest
 from memtui.tui.side import INFO, Side
 from memtui.tui.tree import MemoryTree
-from memtui.tui.verbs import Verbs
-from memtui.tui.viewing import Viewing
 
 if TYPE_CHECKING:
-    from memtui.tui.prompts import Question
+    from memtui.tui.filtering import Filtering
+    from memtui.tui.host import EditorHost
+    from memtui.tui.prompts import Prompt, Question
+    from memtui.tui.verbs import Verbs
+    from memtui.tui.viewing import Viewing
 
 KEPT_MESSAGES = 200
 
@@ -74,11 +75,11 @@ class BrowserScreen(KeyedScreen[None]):
         self.page_view = PageView(id="page")
         self.info_view = PageView(id="info-page")
         self.side = Side(self)
-        self.verbs = Verbs(self)
-        self.viewing = Viewing(self)
-        self.host = EditorHost(self)
-        self.filtering = Filtering(self)
         self.commands = Commands(self)
+        self.prompt: Prompt | None = None
+        """The line of text being typed in the footer."""
+        self.editing = False
+        """Whether the editor is shown."""
         self.info_wanted = True
         self.add_class("-info", *(["-ascii"] if facts.ascii else []), update=False)
         self.said: list[tuple[int, str]] = []
@@ -134,6 +135,36 @@ class BrowserScreen(KeyedScreen[None]):
         self.memories.apply(Effect(rebuilt=True, touched=frozenset()))
         self.memories.focus()
 
+    # The parts that no first frame needs, loaded when they are first used
+
+    @cached_property
+    def verbs(self) -> Verbs:
+        """What writes."""
+        from memtui.tui.verbs import Verbs
+
+        return Verbs(self)
+
+    @cached_property
+    def viewing(self) -> Viewing:
+        """Lists on top."""
+        from memtui.tui.viewing import Viewing
+
+        return Viewing(self)
+
+    @cached_property
+    def host(self) -> EditorHost:
+        """The editor's place."""
+        from memtui.tui.host import EditorHost
+
+        return EditorHost(self)
+
+    @cached_property
+    def filtering(self) -> Filtering:
+        """What is typed in the footer."""
+        from memtui.tui.filtering import Filtering
+
+        return Filtering(self)
+
     # What is known
 
     @property
@@ -155,7 +186,7 @@ class BrowserScreen(KeyedScreen[None]):
     @property
     def page_is_read(self) -> bool:
         """Whether the memory's text is on the screen, in front of the user."""
-        return self.app.screen is self and self.app.app_focus and self.page_view.is_on_screen and not self.host.active
+        return self.app.screen is self and self.app.app_focus and self.page_view.is_on_screen and not self.editing
 
     @property
     def help_text(self) -> str:
@@ -193,12 +224,14 @@ class BrowserScreen(KeyedScreen[None]):
         self._apply(self.forest.replace_all(self._shown_roots(self.facts.roots, event.listing), event.listing.items))
         if event.listing.truncated:
             self.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
-        self.host.rows_changed(None)
+        if self.editing:
+            self.host.rows_changed(None)
 
     def on_rows_changed(self, event: messages.RowsChanged) -> None:
         """Take in rows that differ."""
         self._apply(self.forest.update(event.rows, event.gone))
-        self.host.rows_changed({memory.address for memory in event.rows} | set(event.gone))
+        if self.editing:
+            self.host.rows_changed({memory.address for memory in event.rows} | set(event.gone))
 
     def on_drafts_changed(self, event: messages.DraftsChanged) -> None:
         """Take in which memories have unsaved text."""
@@ -249,14 +282,14 @@ class BrowserScreen(KeyedScreen[None]):
     def _marks_changed(self) -> None:
         self.update_bars("tree-title", "footer")
 
+    @on(Intent)
+    def _editor_wants(self, event: Intent) -> None:
+        if self.editing and self.host.editing is not None:
+            self.host.editing.handle(event)
+
     @on(RowList.Opened)
     def _row_opened(self) -> None:
         self.commands.run("open")
-
-    @on(Intent)
-    def _editor_wants(self, event: Intent) -> None:
-        if self.host.editing is not None:
-            self.host.editing.handle(event)
 
     def on_descendant_focus(self) -> None:
         """Show which pane is focused."""
@@ -271,11 +304,11 @@ class BrowserScreen(KeyedScreen[None]):
 
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the line in the footer."""
-        return self.filtering.feed(key, character)
+        return self.prompt is not None and self.filtering.feed(key, character)
 
     def on_paste(self, event: events.Paste) -> None:
         """Give a paste to the line of text, or say that it is ignored."""
-        if self.filtering.prompt is not None:
+        if self.prompt is not None:
             event.stop()
             self.filtering.paste(event.text)
         else:
@@ -427,12 +460,11 @@ class BrowserScreen(KeyedScreen[None]):
         return [head, *bars.activity(self._records[:3], self.side.look, width)]
 
     def _footer_lines(self, width: int) -> list[Line]:
-        asked = self.filtering.line(width)
-        if asked is not None:
-            return [asked]
+        if self.prompt is not None:
+            return [self.filtering.line(width)]
         if self._hint or self._status:
             return [self._hint or self._status]
-        if self.host.active:
+        if self.editing:
             return [bars.footer(in_room("editor", actions=self.table), width, end=self._end(("help", "palette")))]
         actions = [action for action in in_room(*BROWSER_ROOMS, actions=self.table) if not self.unavailable(action)]
         return [bars.footer(actions, width, end=self._end(("help", "palette")))]

@@ -6,19 +6,20 @@ Screen, palette and mouse all come through here, so that an action does the same
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Root
 from memtui.tui.actions import BROWSER_ROOMS, BY_ID, Action, in_room, shown_keys
 from memtui.tui.bars import Line
 from memtui.tui.nodes import MEMORY, Node
-from memtui.tui.reading import Reader
 from memtui.tui.rows import Effect
 from memtui.tui.side import CHANGES, INFO, PREVIEW
 
 if TYPE_CHECKING:
     from memtui.tui.browser import BrowserScreen
     from memtui.tui.palette import Command
+    from memtui.tui.reading import Reader
 
 READ_ONLY = "memtui was started with --read-only, so nothing can be written."
 NEEDS_MEMORY = frozenset(
@@ -28,6 +29,20 @@ NEEDS_MEMORY = frozenset(
 NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_path", "seen"})
 """Actions that work on marks, on a memory, or on a folder."""
 
+ELSEWHERE = {
+    "help": "viewing.help",
+    "messages": "viewing.messages",
+    "filter": "filtering.start",
+    "new": "verbs.new",
+    "rename": "verbs.rename",
+    "pin": "verbs.pin",
+    "trash": "verbs.trash",
+    "undo": "verbs.undo",
+    "redo": "verbs.redo",
+    "trash_view": "viewing.trash",
+}
+"""Actions that a part of the screen does, by part and method; the part is loaded when it is first used."""
+
 
 class Commands:
     """Does actions."""
@@ -36,16 +51,14 @@ class Commands:
         self._screen = screen
         self._all_projects = False
         self._more_roots: tuple[Root, ...] = ()
-        tree, verbs, viewing, filtering = screen.memories, screen.verbs, screen.viewing, screen.filtering
+        tree = screen.memories
         self._does: dict[str, Callable[[], object]] = {
-            "help": viewing.help,
             "palette": self._palette,
             "back": self._back,
             "quit": self._quit,
             "quit_now": screen.leave,
             "next_pane": lambda: self._pane(1),
             "previous_pane": lambda: self._pane(-1),
-            "messages": viewing.messages,
             "left": tree.left,
             "right": tree.right,
             "next_folder": lambda: tree.jump_group(1),
@@ -56,28 +69,20 @@ class Commands:
             "range_down": lambda: tree.extend(1),
             "range_up": lambda: tree.extend(-1),
             "mark_all": tree.mark_shown,
-            "filter": filtering.start,
             "all_projects": self._toggle_projects,
             "reload": self._reload,
             "open": self._open,
             "edit": self._edit,
             "edit_outside": self._edit_outside,
-            "new": verbs.new,
-            "rename": verbs.rename,
-            "pin": verbs.pin,
-            "trash": verbs.trash,
-            "undo": verbs.undo,
-            "redo": verbs.redo,
             "resolve": self._resolve,
             "copy_path": self._copy_path,
             "copy_contents": self._copy_contents,
             "copy_description": lambda: self._copy(self._memory_text("description"), "the description"),
             "copy_sha": lambda: self._copy(self._memory_text("sha"), "the sha-256"),
             "changes": self._changes,
-            "seen": lambda: verbs.mark_seen(tree.targets()),
+            "seen": lambda: screen.verbs.mark_seen(tree.targets()),
             "versions": self._versions,
             "info": self._info,
-            "trash_view": viewing.trash,
             "preview_down": lambda: screen.page_view.scroll_rows(3),
             "preview_up": lambda: screen.page_view.scroll_rows(-3),
             "zoom": self._zoom,
@@ -91,12 +96,15 @@ class Commands:
 
     def run(self, id_: str) -> None:
         """Do an action by its id."""
-        self._does[id_]()
+        if id_ in ELSEWHERE:
+            attrgetter(ELSEWHERE[id_])(self._screen)()
+        else:
+            self._does[id_]()
 
     @property
     def ids(self) -> frozenset[str]:
         """Every action that is known here."""
-        return frozenset(self._does)
+        return frozenset(self._does) | frozenset(ELSEWHERE)
 
     def unavailable(self, action: Action) -> str:
         """Say in one sentence why an action is off now; nothing when it is on."""
@@ -382,7 +390,7 @@ class Commands:
                 self.unavailable(action),
             )
             for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
-            if action.id not in skip and action.id in self._does
+            if action.id not in skip and action.id in self.ids
         ]
         app = screen.app
         for name in sorted(app.available_themes, key=lambda name: (not name.startswith("memtui"), name)):

@@ -15,7 +15,7 @@ from memtui.tui.tree import REBUILT
 
 if TYPE_CHECKING:
     from memtui.tui.browser import BrowserScreen
-    from memtui.tui.prompts import Prompt, Question
+    from memtui.tui.prompts import Question
 
 PASSED = frozenset({"up", "down", "pageup", "pagedown"})
 """Keys that move the cursor in the tree while a filter is typed."""
@@ -26,7 +26,6 @@ class Filtering:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-        self._prompt: Prompt | None = None
         self._place: tuple[Key, int] | None = None
 
     # The line
@@ -35,47 +34,42 @@ class Filtering:
         """Show a question."""
         from memtui.tui.prompts import Prompt
 
-        self._prompt = Prompt(question)
+        self._screen.prompt = Prompt(question)
         self._draw()
-
-    @property
-    def prompt(self) -> Prompt | None:
-        """What is being asked."""
-        return self._prompt
 
     def feed(self, key: str, character: str | None) -> bool:
         """Give a key to the line; False when it is not for it."""
-        if self._prompt is None:
+        if self._screen.prompt is None:
             return False
-        if key in PASSED or not self._prompt.feed(key, character):
+        if key in PASSED or not self._screen.prompt.feed(key, character):
             return key not in PASSED
         self._draw()
         return True
 
     def paste(self, text: str) -> None:
         """Give a paste to the line."""
-        if self._prompt is not None:
-            self._prompt.paste(text)
+        if self._screen.prompt is not None:
+            self._screen.prompt.paste(text)
             self._draw()
 
-    def line(self, width: int) -> Line | None:
+    def line(self, width: int) -> Line:
         """Draw the line in the footer's place."""
-        if self._prompt is None:
-            return None
-        drawn, column = self._prompt.line(width, plain=self._screen.facts.ascii)
+        if self._screen.prompt is None:
+            return []
+        drawn, column = self._screen.prompt.line(width, plain=self._screen.facts.ascii)
         self._screen.app.cursor_position = Offset(column, self._screen.size.height - 1)
         return drawn
 
     def close_prompt(self) -> None:
         """Put the line away."""
-        self._prompt = None
+        self._screen.prompt = None
         self._draw()
 
     def refuse(self, text: str) -> bool:
         """Say why the text cannot be used; False when the line is gone."""
-        if self._prompt is None:
+        if self._screen.prompt is None:
             return False
-        self._prompt.refuse(text)
+        self._screen.prompt.refuse(text)
         self._draw()
         return True
 
@@ -103,9 +97,9 @@ class Filtering:
         screen.forest.set_filter(text)
         screen.memories.apply(REBUILT, by_user=True)
         self._go_to_match()
-        if self._prompt is not None:
+        if self._screen.prompt is not None:
             count = f"{screen.forest.matched:,} of {len(screen.forest.nodes):,}"
-            self._prompt.note = [(count, "strong" if screen.forest.matched else "warning")]
+            self._screen.prompt.note = [(count, "strong" if screen.forest.matched else "warning")]
         screen.update_bars("tree-title")
 
     def _keep(self, text: str) -> None:

@@ -23,8 +23,6 @@ class EditorHost:
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
         self._editing: Editing | None = None
-        self.active = False
-        """Whether the editor is shown."""
 
     @property
     def editing(self) -> Editing | None:
@@ -72,7 +70,7 @@ class EditorHost:
         self._screen.side.refresh()
 
     def _set_active(self, *, active: bool) -> None:
-        self.active = active
+        self._screen.editing = active
         self._screen.set_class(active, "-editing")
         self._screen.set_class(active and self._screen.one_column, "-over")
         self._screen.refresh_bars()

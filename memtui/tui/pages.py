@@ -7,10 +7,7 @@ reaches the screen was made safe, however long or hostile it is.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple
-
-from rich.cells import chop_cells
 
 from memtui.safe_text import cell_width, visible
 from memtui.tui.cells import Run
@@ -113,6 +110,8 @@ def fold(text: str, width: int) -> list[str]:
 
 
 def _fold_wide(text: str, width: int) -> list[str]:
+    from rich.cells import chop_cells
+
     parts: list[str] = []
     line = ""
     used = 0
@@ -145,6 +144,8 @@ def changed_lines(before: bytes, after: bytes) -> frozenset[int]:
     old, new = _lines(before), _lines(after)
     if len(old) + len(new) > COMPARED_LINES:
         return frozenset()
+    from difflib import SequenceMatcher
+
     found: set[int] = set()
     for tag, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag in ("replace", "insert"):
@@ -174,6 +175,8 @@ def diff_page(before: bytes | None, after: bytes | None, width: int, *, plain: b
         return words_page(said, "H shows each version.", width=width)
     if old == new:
         return words_page("Only the line end at the end of the file differs.", style="dim", width=width)
+    from difflib import SequenceMatcher
+
     page: list[PageLine] = []
     groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT)
     for index, group in enumerate(groups):
@@ -209,6 +212,8 @@ def diff_counts(before: bytes | None, after: bytes | None) -> tuple[int, int]:
     old, new = _shown_lines(before), _shown_lines(after)
     if len(old) + len(new) > COMPARED_LINES:
         return max(len(new) - len(old), 0), max(len(old) - len(new), 0)
+    from difflib import SequenceMatcher
+
     added = removed = 0
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag != "equal":

@@ -9,15 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Memory
-from memtui.tui import bars, reading
+from memtui.tui import bars
 from memtui.tui.bars import Line
 from memtui.tui.cells import Look, ago, size_words
 from memtui.tui.nodes import MEMORY, SCOPE, Node
-from memtui.tui.pages import Page, words_page
+from memtui.tui.pages import Page, PageLine, words_page
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
+    from memtui.tui import reading
     from memtui.tui.browser import BrowserScreen
 
 REST = 0.07
@@ -108,6 +109,8 @@ class Side:
 
     def read(self) -> None:
         """Read what is under the cursor in the way it is shown now."""
+        from memtui.tui import reading
+
         memory = self.memory
         if memory is None:
             self._show_group(self.node)
@@ -141,6 +144,8 @@ class Side:
             self._read_info(memory, max(self._screen.info_view.room, 20), pane=True)
 
     def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
+        from memtui.tui import reading
+
         words = self._info_words(memory)
 
         def give(page: Page) -> None:
@@ -156,6 +161,8 @@ class Side:
         )
 
     def _info_words(self, memory: Memory) -> reading.InfoWords:
+        from memtui.tui import reading
+
         signs, now = (self.node.signs if self.node is not None else None), self._screen.now()
         state = [
             word
@@ -203,8 +210,6 @@ class Side:
 
     def group_page(self, node: Node) -> Page:
         """Draw what is known about a folder, root or scope."""
-        from memtui.tui.pages import PageLine
-
         lines = self.group_lines(node, self.width)
         page = tuple(PageLine(tuple(line)) for line in (lines if self._screen.one_column else lines[2:]))
         if node.kind == SCOPE:
