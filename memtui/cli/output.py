@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 
 from memtui.cli import words
 from memtui.errors import MemtuiError, StorageError
@@ -138,10 +137,12 @@ class Output:
 
     def raw(self, data: bytes) -> None:
         """Print bytes as they are."""
-        with self._arriving():
+        try:
             self._stdout.flush()
             self._stdout.buffer.write(data)
             self._stdout.buffer.flush()
+        except OSError as error:
+            raise self._lost(error) from None
 
     def flush(self) -> None:
         """Let everything printed so far go.
@@ -150,8 +151,10 @@ class Output:
             BrokenPipeError: the reader went away.
             StorageError: the output cannot be written.
         """
-        with self._arriving():
+        try:
             self._stdout.flush()
+        except OSError as error:
+            raise self._lost(error) from None
 
     def say(self, text: str) -> None:
         """Tell the user something beside the answer."""
@@ -247,22 +250,19 @@ class Output:
         os.close(null)
 
     def _write(self, stream: TextIO, text: str) -> None:
-        with self._arriving():
-            try:
-                stream.write(text)
-            except UnicodeEncodeError:
-                stream.write(text.encode(stream.encoding, "backslashreplace").decode(stream.encoding))
-
-    @contextmanager
-    def _arriving(self) -> Iterator[None]:
-        """Turn a full disk behind the output into an error of ours; a reader that went away is not one."""
         try:
-            yield
-        except BrokenPipeError:
-            raise
+            stream.write(text)
+        except UnicodeEncodeError:
+            stream.write(text.encode(stream.encoding, "backslashreplace").decode(stream.encoding))
         except OSError as error:
-            self.hang_up()
-            raise StorageError(f"The output cannot be written: {error.strerror}.", unharmed="", hint="") from error
+            raise self._lost(error) from None
+
+    def _lost(self, error: OSError) -> OSError | StorageError:
+        """Make a full disk behind the output an error of ours; a reader that went away stays what it is."""
+        if isinstance(error, BrokenPipeError):
+            return error
+        self.hang_up()
+        return StorageError(f"The output cannot be written: {error.strerror}.", unharmed="", hint="Free some space.")
 
 
 def standard(*, json: bool) -> Output:

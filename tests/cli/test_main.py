@@ -152,7 +152,7 @@ def test_sigint_while_waiting_is_130(notes: Path) -> None:
     )
     os.close(reader)
     os.write(writer, b"part of a text")
-    wait_until_it_reads(process.pid)
+    wait_until_it_reads(process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     os.close(writer)
@@ -161,10 +161,10 @@ def test_sigint_while_waiting_is_130(notes: Path) -> None:
     assert not (notes / "a.md").exists()
 
 
-def wait_until_it_reads(pid: int) -> None:
+def wait_until_it_reads(process: "subprocess.Popen[bytes]") -> None:
     """Wait until a process sleeps in a read from its standard input."""
-    place = Path(f"/proc/{pid}/syscall")
+    place = Path(f"/proc/{process.pid}/syscall")
     if not place.exists():
         pytest.skip("this system does not tell what a process waits for")
     while not place.read_text().startswith(("0 0x0 ", "63 0x0 ")):
-        pass
+        assert process.poll() is None
