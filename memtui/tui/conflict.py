@@ -96,7 +96,7 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         self.session = session
         self._host = host
         self._editable = editable
-        self._beside = False
+        self._stacked = False
         self._said, self._level = "", "conflict"
         self.index = self._first()
 
@@ -240,7 +240,7 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         if self.size.width < view.SIDE_BY_SIDE:
             self.say(f"Side by side needs {view.SIDE_BY_SIDE} columns; this terminal has {self.size.width}.")
             return
-        self._beside = not self._beside
+        self._stacked = not self._stacked
         self.draw(top=True)
 
     # --- editing the result
@@ -344,7 +344,7 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         session, index = self.session, self.index
         self.query_one("#conflict-header", Lines).set_lines(*view.header(self.parties, session, width))
         inner = max(width - 1, 20)
-        beside = self._beside and width >= view.SIDE_BY_SIDE
+        beside = not self._stacked and width >= view.SIDE_BY_SIDE
         hunks = bool(session.hunks)
         title = view.hunk_title(session, index) if hunks else "both sides say the same"
         loud = hunks and session.is_open(index) and session.chunks[index].kind == CONFLICT

@@ -40,7 +40,7 @@ def start(editing: Editing, *, keep: bool) -> None:
     if subject.disk_sha256 == subject.base_sha256:
         editor.say("Nobody else saved: there is no other side to compare with.")
         return
-    if not editor.dirty:
+    if not editor.dirty and subject.disk_sha256 is not None:
         editor.say("You changed nothing: what you see is what is on disk.")
         return
     editing.write_drafts()

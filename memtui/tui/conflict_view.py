@@ -176,14 +176,25 @@ def _change(base: Lines, text: Lines, start: int, width: int) -> list[Line]:
 
 
 def _spans(changes: list[LineChange]) -> list[list[Span]]:
-    """Which words differ, where one removed line stands against one added line."""
+    """Which words differ, where as many lines were put in as were taken out: each against the one in its place."""
     spans: list[list[Span]] = [[] for _ in changes]
-    for n in range(len(changes) - 1):
-        before, after = changes[n], changes[n + 1]
-        alone = n + 2 == len(changes) or changes[n + 2].kind != ADDED
-        if before.kind == REMOVED and after.kind == ADDED and alone and (not n or changes[n - 1].kind != REMOVED):
-            spans[n], spans[n + 1] = word_spans(before.text, after.text)
+    at = 0
+    while at < len(changes):
+        gone = _run(changes, at, REMOVED)
+        come = _run(changes, at + gone, ADDED)
+        if gone == come:
+            for n in range(at, at + gone):
+                spans[n], spans[n + gone] = word_spans(changes[n].text, changes[n + gone].text)
+        at += max(gone + come, 1)
     return spans
+
+
+def _run(changes: list[LineChange], start: int, kind: str) -> int:
+    """How many lines of a kind stand together."""
+    end = start
+    while end < len(changes) and changes[end].kind == kind:
+        end += 1
+    return end - start
 
 
 def _cut(text: str, spans: list[Span], style: str) -> list[Run]:

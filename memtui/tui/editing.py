@@ -9,20 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Address, Conflict, Draft, Saved, Snapshot, Unchanged
+from memtui.engine.model import Address, Conflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError
 from memtui.tui import editing_jobs as jobs
 from memtui.tui import editor_intents as intents
 from memtui.tui.bridge import WRITE
-from memtui.tui.drafts import DraftKeeper, question_for
-from memtui.tui.editing_base import EditingBase, Wishes
+from memtui.tui.editing_base import Wishes
+from memtui.tui.editing_open import Opening
 from memtui.tui.file_state import FileState
 
 if TYPE_CHECKING:
-    from textual.app import App
-
-    from memtui.tui.bridge import Bridge
-    from memtui.tui.editor import MemoryEditor
     from memtui.tui.merge_session import MergeSession
     from memtui.tui.open_memory import Sides
 
@@ -34,189 +30,8 @@ LOOK = "editor-look"
 """The group of jobs that look at the open memory again; only the newest counts."""
 
 
-class Editing(EditingBase):
+class Editing(Opening):
     """What happens between the editor and the engine; one for the life of the workbench."""
-
-    def __init__(self, app: App[object], bridge: Bridge, editor: MemoryEditor, wishes: Wishes) -> None:
-        """Join the parts; `editor` is mounted already."""
-        super().__init__(app, bridge, wishes)
-        self.editor = editor
-        self.keeper = DraftKeeper(bridge.store_draft)
-        self.sessions: dict[Address, MergeSession] = {}
-        """Decisions of conflicts that were left for later."""
-        self.opened_at = 0
-        self.saving = False
-        """Whether a write of ours is under way; looks at the disk wait for its end."""
-        self._mine: set[Address] = set()
-        self._then = ""
-        self._pending: jobs.Loaded | None = None
-
-    # --- opening and leaving
-
-    @property
-    def address(self) -> Address | None:
-        """What is open."""
-        return self.editor.subject.address if self.editor.subject else None
-
-    def open(self, address: Address, *, then: str = "") -> None:
-        """Open a memory; one that does not exist yet opens empty.
-
-        Args:
-            address: which.
-            then: what to go on with, its draft brought back first: both sides (`compare`), the user's own editor
-                (`outside`), or nothing.
-        """
-        self._then = then
-        if address == self.address:
-            self.editor.text_area.focus()
-            self.look(self._go_on)
-            return
-        self.put_away()
-        read_only = self._bridge.read_only
-        self.run(
-            lambda engine: jobs.load(engine, address, read_only=read_only),
-            self._loaded,
-            what=f"open {address}",
-            latest="editor-open",
-        )
-
-    def _loaded(self, loaded: jobs.Loaded) -> None:
-        self.saving = False
-        self._show(loaded, loaded.snapshot)
-        self.opened_at = self.wishes.clock()
-        self.editor.text_area.focus()
-        if loaded.draft is not None:
-            self._offer(loaded, loaded.draft)
-        else:
-            self._go_on()
-
-    def _go_on(self) -> None:
-        """Do what the memory was opened for."""
-        then, self._then = self._then, ""
-        if then == "compare":
-            self.compare_screen(keep=False)
-        elif then == "outside":
-            self.handle(intents.ExternalAsked(self.editor))
-
-    def _show(self, loaded: jobs.Loaded, snapshot: Snapshot | None) -> None:
-        self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
-        self._look_after(stored=loaded.draft)
-
-    def _look_after(self, stored: Draft | None = None) -> None:
-        """Have what is typed from now on kept as a draft."""
-        self.keeper.open(self.editor, lambda: self.editor.draft(self.wishes.clock()), stored=stored)
-
-    def _offer(self, loaded: jobs.Loaded, draft: Draft) -> None:
-        """Bring a draft of this session back at once; ask about one that outlived a death or a restart."""
-        disk = loaded.snapshot
-        question = question_for(
-            draft, disk.bytes.decode(errors="replace") if disk else "", disk.sha256 if disk else None
-        )
-        self._pending = loaded
-        if question is None:
-            self.drop(draft.address)
-            self._go_on()
-        elif draft.address in self._mine or self._then:
-            self._restore(draft)
-        else:
-            self.editor.ask_about(question, self.when(draft.at))
-
-    def _answered(self, event: intents.DraftAnswered) -> None:
-        if event.answer == "discard":
-            self._look_after()
-            self.drop(event.draft.address)
-            self.editor.say("The draft was discarded; its text is in the history (H).")
-        elif event.answer == "restore":
-            self._restore(event.draft)
-        else:
-            self.put_away()
-            self.wishes.left()
-
-    def _restore(self, draft: Draft) -> None:
-        """Put a draft back as what it was: an edit of the version it started from."""
-        loaded, self._pending = self._pending, None
-        editor = self.editor
-        if editor.subject is None or loaded is None:
-            return
-        if draft.base_sha256 != editor.subject.base_sha256:
-            base = Snapshot(draft.address, loaded.draft_base, draft.base_sha256 or "", draft.at)
-            self._show(loaded, base if draft.base_sha256 else None)
-        if not editor.put(draft.text.encode()):
-            editor.say("The draft cannot be shown as text here; it is kept as it is.")
-            return
-        editor.text_area.move_cursor(editor.text_area.clamp_visitable(draft.cursor))
-        if editor.disk_is(loaded.snapshot, who=loaded.who):
-            self._compare()
-        self._mine.add(draft.address)
-        self.opened_at = draft.at
-        stale = editor.subject.disk_sha256 != editor.subject.base_sha256
-        then = "The memory changed since: f8 shows both." if stale else "ctrl+s saves it."
-        editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
-        self._go_on()
-
-    def put_away(self) -> None:
-        """Leave what is open: what is typed is on its way to disk, and the pane is empty."""
-        if self.editor.subject is None:
-            return
-        self.write_drafts()
-        self._close()
-
-    def abandon(self, words: str) -> None:
-        """Close a memory that is gone."""
-        self._close()
-        self.wishes.left()
-        self.tell(words)
-
-    def reopen(self, address: Address) -> None:
-        """Go on with another memory; what was open is settled already."""
-        self._close()
-        self.open(address)
-
-    def _close(self) -> None:
-        self.keeper.close(self.editor)
-        self.editor.forget()
-
-    def renamed(self, old: Address, new: Address) -> None:
-        """Follow a memory to another address; what is typed goes with it."""
-        if self.address == old:
-            self.editor.renamed(new)
-            self._look_after()
-            self.drop(old)
-            self.write_drafts()
-            self.look()
-
-    # --- drafts
-
-    def write_drafts(self) -> None:
-        """Bring what is typed to disk, in a thread."""
-        for owner, draft in self.keeper.due():
-            self._mine.add(draft.address)
-
-            def store(_engine: object, owner: object = owner, draft: Draft = draft) -> None:
-                self.keeper.write(owner, draft)
-
-            self.run(store, lambda _: self._bridge.refresh_drafts(), what="keep a draft", lane=DRAFTS)
-
-    def flush(self) -> int:
-        """Bring what is typed to disk before this returns, and return how many drafts that were."""
-        return self.keeper.flush()
-
-    def drop(self, address: Address) -> None:
-        """Take a stored draft away; its text goes to history when it is nowhere else."""
-        self._mine.discard(address)
-
-        def drop(engine: jobs.Verbs) -> None:
-            engine.drop_draft(address)
-
-        self.run(drop, lambda _: self._bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)
-
-    def _draft_due(self) -> None:
-        editor = self.editor
-        if editor.dirty:
-            self.write_drafts()
-        elif editor.subject is not None and self.keeper.has_stored(editor) and not editor.asking:
-            self._look_after()
-            self.drop(editor.subject.address)
 
     # --- what others do
 
@@ -237,13 +52,16 @@ class Editing(EditingBase):
                 return
             if self.editor.disk_is(found.snapshot, who=found.who, moved=found.moved_to):
                 self.write_drafts()  # with the text it started from, which is no longer on disk
-                self._compare()
+                self.compare_sides()
+            elif not self.editor.dirty:
+                self.settle_drafts()
             if then is not None:
                 then()
 
         self.run(lambda engine: jobs.look(engine, address, base), seen, what=f"read {address}", latest=LOOK)
 
-    def _compare(self) -> None:
+    def compare_sides(self) -> None:
+        """Count what both sides changed, for title and marks."""
         subject = self.editor.subject
         if subject is None or subject.disk is None or subject.disk_sha256 == subject.base_sha256:
             return
@@ -304,7 +122,7 @@ class Editing(EditingBase):
         if self.address != address:
             return
         lines = written.data.count(b"\n") + (bool(written.data) and not written.data.endswith(b"\n"))
-        self._look_after()
+        self.look_after()
         self.editor.saved(Snapshot(address, written.data, written.result.sha256, self.wishes.clock()))
         size = f"{lines:,} line{'' if lines == 1 else 's'}"
         saved = isinstance(written.result, Saved)
@@ -314,7 +132,7 @@ class Editing(EditingBase):
     def _settle_draft(self, address: Address, data: bytes, result: Saved | Unchanged) -> None:
         """The text is in the memory now, so its draft goes without a trace."""
         at = self.wishes.clock()
-        self._mine.discard(address)
+        self.mine.discard(address)
         self.run(
             lambda engine: jobs.settle_draft(engine, address, result.sha256, data, at),
             lambda _: self._bridge.refresh_drafts(),
@@ -372,7 +190,7 @@ class Editing(EditingBase):
 
     def adopt(self, snapshot: Snapshot, words: str) -> None:
         """Show a text that was just written as what is open now."""
-        self._look_after()
+        self.look_after()
         if self.editor.put(snapshot.bytes):
             self.editor.saved(snapshot)
         else:
@@ -399,11 +217,11 @@ class Editing(EditingBase):
             case intents.SaveAsked():
                 self.save()
             case intents.DraftDue():
-                self._draft_due()
+                self.settle_drafts()
             case intents.CompareDue():
-                self._compare()
+                self.compare_sides()
             case intents.DraftAnswered():
-                self._answered(event)
+                self.answer(event)
             case intents.CompareAsked():
                 self.look(lambda: self.compare_screen(keep=False))
             case intents.LeaveAsked():

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from memtui.curation.external import EditorCommand, PrivateCopy, editor_command, run_in_terminal, run_in_window
-from memtui.engine.model import Conflict, Saved, Snapshot, Unchanged
+from memtui.engine.model import Conflict, Draft, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError
 from memtui.tui import editing_jobs as jobs
 from memtui.tui.bridge import WRITE
+from memtui.tui.text_form import read_form
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -47,8 +48,16 @@ def edit_outside(editing: Editing) -> None:
         else:
             save_raw(editing, data)
 
+    def salvage(data: bytes) -> Draft | None:
+        """What a death while the editor is open must not lose."""
+        form = read_form(data)
+        if data == before or not form.editable:
+            return None
+        return Draft(address, subject.base_sha256, data.decode(), (0, 0), editing.wishes.clock(), subject.base)
+
+    before = editor.data
     editing.write_drafts()
-    edit_text_outside(editing, editor.data, address.name, edited, editor.say)
+    edit_text_outside(editing, before, address.name, edited, editor.say, salvage)
 
 
 def save_raw(editing: Editing, data: bytes) -> None:
@@ -78,7 +87,12 @@ def save_raw(editing: Editing, data: bytes) -> None:
 
 
 def edit_text_outside(
-    editing: Editing, data: bytes, name: str, edited: Callable[[bytes], None], say: Callable[[str], None]
+    editing: Editing,
+    data: bytes,
+    name: str,
+    edited: Callable[[bytes], None],
+    say: Callable[[str], None],
+    salvage: Callable[[bytes], Draft | None] = lambda _: None,
 ) -> None:
     """Open a text in the user's own editor.
 
@@ -88,6 +102,7 @@ def edit_text_outside(
         name: the file name it sees.
         edited: called with what came back, when it differs; for an editor with a window, each time it is saved there.
         say: shows one line.
+        salvage: makes a draft of what the editor has saved so far, should memtui die meanwhile.
     """
     try:
         command = editor_command(editing.wishes.editor_command)
@@ -97,8 +112,13 @@ def edit_text_outside(
         return
     if command.windowed:
         _beside(editing, command, copy, edited, say)
-    else:
+        return
+    editing.flush()
+    editing.keeper.open(copy, lambda: salvage(copy.read()))
+    try:
         _instead(editing, command, copy, edited, say)
+    finally:
+        editing.keeper.close(copy)
 
 
 def _instead(
@@ -109,7 +129,6 @@ def _instead(
     say: Callable[[str], None],
 ) -> None:
     """Give the terminal to the editor and take it back when it ends."""
-    editing.flush()
     try:
         with editing.lent_terminal():
             status = run_in_terminal(command, copy.path)

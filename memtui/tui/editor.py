@@ -1,7 +1,7 @@
-"""The editor pane: one open memory with its title line, its text and one line for questions.
+"""The editor pane: one open memory with its title line, its text, its keys and one line for questions.
 
-It holds what was opened (bytes, version, form) beside what is typed, so that nobody else has to remember what a save
-must expect. It takes values and posts intents; it never reads, saves or asks the engine anything.
+It takes values and posts intents; it never reads, saves or asks the engine anything. What is open and in which state it
+is, is `editor_core.py`.
 """
 
 from __future__ import annotations
@@ -11,27 +11,25 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-from memtui.engine.model import Address, Draft, Snapshot
+from memtui.engine.model import Address, Snapshot
 from memtui.tui import editor_intents as intents
 from memtui.tui.drafts import WRITE_AFTER, Question
 from memtui.tui.editor_bars import EditorPrompt, FindBar, QuestionBar
-from memtui.tui.file_state import FileState, OpenFile, state_of, title_note
+from memtui.tui.editor_core import EditorCore
 from memtui.tui.lines import Lines
 from memtui.tui.memory_text import MemoryText
-from memtui.tui.open_memory import Sides, Subject, new_lines, title_runs
 from memtui.tui.room_bindings import room_bindings
-from memtui.tui.text_form import EDIT_BYTES, EMPTY, read_form, to_bytes
+from memtui.tui.text_form import EDIT_BYTES
 
 COMPARE_AFTER = 0.3
 """Seconds of quiet typing before the two sides are compared again."""
 
 
-class MemoryEditor(Vertical):
+class MemoryEditor(EditorCore):
     """One memory, open for reading and writing."""
 
     DEFAULT_CSS = """
@@ -49,19 +47,6 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
-        self.subject: Subject | None = None
-        self.refusal = ""
-        """Why nothing can be written there at all; empty when it can."""
-        self._sides: Sides | None = None
-        self._before_merge: tuple[str, Subject, str, Sides | None] | None = None
-        self._who = ""
-        self._unseen = False
-        self.moved_to: Address | None = None
-        """Where the text went, when it is gone from its name and was found under another one."""
-        self.disk_at = 0
-        """When the version on disk was written, milliseconds; 0 when there is none."""
-        self._state = FileState.CLEAN
-        self._base_text = ""
         self._draft_timer: Timer | None = None
         self._compare_timer: Timer | None = None
 
@@ -74,44 +59,6 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         yield QuestionBar(id="editor-question")
         yield Lines(id="editor-said")
 
-    # --- what is open
-
-    @property
-    def text_area(self) -> MemoryText:
-        """The widget that is typed in."""
-        return self.query_one(MemoryText)
-
-    @property
-    def state(self) -> FileState:
-        """What the open memory is now."""
-        return self._state
-
-    @property
-    def dirty(self) -> bool:
-        """Whether the editor holds something that is not the version it started from."""
-        subject = self.subject
-        if subject is None or not subject.form.editable or self.refusal:
-            return False
-        return self.text_area.text != self._base_text or (subject.base_sha256 is None and self.text_area.text != "")
-
-    @property
-    def data(self) -> bytes:
-        """The bytes a save would write."""
-        if self.subject is None:
-            return b""
-        if not self.subject.form.editable:
-            return self.subject.base
-        return to_bytes(self.text_area.text, self.subject.form)
-
-    def draft(self, at: int) -> Draft | None:
-        """Return what must not be lost as a draft of this moment (milliseconds); None when nothing is unsaved."""
-        if self.subject is None or not self.dirty:
-            return None
-        subject = self.subject
-        base = subject.base if subject.base_sha256 is not None else None
-        row, column = self.text_area.cursor_location
-        return Draft(subject.address, subject.base_sha256, self.data.decode(), (row, column), at, base)
-
     def open(
         self,
         address: Address,
@@ -121,159 +68,17 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         refusal: str = "",
         unseen: bool = False,
     ) -> None:
-        """Show a memory; whatever was open before must have been left.
-
-        Args:
-            address: where it is, or will be.
-            snapshot: what is on disk; None for a memory that does not exist yet.
-            limit: the root's write limit in bytes.
-            refusal: why nothing can be written there at all; empty when it can.
-            unseen: whether somebody else's change is in it that the user has not seen.
-        """
-        data = snapshot.bytes if snapshot else b""
-        sha256 = snapshot.sha256 if snapshot else None
-        form = read_form(data, limit=limit) if snapshot else EMPTY
-        self.subject = Subject(address, data, sha256, form, data if snapshot else None, sha256)
-        self.refusal, self._sides, self._unseen, self.moved_to = refusal, None, unseen, None
-        self._before_merge, self._who, self.disk_at = None, "", snapshot.modified_at if snapshot else 0
-        self.text_area.byte_limit = min(limit, EDIT_BYTES)
-        self._base_text = form.text if form.editable else ""
+        """Show a memory; see `EditorCore.open`. Whatever was being asked is taken away."""
         self._stop_timers()
-        self.text_area.open_text(form.text, read_only=bool(refusal) or not form.editable)
         self.query_one(QuestionBar).close()
         self.query_one(FindBar).close()
         self.query_one(EditorPrompt).close()
-        self.say("")
-        self._update_state()
+        super().open(address, snapshot, limit=limit, refusal=refusal, unseen=unseen)
 
     def forget(self) -> None:
         """Close the memory; the pane is empty afterwards."""
         self._stop_timers()
-        self.subject = None
-        self.text_area.open_text("", read_only=True)
-        self._update_state()
-
-    def renamed(self, address: Address) -> None:
-        """Follow the memory to another address; text, draft and undo stay."""
-        if self.subject is not None:
-            self.subject = self.subject._replace(address=address)
-            self.moved_to = None
-            self._update_state()
-
-    # --- what others do
-
-    def disk_is(self, snapshot: Snapshot | None, *, who: str = "", moved: Address | None = None) -> bool:
-        """Take note of what is on disk now; a text nobody typed in follows it at once.
-
-        Args:
-            snapshot: the content; None when there is no file.
-            who: who wrote it: an actor's name, or empty when it is not known.
-            moved: where the text was found when there is no file under this name.
-
-        Returns:
-            Whether the two sides have to be compared (`compared` takes the result).
-        """
-        subject = self.subject
-        if subject is None:
-            return False
-        sha256 = snapshot.sha256 if snapshot else None
-        if sha256 == subject.disk_sha256 and moved == self.moved_to:
-            return False
-        self._who, self.moved_to, self._sides = who, moved, None
-        self.disk_at = snapshot.modified_at if snapshot else 0
-        self.subject = subject._replace(disk=snapshot.bytes if snapshot else None, disk_sha256=sha256)
-        if snapshot is not None and not self.dirty:
-            self._follow(snapshot)
-        elif snapshot is not None and self.data == snapshot.bytes:
-            self.saved(snapshot)
-        self._update_state()
-        return self.dirty and sha256 not in (None, self.subject.base_sha256)
-
-    def compared(self, sides: Sides) -> None:
-        """Show what a comparison of base, text and disk found."""
-        self._sides = sides
-        self.text_area.set_marks(sides.marks)
-        self._update_state()
-
-    def _follow(self, snapshot: Snapshot) -> None:
-        assert self.subject is not None
-        form = read_form(snapshot.bytes, limit=self.text_area.byte_limit)
-        self._unseen = self.text_area.tell_next_key = True
-        self.subject = self.subject._replace(base=snapshot.bytes, base_sha256=snapshot.sha256, form=form)
-        if form.editable and not self.text_area.read_only:
-            before = self._base_text.split("\n")
-            self._base_text = form.text
-            self.text_area.replace_all(form.text)
-            self.text_area.set_marks(new_lines(before, form.text.split("\n")))
-        else:
-            self._base_text = form.text if form.editable else ""
-            self.text_area.open_text(form.text, read_only=bool(self.refusal) or not form.editable)
-
-    # --- what a save, a merge or an external editor did
-
-    def saved(self, snapshot: Snapshot) -> None:
-        """Start from this version from now on: it is on disk, and it is what the editor was asked to write."""
-        if self.subject is None:
-            return
-        form = read_form(snapshot.bytes, limit=self.text_area.byte_limit)
-        self._sides = self._before_merge = None
-        self._unseen, self.moved_to = False, None
-        self.subject = Subject(
-            self.subject.address, snapshot.bytes, snapshot.sha256, form, snapshot.bytes, snapshot.sha256
-        )
-        self._base_text = form.text if form.editable else ""
-        self.text_area.set_marks({})
-        self._update_state()
-
-    def merged(self, yours: bytes, base: Snapshot) -> None:
-        """Let the text count as an edit of the version a merge took in; undoing the merge undoes this too.
-
-        Args:
-            yours: what was typed before the merge.
-            base: the other side's version, which the text now holds as well.
-        """
-        form = read_form(base.bytes, limit=self.text_area.byte_limit)
-        if self.subject is None or not form.editable:
-            return
-        self._before_merge = (read_form(yours).text, self.subject, self._base_text, self._sides)
-        self.subject = self.subject._replace(base=base.bytes, base_sha256=base.sha256)
-        self._base_text = form.text
-        self._sides = None
-        self.text_area.set_marks({})
-        self._update_state()
-
-    def _undo_merge(self) -> None:
-        """When the text is again what it was before a merge, it is again an edit of the version before that."""
-        if self._before_merge is not None and self.text_area.text == self._before_merge[0]:
-            _, subject, self._base_text, sides = self._before_merge
-            self._before_merge = None
-            self.subject = subject
-            if sides is not None:
-                self.compared(sides)
-
-    def put(self, data: bytes) -> bool:
-        """Make the text another one, undoably; False when these bytes cannot be edited as text here."""
-        form = read_form(data, limit=self.text_area.byte_limit)
-        if self.subject is None or not form.editable or self.text_area.read_only:
-            return False
-        self.subject = self.subject._replace(form=form)
-        self.text_area.replace_all(form.text)
-        self._update_state()
-        return True
-
-    def say(self, words: str) -> None:
-        """Show one line below the text until the next key."""
-        line = self.query_one("#editor-said", Lines)
-        line.set_lines([(f" {words}", "strong")])
-        line.display = bool(words)
-        self.text_area.tell_next_key = bool(words) or self._unseen
-
-    def looked(self) -> None:
-        """The user has seen what somebody else changed."""
-        self._unseen = False
-        self.text_area.set_marks({})
-        self._update_state()
-        self.post_message(intents.Looked(self))
+        super().forget()
 
     # --- questions
 
@@ -286,11 +91,6 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
     def asking(self) -> bool:
         """Whether a question about a draft waits for its answer."""
         return self.query_one(QuestionBar).asking
-
-    @property
-    def who(self) -> str:
-        """Who wrote the other side, in one word."""
-        return self._who or "agent"
 
     def ask_description(self, value: str) -> None:
         """Ask for the description, starting from the present one."""
@@ -340,8 +140,8 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         event.stop()
         if self.subject is None:
             return
-        self._undo_merge()
-        self._update_state()
+        self.undo_merge()
+        self.update_state()
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(WRITE_AFTER, self._draft_due)
         if self.subject.disk_sha256 != self.subject.base_sha256 and self.dirty:
@@ -365,7 +165,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     def on_descendant_blur(self) -> None:
         """What was typed must be on disk when the user looks elsewhere."""
-        self._update_state()
+        self.update_state()
         if self.dirty:
             self.post_message(intents.DraftDue(self))
 
@@ -407,43 +207,8 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     def on_resize(self) -> None:
         """The title is cut to the width."""
-        self._update_state()
+        self.update_state()
 
     def on_descendant_focus(self) -> None:
         """The title shows where the keys go."""
-        self._update_state()
-
-    # --- the title
-
-    def _update_state(self) -> None:
-        subject = self.subject
-        if subject is None:
-            self._state = FileState.CLEAN
-            self.query_one("#editor-title", Lines).set_lines()
-            return
-        sides = self._sides
-        before = self._state
-        self._state = state_of(
-            OpenFile(
-                base=subject.base_sha256,
-                disk=subject.disk_sha256,
-                dirty=self.dirty,
-                editable=subject.form.editable and not self.refusal,
-                overlaps=sides.overlaps if sides else None,
-                moved=self.moved_to is not None,
-                unseen=self._unseen,
-            )
-        )
-        note = title_note(
-            self._state,
-            hunks=sides.hunks if sides else None,
-            overlaps=sides.overlaps if sides else None,
-            who=self.who,
-            reason=self.refusal or subject.form.reason,
-        )
-        if not note and subject.base_sha256 is None:
-            note = "new memory, nothing written yet"
-        line = title_runs(str(subject.address), note, self._state, self.size.width, focused=self.has_focus_within)
-        self.query_one("#editor-title", Lines).set_lines(line)
-        if self._state is not before:
-            self.post_message(intents.StateChanged(self))
+        self.update_state()

@@ -12,19 +12,19 @@ from textual.message import Message
 from memtui.engine.model import Draft
 
 if TYPE_CHECKING:
-    from memtui.tui.editor import MemoryEditor
+    from memtui.tui.editor_core import EditorCore
 
 
 class Intent(Message):
     """Something the user wants that this pane cannot do itself."""
 
-    def __init__(self, editor: MemoryEditor) -> None:
+    def __init__(self, editor: EditorCore) -> None:
         """Remember who asks."""
         super().__init__()
         self.editor = editor
 
     @property
-    def control(self) -> MemoryEditor:
+    def control(self) -> EditorCore:
         """The editor that asks."""
         return self.editor
 
@@ -60,7 +60,7 @@ class Looked(Intent):
 class Described(Intent):
     """The new description was typed."""
 
-    def __init__(self, editor: MemoryEditor, value: str) -> None:
+    def __init__(self, editor: EditorCore, value: str) -> None:
         """Carry the description."""
         super().__init__(editor)
         self.value = value
@@ -77,7 +77,7 @@ class CompareDue(Intent):
 class DraftAnswered(Intent):
     """The question about an old draft was answered."""
 
-    def __init__(self, editor: MemoryEditor, draft: Draft, answer: str) -> None:
+    def __init__(self, editor: EditorCore, draft: Draft, answer: str) -> None:
         """Carry the draft and `restore`, `discard` or `later`."""
         super().__init__(editor)
         self.draft = draft

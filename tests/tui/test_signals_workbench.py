@@ -1,0 +1,102 @@
+"""The workbench itself, killed and hung up on while somebody types: the text is offered again, whatever it was."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.terminal import Terminal
+
+
+def start(tmp_path: Path, *more: str) -> Terminal:
+    root = tmp_path / "root"
+    if not root.exists():
+        root.mkdir()
+        (root / "note.md").write_bytes(b"one\r\ntwo\r\n")
+    command = [sys.executable, "-m", "memtui", "--only-root", "--root", f"notes={root}", *more]
+    return Terminal(command, columns=100, rows=30)
+
+
+def open_note(terminal: Terminal) -> None:
+    terminal.wait_for("note.md")
+    terminal.press("/")
+    terminal.type("note")
+    terminal.press("enter")
+    terminal.settle(0.2)
+    terminal.press("enter")
+    terminal.wait_for("notes/note.md")
+    terminal.wait_for(lambda t: "one" in t.text)
+
+
+def draft_is_stored(terminal: Terminal) -> None:
+    terminal.wait_for("1 draft")
+
+
+DEATHS: dict[str, tuple[Callable[[Terminal], None], int]] = {
+    "kill -9": (lambda t: os.kill(t.process.pid, signal.SIGKILL), -9),
+    "SIGTERM": (lambda t: os.kill(t.process.pid, signal.SIGTERM), 143),
+    "SIGHUP": (lambda t: os.kill(t.process.pid, signal.SIGHUP), 129),
+    "closed terminal": (lambda t: t.hang_up(), 129),
+    "ctrl+q": (lambda t: t.press("ctrl+q"), 0),
+}
+
+
+@pytest.mark.parametrize("death", DEATHS)
+def test_what_was_typed_comes_back(tmp_path: Path, death: str) -> None:
+    die, status = DEATHS[death]
+    with start(tmp_path) as terminal:
+        open_note(terminal)
+        terminal.type("mine ")
+        terminal.wait_for("mine one")
+        if death == "kill -9":
+            draft_is_stored(terminal)
+        die(terminal)
+        assert terminal.process.wait(10) == status
+    assert (tmp_path / "root" / "note.md").read_bytes() == b"one\r\ntwo\r\n"
+    with start(tmp_path) as terminal:
+        open_note(terminal)
+        terminal.wait_for("was never saved: 1 line of yours.")
+        terminal.type("r")
+        terminal.wait_for("mine one")
+        terminal.press("ctrl+s")
+        terminal.wait_for("Saved, 2 lines")
+        assert (tmp_path / "root" / "note.md").read_bytes() == b"mine one\r\ntwo\r\n"
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == 0
+
+
+def test_a_save_of_somebody_else_shows_in_the_title_within_a_second(tmp_path: Path) -> None:
+    with start(tmp_path) as terminal:
+        open_note(terminal)
+        terminal.type("mine ")
+        terminal.wait_for("~ draft, not saved")
+        (tmp_path / "root" / "note.md").write_bytes(b"theirs one\r\ntwo\r\n")
+        terminal.wait_for("! agent saved: 1 hunk, 1 overlap", seconds=1.0)
+        terminal.type("still typing ")
+        terminal.wait_for("mine still typing one")
+
+
+def test_the_users_editor_gets_the_terminal_and_gives_the_text_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "editor.py"
+    script.write_text(
+        "import sys; print('EDITOR HERE', flush=True); input();"
+        "p = sys.argv[1]; t = open(p, newline='').read(); open(p, 'w', newline='').write('by editor ' + t)"
+    )
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    with start(tmp_path) as terminal:
+        open_note(terminal)
+        terminal.press("f4")
+        terminal.wait_for("EDITOR HERE")
+        assert bytes(terminal.raw).rfind(b"\x1b[?1049l") > bytes(terminal.raw).rfind(b"\x1b[?1049h")
+        os.kill(terminal.process.pid, signal.SIGINT)
+        terminal.type("\n")
+        terminal.wait_for("by editor one")
+        assert (tmp_path / "root" / "note.md").read_bytes() == b"one\r\ntwo\r\n"
+        terminal.press("ctrl+s")
+        terminal.wait_for("Saved, 2 lines")
+        assert (tmp_path / "root" / "note.md").read_bytes() == b"by editor one\r\ntwo\r\n"
