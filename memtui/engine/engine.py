@@ -98,8 +98,7 @@ class Engine:
             self._rooms.books.close()
         if used("ledger"):
             if self._rooms.ledger.written:
-                self._rooms.ledger.prune_daily(self._retention)
-                self._rooms.ledger.back_up()
+                self._rooms.ledger.keep_house(self._retention)
             self._rooms.ledger.close()
         self._roots.close()
 

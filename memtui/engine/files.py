@@ -136,10 +136,7 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
             if found.sha == sha:
                 return Unchanged(address, sha)
             raise _exists(address, found.sha)
-        try:
-            other = paths.clash(folder, parts[-1])
-        except OSError as error:
-            raise paths.translate(error, f"Looking for names like {address}") from error
+        other = paths.clash(folder, parts[-1])
         if other is not None:
             raise ConflictError(
                 f"{address} differs from {other!r} only by case or Unicode form.",
@@ -189,7 +186,7 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
                 site.handle.check()
                 fsio.rename_noreplace(folder, parts[-1], folder, temp)
             except (OSError, MemtuiError) as error:
-                raise _failure(error, f"Deleting {address}", whole=_drop_capture(spot, temp, seq, error)) from error
+                raise _failure(error, f"Deleting {address}", whole=_not_renamed(spot, temp, seq, error)) from error
             displaced = _take_off(spot, temp, found)
             if isinstance(displaced, Lost):
                 return _lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
@@ -236,11 +233,12 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
                 try:
                     site.handle.check()
                     fsio.rename_noreplace(folder, parts[-1], new_folder, target[-1])
-                except (OSError, MemtuiError) as error:
+                except FileExistsError as error:
                     site.ledger.end(seq, "aborted", note=_short(error))
-                    if isinstance(error, FileExistsError):
-                        raise _exists(new) from None
-                    raise _failure(error, f"Renaming {address}") from error
+                    raise _exists(new) from None
+                except (OSError, MemtuiError) as error:
+                    whole = _not_renamed(Spot(site, new_folder, target[-1], new), target[-1], seq, error)
+                    raise _failure(error, f"Renaming {address}", whole=whole) from error
                 try:
                     fsio.fsync_dir(new_folder)
                     fsio.fsync_dir(folder)
@@ -483,8 +481,8 @@ def _drop_temp(spot: Spot, temp: str, seq: int, sha: str, cause: Exception) -> b
     return whole
 
 
-def _drop_capture(spot: Spot, temp: str, seq: int, cause: Exception) -> bool:
-    """End a deletion that could not take the name; where half of it was done the intent stays open for recovery."""
+def _not_renamed(spot: Spot, temp: str, seq: int, cause: Exception) -> bool:
+    """End a change that could not rename its file; where half of that was done the intent stays open for recovery."""
     try:
         whole = not commit.exists(spot.folder, temp)
     except OSError:

@@ -7,7 +7,7 @@ thread, because polling makes waiters wait a hundred times longer than the lock 
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memtui.engine import fsio, paths
 from memtui.errors import BusyError
@@ -51,8 +51,8 @@ class RootLock:
                 yield
             finally:
                 self._depth -= 1
-                if not self._depth and self._handle is not None:
-                    fsio.unlock(self._handle)
+                if not self._depth:
+                    self._release()
         finally:
             self._threads.release()
 
@@ -71,15 +71,30 @@ class RootLock:
             try:
                 if not fsio.lock_now(handle) and not self._wait(handle, wait):
                     raise self._busy(wait, self._holder())
+                current = self._is_current(handle)
             except OSError as error:
                 self._drop()
                 raise paths.translate(error, "Locking the root") from error
-            if self._is_current(handle):
-                os.pwrite(handle, f"{os.getpid()} {who}".encode()[:200].ljust(200), 0)
+            if current:
+                self._sign(handle, who)
                 return
             # Somebody removed or replaced the lock file: the lock we got guards nothing.
             self._drop()
         raise self._busy(wait, "somebody who keeps replacing the lock file")
+
+    @staticmethod
+    def _sign(handle: int, who: str) -> None:
+        name = f"{os.getpid()} {who}".encode("utf-8", "replace")
+        with suppress(OSError):  # a full disk, say: whoever waits for us does without our name
+            os.pwrite(handle, name[:200].ljust(200), 0)
+
+    def _release(self) -> None:
+        if self._handle is None:
+            return
+        try:
+            fsio.unlock(self._handle)
+        except OSError:
+            self._drop()  # closing gives the lock back as well
 
     def _open(self) -> int:
         try:

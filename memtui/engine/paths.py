@@ -136,9 +136,9 @@ class RootHandle:
             raise translate(error, f"Opening the folder of {root.id}") from error
         try:
             status = fsio.fstat(self.fd)
-        except BaseException:
+        except OSError as error:
             fsio.close(self.fd)
-            raise
+            raise translate(error, f"Looking at the folder of {root.id}") from error
         self.identity = (status.st_dev, status.st_ino)
 
     def check(self) -> None:
@@ -361,7 +361,11 @@ def translate(error: OSError, doing: str) -> MemtuiError:
 def clash(parent: int, name: str) -> str | None:
     """A sibling of `name` that a case-folding or normalising file system would confuse with it, if any."""
     folded = fold(name)
-    for entry in fsio.list_dir(parent):
+    try:
+        entries = fsio.list_dir(parent)
+    except OSError as error:
+        raise translate(error, f"Looking for names like {name!r}") from error
+    for entry in entries:
         if entry.name != name and fold(entry.name) == folded:
             return entry.name
     return None

@@ -13,6 +13,10 @@ READ_LIMIT = 1_048_576
 """The largest memory that is read, in bytes; the limit itself is already too big."""
 
 
+NO_MEMORY = ("E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE", "E_TOO_BIG")
+"""Why something that has a name is no memory, and will be none on a second look."""
+
+
 class Content(NamedTuple):
     """One read of an open memory."""
 
@@ -80,7 +84,7 @@ def take_a_look(folder: int, name: str, address: Address, device: int) -> Conten
     except NotFoundError:
         return None
     except RefusedError as error:
-        if error.code == "E_PERMISSION":
-            raise  # it may well be a plain file
-        return None
+        if error.code in NO_MEMORY:
+            return None
+        raise  # it may well be a plain file
     return content._replace(settled=fsio.has_writer(content.handle) is not True)

@@ -3,7 +3,7 @@
 import errno
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -139,14 +139,15 @@ def test_no_operation_follows_a_link_in_its_last_component(tmp_path: Path, folde
     (outside / "a").write_text("canary")
     (tmp_path / "folder/link").symlink_to(outside)
     (tmp_path / "folder/file").symlink_to(outside / "a")
-    for call in (
+    calls: list[Callable[[], int]] = [
         lambda: fsio.open_dir(folder, "link"),
         lambda: fsio.open_beneath(folder, ("link",)),
         lambda: fsio.open_beneath(folder, ("link", "b")),
         lambda: fsio.open_file(folder, "file"),
         lambda: fsio.create_file(folder, "file"),
         lambda: fsio.open_lock(str(tmp_path / "folder/file")),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(OSError):
             call()
     assert (outside / "a").read_text() == "canary"

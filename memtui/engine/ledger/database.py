@@ -80,23 +80,27 @@ class Database:
             StorageError: `E_STORE`, `E_DISK_FULL` or `E_IO`; the transaction did not happen.
             BusyError: another process kept the ledger for ten seconds.
         """
-        with self._guard, self._errors():
-            database = self._retry(self._writable)
-            if database.in_transaction:
-                yield database
+        with self._guard:
+            if self._db is not None and self._db.in_transaction:
+                yield self._db  # the outer block looks after errors and the end
                 return
-            if durable is not self._durable:
-                database.execute("PRAGMA synchronous=FULL" if durable else "PRAGMA synchronous=NORMAL")
-                self._durable = durable
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-                database.execute("COMMIT")
-                self.written = True
-            except BaseException:
-                if database.in_transaction:
-                    database.execute("ROLLBACK")
-                raise
+            with self._errors():
+                yield from self._outermost(durable=durable)
+
+    def _outermost(self, *, durable: bool) -> Iterator[apsw.Connection]:
+        database = self._retry(self._writable)
+        if durable is not self._durable:
+            database.execute("PRAGMA synchronous=FULL" if durable else "PRAGMA synchronous=NORMAL")
+            self._durable = durable
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield database
+            database.execute("COMMIT")
+            self.written = True
+        except BaseException:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+            raise
 
     def change_counter(self) -> tuple[int, int]:
         """A pair that differs from an earlier one when any process has committed since."""
@@ -256,6 +260,10 @@ class Database:
             names = sorted(name for name in os.listdir(folder) if name.startswith("state-") and name.endswith(".db"))
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise StorageError(
+                f"The backups of the ledger cannot be listed: {error}.", unharmed="The ledger is as it was."
+            ) from error
         return [os.path.join(folder, name) for name in names]
 
     def back_up(self) -> bool:
@@ -263,21 +271,35 @@ class Database:
 
         Returns:
             Whether one was written.
+
+        Raises:
+            StorageError: `E_DISK_FULL`, `E_STORE` or `E_IO`; the ledger itself is as it was.
         """
         existing = self.backups()
         now = self.clock()
         newest = backup_time(existing[-1]) if existing else 0
-        if now - newest < BACKUP_EVERY_MS or self.mode != "normal" or os.stat(self.path).st_size > LARGEST_BACKUP:
+        if 0 <= now - newest < BACKUP_EVERY_MS or self.mode != "normal":
             return False
         folder = os.path.join(self.directory, "backups")
-        os.makedirs(folder, 0o700, exist_ok=True)
         target = os.path.join(folder, f"state-{now:015d}.db")
-        with self._guard, self._errors():
-            self._connection().execute("VACUUM INTO ?", (target + ".part",))
-        os.chmod(target + ".part", 0o600)
-        os.replace(target + ".part", target)
-        for name in existing[: max(0, len(existing) + 1 - BACKUPS)]:
-            os.unlink(name)
+        part = target + ".part"
+        try:
+            if os.stat(self.path).st_size > LARGEST_BACKUP:
+                return False
+            os.makedirs(folder, 0o700, exist_ok=True)
+            for name in os.listdir(folder):
+                if name.endswith(".part"):
+                    os.unlink(os.path.join(folder, name))  # of a process that was stopped at it
+            with self._guard, self._errors():
+                self._connection().execute("VACUUM INTO ?", (part,))
+            os.chmod(part, 0o600)
+            os.replace(part, target)
+            for name in existing[: max(0, len(existing) + 1 - BACKUPS)]:
+                os.unlink(name)
+        except OSError as error:
+            raise StorageError(
+                f"The backup of the ledger failed: {error}.", unharmed="The ledger is as it was."
+            ) from error
         return True
 
     def check(self) -> str:

@@ -8,7 +8,7 @@ from memtui.digest import sha256_hex
 from memtui.engine.ledger.database import backup_time
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.model import Retention, Version
-from memtui.errors import NotFoundError, RefusedError, StorageError
+from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.values import NamedTuple
 
 _WORTH_PACKING = 256
@@ -230,6 +230,17 @@ class VersionTable(MemoryTable):
                 "UPDATE blobs SET data = NULL, redacted_at = ?, reason = ? WHERE sha = ?",
                 (self.clock(), reason, bytes.fromhex(sha)),
             )
+
+    def keep_house(self, retention: Retention) -> None:
+        """Prune and back up when it is time for it.
+
+        No change depends on either, so a failure is told in `notices` and does not undo what was done before.
+        """
+        try:
+            self.prune_daily(retention)
+            self.back_up()
+        except MemtuiError as error:
+            self.notices.append(f"The ledger could not be pruned and backed up: {error}")
 
     def prune_daily(self, retention: Retention) -> int:
         """Run `prune` unless it ran less than a day ago; the time of the newest backup tells."""

@@ -1,0 +1,127 @@
+"""What campaigns interrupt: every kind of change, each with the world it starts from."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from memtui.engine import Engine
+from memtui.engine.model import Done
+from tests.faults.world import FIRST, ME, SECOND, World, at, new_world, sha
+
+OLD, NEW, OLDER = b"# A memory\n\nold\n", b"# A memory\n\nold\nand new\n", b"older\n"
+MANY = tuple(f"many/{number}.md" for number in range(4))
+
+
+class Deed(NamedTuple):
+    """One change, and what there is before it."""
+
+    name: str
+    prepare: Callable[[World], None]
+    act: Callable[[Engine], object]
+    texts: frozenset[bytes] = frozenset()
+    """What it writes that was not there before."""
+
+
+def _write(world: World, path: str, data: bytes, root: str = FIRST) -> None:
+    target = world.folder(root) / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(data)
+
+
+def _one(world: World) -> None:
+    _write(world, "a.md", OLD)
+
+
+def _empty(world: World) -> None:
+    _write(world, "a.md", b"")
+
+
+def _many(world: World) -> None:
+    for path in MANY:
+        _write(world, path, path.encode())
+
+
+def _nothing(world: World) -> None:
+    """An empty world."""
+
+
+def _then(prepare: Callable[[World], None], *acts: Callable[[Engine], object]) -> Callable[[World], None]:
+    def prepared(world: World) -> None:
+        prepare(world)
+        with world.engine() as engine:
+            for act in acts:
+                act(engine)
+
+    return prepared
+
+
+def save(engine: Engine) -> object:
+    """Save over one memory."""
+    return engine.save(at("a.md"), NEW, expected_sha256=engine.read(at("a.md")).sha256, actor=ME)
+
+
+def delete(engine: Engine) -> object:
+    """Delete one memory."""
+    return whole(engine.delete([at("a.md")], actor=ME))
+
+
+def across(engine: Engine) -> object:
+    """Move memories to the other root."""
+    return whole(engine.move([(at(path), at(path, SECOND)) for path in MANY[:2]], actor=ME))
+
+
+def whole(done: Done) -> Done:
+    """Require that an operation failed nowhere."""
+    for outcome in done.outcomes:
+        if outcome.error is not None:
+            raise outcome.error
+        assert outcome.ok, outcome
+    return done
+
+
+def undo(engine: Engine) -> object:
+    """Take the last change back."""
+    return whole(engine.undo(actor=ME))
+
+
+def redo(engine: Engine) -> object:
+    """Take the last undo back."""
+    return whole(engine.redo(actor=ME))
+
+
+NEW_TEXT = frozenset([NEW])
+DEEDS = (
+    Deed("save", _one, save, NEW_TEXT),
+    Deed("save over an empty memory", _empty, save, NEW_TEXT),
+    Deed("create", _nothing, lambda engine: engine.create(at("b.md"), NEW, actor=ME), NEW_TEXT),
+    Deed("create below", _one, lambda engine: engine.create(at("x/y/b.md"), NEW, actor=ME), NEW_TEXT),
+    Deed("rename", _one, lambda engine: whole(engine.rename(at("a.md"), at("b.md"), actor=ME))),
+    Deed("rename below", _one, lambda engine: whole(engine.rename(at("a.md"), at("x/y.md"), actor=ME))),
+    Deed("delete", _one, delete),
+    Deed("delete many", _many, lambda engine: whole(engine.delete([at(path) for path in MANY], actor=ME))),
+    Deed(
+        "move many",
+        _many,
+        lambda engine: whole(engine.move([(at(path), at("to/" + path)) for path in MANY], actor=ME)),
+    ),
+    Deed("move between roots", _many, across),
+    Deed("restore", _then(_one, delete), lambda engine: engine.restore(at("a.md"), actor=ME)),
+    Deed(
+        "restore a version",
+        _then(_one, save),
+        lambda engine: engine.restore(at("a.md"), version=sha(OLD), actor=ME),
+    ),
+    Deed("undo a save", _then(_one, save), undo),
+    Deed("undo a deletion", _then(_one, delete), undo),
+    Deed("undo a move between roots", _then(_many, across), undo),
+    Deed("redo a save", _then(_one, save, undo), redo),
+)
+
+
+def stage(deed: Deed, base: Path) -> World:
+    """Make the world a deed starts from, with its ledger."""
+    world = new_world(base)
+    deed.prepare(world)
+    with world.engine() as engine:
+        engine.audit()
+    return world
