@@ -42,11 +42,12 @@ class Grace:
         """Take the callback for a late write.
 
         Args:
-            on_late: called on the grace thread with the displaced file and its final content, or None when that could
-                not be read. It must not raise.
+            on_late: called on the grace thread, or by `drain`, with the displaced file and its final content, or None
+                when that could not be read. It must not raise.
         """
         self._on_late = on_late
         self._guard = threading.Condition()
+        self._looking = threading.Lock()
         self._waiting: list[tuple[float, Displaced]] = []
         self._thread: threading.Thread | None = None
 
@@ -66,12 +67,16 @@ class Grace:
         At most two seconds after the last commit, and a quarter of one where the system cannot tell whether there is a
         writer at all.
         """
-        with self._guard:
+        self._sweep()
+        with self._looking:
             known = any(fsio.has_writer(displaced.handle) is not None for _, displaced in self._waiting)
+        with self._guard:
             self._guard.wait_for(lambda: not self._waiting, timeout=LAST_LOOK + 1.0 if known else FIRST_LOOK)
-            rest, self._waiting = self._waiting, []
-        for _, displaced in rest:
-            self._finish(displaced)
+        with self._looking:
+            with self._guard:
+                rest, self._waiting = self._waiting, []
+            for _, displaced in rest:
+                self._finish(displaced)
 
     def _run(self) -> None:
         while True:
@@ -79,15 +84,19 @@ class Grace:
                 if not self._guard.wait_for(lambda: self._waiting, timeout=IDLE):
                     self._thread = None
                     return
-                waiting = list(self._waiting)
-            finished = [entry for entry in waiting if self._is_final(*entry)]
+            # Not at once: whoever saved is still at it, and most of the time the last look is the first.
+            time.sleep(_STEP)
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Let go of the files nobody writes any more."""
+        with self._looking:
+            finished = [entry for entry in list(self._waiting) if self._is_final(*entry)]
             for _, displaced in finished:
                 self._finish(displaced)
             with self._guard:
                 self._waiting = [entry for entry in self._waiting if entry not in finished]
                 self._guard.notify_all()
-            if not finished:
-                time.sleep(_STEP)
 
     @staticmethod
     def _is_final(taken: float, displaced: Displaced) -> bool:
