@@ -54,7 +54,6 @@ MIGRATIONS: tuple[str, ...] = (
         note TEXT NOT NULL DEFAULT ''
     );
     CREATE INDEX versions_memory ON versions (memory, id);
-    CREATE INDEX versions_blob ON versions (blob);
     CREATE TABLE txns (
         id INTEGER PRIMARY KEY,
         kind TEXT NOT NULL CHECK (kind IN ('do', 'undo', 'redo')),
