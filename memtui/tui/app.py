@@ -30,7 +30,7 @@ CALM_FPS = 15
 class MemtuiApp(SafeEnd[int]):
     """memtui."""
 
-    CSS_PATH = ["base.tcss", "browser.tcss"]  # noqa: RUF012 - Textual's own shape
+    CSS_PATH = "browser.tcss"
     TITLE = "memtui"
     ENABLE_COMMAND_PALETTE = False
 
@@ -146,7 +146,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         bridge.close()
         last_words.uninstall()
         gc.enable()
-    return status or 0
+    return app.return_code or 0 if status is None else status
 
 
 def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:

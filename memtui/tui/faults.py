@@ -41,6 +41,7 @@ class SafeEnd(App[R]):
     show_faults = False
     """Whether to print where a fault happened."""
     _kept = "There was nothing unsaved."
+    _told = False
 
     def flush_drafts(self) -> int:
         """Store every draft before returning; returns how many there were. For subclasses."""
@@ -57,6 +58,9 @@ class SafeEnd(App[R]):
 
     def _fatal_error(self) -> None:
         """Textual's way of printing it."""
+        if self._told:
+            return
+        self._told = True
         error: Any = self._exception or RuntimeError("unknown")
         self.bell()
         self.panic(fault_text(error, kept=self._kept, debug=self.show_faults))
