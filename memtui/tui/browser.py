@@ -25,6 +25,7 @@ from memtui.tui.bridge import Bridge
 from memtui.tui.commands import Commands
 from memtui.tui.editor_intents import Intent
 from memtui.tui.keyed import KeyedScreen
+from memtui.tui.layout import THREE_PANES, TWO_PANES, Layout, layout_for
 from memtui.tui.lines import Lines
 from memtui.tui.preview import PageView
 from memtui.tui.rowlist import RowList
@@ -62,8 +63,6 @@ class BrowserScreen(KeyedScreen[None]):
     """Tree, text, details, activity."""
 
     ROOMS: ClassVar[tuple[str, ...]] = BROWSER_ROOMS
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-one"), (100, "-two"), (160, "-three")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-short"), (32, "-tall")]  # noqa: RUF012
 
     def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], now: Callable[[], int]) -> None:
         super().__init__(table)
@@ -81,7 +80,9 @@ class BrowserScreen(KeyedScreen[None]):
         self.editing = False
         """Whether the editor is shown."""
         self.info_wanted = True
-        self.add_class("-info", *(["-ascii"] if facts.ascii else []), update=False)
+        self.over = False
+        """The text is shown over the tree, where there is no room beside it."""
+        self.zoomed = ""
         self.said: list[tuple[int, str]] = []
         self._status: Line = []
         self._hint: Line = []
@@ -94,10 +95,6 @@ class BrowserScreen(KeyedScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Header, tree, text, details, activity, footer; what this size has no room for is mounted when it has."""
-        size = self.app.size
-        widths = self._get_breakpoint_classes(size.width, self.HORIZONTAL_BREAKPOINTS)
-        heights = self._get_breakpoint_classes(size.height, self.VERTICAL_BREAKPOINTS)
-        self.add_class(*widths, *heights, update=False)
         yield Lines(self._header_lines, id="header", ground="bar")
         with Container(id="body"):
             with Container(id="left"):
@@ -107,28 +104,47 @@ class BrowserScreen(KeyedScreen[None]):
                 yield Lines(self._side_title, id="side-title")
                 yield Lines(self._about_lines, id="about")
                 yield self.page_view
-            if self.wide:
+            if self.layout_now.info:
                 yield self._info_pane()
-        if self.one_column:
+        if self.layout_now.detail:
             yield Lines(self._detail_lines, id="detail")
-        if self.has_class("-tall"):
+        if self.layout_now.activity:
             yield Lines(self._activity_lines, id="activity")
         yield Lines(self._footer_lines, id="footer", ground="bar")
 
     def _info_pane(self) -> Container:
         return Container(Lines(self._info_title, id="info-title"), self.info_view, id="info")
 
-    def _mount_missing(self) -> None:
-        """Mount what a larger or smaller screen needs."""
-        if self.wide and not self.query("#info"):
+    def place_panes(self) -> None:
+        """Give every pane its room at this size, mounting those that had none before."""
+        now = self.layout_now
+        if now.info and not self.query("#info"):
             self.query_one("#body").mount(self._info_pane())
-        if self.one_column and not self.query("#detail"):
+        if now.detail and not self.query("#detail"):
             self.mount(Lines(self._detail_lines, id="detail"), before="#footer")
-        if self.has_class("-tall") and not self.query("#activity"):
+        if now.activity and not self.query("#activity"):
             self.mount(Lines(self._activity_lines, id="activity"), before="#footer")
+        left, right = self.query_one("#left"), self.query_one("#right")
+        left.display, right.display = bool(now.left), now.right
+        left.styles.width = now.left if now.left > 0 else "1fr"
+        edge = "ascii" if self.facts.ascii else "vkey"
+        right.styles.border_left = (edge, self.background_colors[1]) if now.border else None
+        shown = {"#about": now.about and not self.editing, "#side-title": not self.editing, "#page": not self.editing}
+        shown |= {"#info": now.info, "#detail": now.detail, "#activity": now.activity, "#editor": self.editing}
+        for name, display in shown.items():
+            for widget in self.query(name):
+                widget.display = display
+
+    def rearrange(self, *, over: bool | None = None, zoom: str | None = None) -> None:
+        """Show the text over the tree or not, give a pane the screen or not."""
+        self.over = self.over if over is None else over
+        self.zoomed = self.zoomed if zoom is None else zoom
+        self.place_panes()
+        self.call_after_refresh(self.side.refresh)
 
     def on_mount(self) -> None:
         """Show what was known at the end of the last run, before anything is read."""
+        self.place_panes()
         listing = self.facts.listing
         roots = self.facts.roots
         self.forest.load(self._shown_roots(roots, listing), listing.items if listing is not None else ())
@@ -176,12 +192,18 @@ class BrowserScreen(KeyedScreen[None]):
     @property
     def wide(self) -> bool:
         """Whether there is room for the info pane."""
-        return self.has_class("-three")
+        return self.size.width >= THREE_PANES
 
     @property
     def one_column(self) -> bool:
         """Whether the pane beside the tree is hidden unless it is asked for."""
-        return self.has_class("-one") or self.has_class("-narrow")
+        return self.size.width < TWO_PANES
+
+    @property
+    def layout_now(self) -> Layout:
+        """Which panes there are at this size."""
+        width, height = self.app.size
+        return layout_for(width, height, over=self.over, zoom=self.zoomed, info=self.info_wanted)
 
     @property
     def page_is_read(self) -> bool:
@@ -297,7 +319,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_resize(self) -> None:
         """Fold the text to the new width."""
-        self._mount_missing()
+        self.place_panes()
         self.call_after_refresh(self.side.refresh)
 
     # Keys

@@ -142,10 +142,7 @@ class Commands:
     def _pane(self, step: int) -> None:
         screen = self._screen
         if screen.one_column:
-            if not screen.has_class("-over"):
-                self._show_over()
-            else:
-                self._close_over()
+            self._close_over() if screen.over else self._show_over()
             return
         panes = [pane for pane in (screen.memories, screen.page_view, screen.info_view) if pane.is_on_screen]
         if screen.focused in panes:
@@ -155,34 +152,28 @@ class Commands:
 
     def _show_over(self) -> None:
         """Show the text over the tree, where there is no room beside it."""
-        screen = self._screen
-        if screen.one_column:
-            screen.add_class("-over")
-        screen.page_view.focus()
-        screen.call_after_refresh(screen.side.refresh)
+        self._screen.rearrange(over=self._screen.one_column)
+        self._screen.page_view.focus()
 
     def _close_over(self) -> None:
-        self._screen.remove_class("-over")
+        self._screen.rearrange(over=False)
         self._screen.memories.focus()
 
     def _zoom(self) -> None:
         screen = self._screen
         if screen.one_column:
             self._pane(1)
-            return
-        zoomed = screen.has_class("-zoom-left", "-zoom-right")
-        screen.remove_class("-zoom-left", "-zoom-right")
-        if not zoomed and not (screen.has_class("-zoom-left") or screen.has_class("-zoom-right")):
-            screen.add_class("-zoom-left" if screen.focused is screen.memories else "-zoom-right")
-        screen.call_after_refresh(screen.side.refresh)
+        elif screen.zoomed:
+            screen.rearrange(zoom="")
+        else:
+            screen.rearrange(zoom="left" if screen.focused is screen.memories else "right")
 
     def _back(self) -> None:
         """One step back: the newest thing that was opened or chosen goes; never quits."""
         screen = self._screen
-        zoomed = screen.has_class("-zoom-left") or screen.has_class("-zoom-right")
-        if screen.has_class("-over"):
+        if screen.over:
             self._close_over()
-        elif screen.focused is not screen.memories and not zoomed:
+        elif screen.focused is not screen.memories and not screen.zoomed:
             screen.memories.focus()
         elif screen.side.mode != PREVIEW:
             screen.side.show_mode(PREVIEW)
@@ -190,13 +181,12 @@ class Commands:
             screen.memories.set_marks(set())
         elif screen.forest.filtered:
             screen.filtering.clear()
-        elif zoomed:
-            screen.remove_class("-zoom-left", "-zoom-right")
-            screen.call_after_refresh(screen.side.refresh)
+        elif screen.zoomed:
+            screen.rearrange(zoom="")
 
     def _quit(self) -> None:
         screen = self._screen
-        if screen.has_class("-over") or screen.side.mode != PREVIEW:
+        if screen.over or screen.side.mode != PREVIEW:
             screen.side.mode = PREVIEW
             self._back()
             screen.side.refresh()
@@ -253,8 +243,7 @@ class Commands:
         screen = self._screen
         if screen.wide:
             screen.info_wanted = not screen.info_wanted
-            screen.set_class(screen.info_wanted, "-info")
-            screen.call_after_refresh(screen.side.refresh)
+            screen.rearrange()
             return
         if screen.side.mode == INFO:
             screen.side.show_mode(PREVIEW)

@@ -71,8 +71,7 @@ class EditorHost:
 
     def _set_active(self, *, active: bool) -> None:
         self._screen.editing = active
-        self._screen.set_class(active, "-editing")
-        self._screen.set_class(active and self._screen.one_column, "-over")
+        self._screen.rearrange(over=active and self._screen.one_column)
         self._screen.refresh_bars()
 
     def rows_changed(self, addresses: Iterable[Address] | None) -> None:
