@@ -223,10 +223,21 @@ class Changer:
 
         return Done(str(txn.id), "rename", tuple(_each(list(targets), one)), label)
 
-    def move_one(self, address: Address, new: Address, expected: str | None, job: Job) -> Outcome:
-        """Rename within a root, or create and then delete between two: a crash leaves a duplicate, never a loss."""
+    def move_one(
+        self, address: Address, new: Address, expected: str | None, job: Job, *, again: bool = False
+    ) -> Outcome:
+        """Rename within a root, or create and then delete between two: a crash leaves a duplicate, never a loss.
+
+        Args:
+            address: the memory.
+            new: its new address.
+            expected: the version it must have; None for whatever it has.
+            job: what the change belongs to.
+            again: it had the new name before, so the name need not be one memtui would make.
+        """
         source, target = self._writable(address, job.actor), self._writable(new, job.actor)
-        self._check_new(target, new)
+        if not again:
+            self._check_new(target, new)
         if address == new:
             raise ConflictError(f"{address} has that name already.", code="E_EXISTS", hint="Choose another name.")
         if source.id == target.id:

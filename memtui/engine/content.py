@@ -21,7 +21,7 @@ class Verdict(NamedTuple):
 def judge(data: bytes, policy: Policy) -> Verdict:
     """Describe a whole file and name what is odd about it."""
     found = describe(data)
-    problems = [*_text_problems(data)]
+    problems = _text_problems(data)
     if found.problem is not None:
         problems.append(found.problem)
     if policy.shown_bytes is not None and len(data) > policy.shown_bytes:

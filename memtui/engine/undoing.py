@@ -1,15 +1,13 @@
 """Undo and redo: the inverse of each step of a transaction, applied only where the disk still is as it was left."""
 
-from itertools import pairwise
-
 from memtui.engine import files
 from memtui.engine.changing import Changer, Publish
 from memtui.engine.commit import Site
 from memtui.engine.files import Job, Txn, transaction
-from memtui.engine.ledger import Ledger, Step, Transaction
-from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved
+from memtui.engine.ledger import Ledger, Step
+from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved, Unchanged
 from memtui.engine.roots import Roots
-from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
+from memtui.errors import BusyError, MemtuiError, NotFoundError, RefusedError, StorageError
 
 
 class Undoer:
@@ -25,51 +23,49 @@ class Undoer:
 
     def undo(self, actor: Actor) -> Done:
         """See `Engine.undo`."""
-        return self._reverse(self._ledger.undoable(), "undo", actor)
+        return self._reverse("undo", actor)
 
     def redo(self, actor: Actor) -> Done:
         """See `Engine.redo`."""
-        return self._reverse(self._ledger.redoable(), "redo", actor)
+        return self._reverse("redo", actor)
 
-    def _reverse(self, what: Transaction | None, kind: str, actor: Actor) -> Done:
+    def _reverse(self, kind: str, actor: Actor) -> Done:
         if self._read_only:
             raise RefusedError("memtui runs read-only.", code="E_READ_ONLY", hint="Start it without --read-only.")
+        self._roots.recover()  # what a dead process had done but not recorded can be taken back too
+        names = self._roots.names()
+        what = self._ledger.undoable(names) if kind == "undo" else self._ledger.redoable(names)
         if what is None:
             raise NotFoundError(
                 f"There is nothing to {kind}.", code="E_NOTHING_TO_UNDO", hint="`memtui log` shows what was done."
             )
         label = what.label.removeprefix("undo ").removeprefix("redo ")
         txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
-        names = self._roots.names()
         outcomes = []
-        for step in reversed(self._ledger.steps(what.id)):
-            address = Address(names.get(step.uid, ""), step.path)
+        for step, moved_from in reversed(_paired(self._ledger.steps(what.id))):
+            address = Address(names[step.uid], step.path)
             try:
-                outcomes.append(self._inverse(step, address, names, txn, actor))
+                outcomes.append(self._inverse(step, moved_from, address, names, txn, actor))
             except MemtuiError as error:
                 outcomes.append(Outcome(address, None, error))
-        if what.operation == "rename" and all(outcome.ok for outcome in outcomes):
-            self._follow_back(self._ledger.steps(what.id))
-        # A step that could not be taken back stays reported; trying it for ever would block everything below it.
-        self._ledger.mark_undone(what.id)
+        if not any(isinstance(outcome.error, (BusyError, StorageError)) for outcome in outcomes):
+            # A step that cannot be taken back stays reported; trying it for ever would block everything below it. A
+            # disk or a lock that was in the way may be free the next time.
+            self._ledger.mark_undone(what.id)
         return Done(str(txn.id), kind, tuple(outcomes), label)
 
-    def _follow_back(self, steps: list[Step]) -> None:
-        """Between roots a rename is a create and a delete; pins and history go back with the memory."""
-        for made, gone in pairwise(steps):
-            if made.before is None and gone.after is None and made.after == gone.before and made.new_path is None:
-                with self._ledger.transaction():
-                    self._ledger.follow(made.uid, made.path, gone.uid, gone.path)
-                    self._ledger.set_current(gone.uid, gone.path, gone.before, actor="tui", at=self._ledger.clock())
-
-    def _inverse(self, step: Step, address: Address, names: dict[int, str], txn: Txn, actor: Actor) -> Outcome:
-        if not address.root:
-            raise NotFoundError(f"The root of {step.path!r} is not open here.", code="E_NO_ROOT", hint="Open it first.")
+    def _inverse(
+        self, step: Step, moved_from: Step | None, address: Address, names: dict[int, str], txn: Txn, actor: Actor
+    ) -> Outcome:
         if step.operation in ("pin", "unpin"):
             return self._pin(step, address, txn, actor)
+        job = Job(txn, actor, "renamed")
+        if moved_from is not None:
+            back = Address(names[moved_from.uid], moved_from.path)
+            return self._changer.move_one(address, back, step.after, job, again=True)
         if step.new_path is not None:
-            now = Address(names.get(step.new_uid or 0, address.root), step.new_path)
-            return self._changer.move_one(now, address, step.after, Job(txn, actor, "renamed"))
+            now = Address(names[step.new_uid or step.uid], step.new_path)
+            return self._changer.move_one(now, address, step.after, job, again=True)
         root = self._roots.find(address.root)
         with self._roots.site(root, actor, create=step.after is None) as site:
             result = self._put_back(site, step, address, Job(txn, actor, "restored"))
@@ -78,23 +74,22 @@ class Undoer:
             self._publish([Change(address, kind, actor.name, step.after, step.before, self._ledger.clock())])
         return Outcome(address, result)
 
-    def _put_back(self, site: Site, step: Step, address: Address, job: Job) -> Saved | Conflict | None:
+    def _put_back(self, site: Site, step: Step, address: Address, job: Job) -> Saved | Unchanged | Conflict | None:
         if step.before is None:
-            return files.remove(site, address, step.after, job._replace(operation="deleted"))
+            try:
+                return files.remove(site, address, step.after, job._replace(operation="deleted"))
+            except NotFoundError as error:
+                if error.code != "E_NOT_FOUND":
+                    raise
+                return None  # gone already
         data = self._ledger.blob(step.before)
         if data is None:
             raise NotFoundError(
                 f"The earlier text of {address} was removed by retention.", hint="Older versions are kept by settings."
             )
         if step.after is None:
-            made = files.create(site, address, data, job)
-            if not isinstance(made, Saved):
-                return None
-            return made
-        replaced = files.replace(site, address, data, step.after, job)
-        if isinstance(replaced, (Saved, Conflict)):
-            return replaced
-        raise ConflictError(f"{address} has that text already.", hint="Nothing needs to be taken back.")
+            return files.create(site, address, data, job)
+        return files.replace(site, address, data, step.after, job)
 
     def _pin(self, step: Step, address: Address, txn: Txn, actor: Actor) -> Outcome:
         pinned = step.operation == "unpin"
@@ -111,3 +106,28 @@ class Undoer:
                 state="done",
             )
         return Outcome(address, None)
+
+
+def _paired(steps: list[Step]) -> list[tuple[Step, Step | None]]:
+    """Each step, and for one that made a memory the step that removed it from another root: together they are a move."""
+    found: list[tuple[Step, Step | None]] = []
+    rest = list(steps)
+    while rest:
+        step = rest.pop(0)
+        if rest and _is_move(step, rest[0]):
+            found.append((step, rest.pop(0)))
+        else:
+            found.append((step, None))
+    return found
+
+
+def _is_move(made: Step, gone: Step) -> bool:
+    return (
+        made.uid != gone.uid
+        and made.before is None
+        and gone.after is None
+        and made.after == gone.before
+        and made.after is not None
+        and made.new_path is None
+        and gone.new_path is None
+    )

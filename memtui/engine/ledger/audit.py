@@ -1,6 +1,7 @@
 """Transactions, their audit records and the drafts: what was meant, how it ended, and what can be taken back."""
 
 import os
+from collections.abc import Collection
 
 from memtui.digest import sha256_hex
 from memtui.engine.ledger.database import Row
@@ -189,24 +190,32 @@ class AuditTable(VersionTable):
             )
         ]
 
-    def undoable(self) -> Transaction | None:
-        """The transaction that undo takes back next."""
-        return self._transaction(
-            "SELECT id, kind, operation, label, reverses FROM txns"
-            " WHERE effective = 1 AND undone = 0 AND kind IN ('do', 'redo') ORDER BY id DESC LIMIT 1"
-        )
-
-    def redoable(self) -> Transaction | None:
-        """The undo that redo takes back next: none once something else was done after it."""
-        return self._transaction(
+    def undoable(self, uids: Collection[int]) -> Transaction | None:
+        """The transaction that undo takes back next, among those that stayed within these roots."""
+        return self._newest(
             "SELECT id, kind, operation, label, reverses FROM txns t"
-            " WHERE effective = 1 AND undone = 0 AND kind = 'undo'"
-            " AND NOT EXISTS (SELECT 1 FROM txns n WHERE n.id > t.id AND n.kind = 'do' AND n.effective = 1)"
-            " ORDER BY id DESC LIMIT 1"
+            " WHERE effective = 1 AND undone = 0 AND kind IN ('do', 'redo') AND {inside} ORDER BY id DESC LIMIT 1",
+            uids,
         )
 
-    def _transaction(self, sql: str) -> Transaction | None:
-        found = self.row(sql)
+    def redoable(self, uids: Collection[int]) -> Transaction | None:
+        """The undo that redo takes back next: none once something else was done in these roots after it."""
+        return self._newest(
+            "SELECT id, kind, operation, label, reverses FROM txns t"
+            " WHERE effective = 1 AND undone = 0 AND kind = 'undo' AND {inside} AND NOT EXISTS ("
+            "   SELECT 1 FROM txns n JOIN audit a ON a.txn = n.id WHERE n.id > t.id AND n.kind = 'do'"
+            "   AND n.effective = 1 AND a.root IN ({uids}))"
+            " ORDER BY id DESC LIMIT 1",
+            uids,
+        )
+
+    def _newest(self, sql: str, uids: Collection[int]) -> Transaction | None:
+        known = ", ".join(str(int(uid)) for uid in uids)
+        inside = (
+            "NOT EXISTS (SELECT 1 FROM audit a WHERE a.txn = t.id AND a.state = 'done'"
+            f" AND (a.root NOT IN ({known}) OR a.new_root NOT IN ({known})))"
+        )
+        found = self.row(sql.format(inside=inside, uids=known))
         return None if found is None else Transaction(*found)
 
     def mark_undone(self, txn: int) -> None:
