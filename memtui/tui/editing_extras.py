@@ -114,39 +114,45 @@ def edit_text_outside(
         _beside(editing, command, copy, edited, say)
         return
     editing.flush()
-    editing.keeper.open(copy, lambda: salvage(copy.read()))
+    editing.keeper.open(copy, lambda: _salvaged(copy, salvage))
     try:
-        _instead(editing, command, copy, edited, say)
+        after = _instead(editing, command, copy, say)
     finally:
         editing.keeper.close(copy)
+        copy.remove()
+    if after is not None:
+        edited(after)
+
+
+def _salvaged(copy: PrivateCopy, salvage: Callable[[bytes], Draft | None]) -> Draft | None:
+    try:
+        return salvage(copy.read())
+    except MemtuiError:  # between the two steps of the editor's own save there may be no file
+        return None
 
 
 def _instead(
     editing: Editing,
     command: EditorCommand,
     copy: PrivateCopy,
-    edited: Callable[[bytes], None],
     say: Callable[[str], None],
-) -> None:
-    """Give the terminal to the editor and take it back when it ends."""
+) -> bytes | None:
+    """Give the terminal to the editor and take it back when it ends; returns the text when it is another one."""
     try:
         with editing.lent_terminal():
             status = run_in_terminal(command, copy.path)
         after = copy.read()
     except SuspendNotSupported:
-        copy.remove()
         say("This terminal cannot be lent to another program, so f4 is off here.")
-        return
+        return None
     except MemtuiError as error:
         say(str(error))
-        return
-    copy.remove()
+        return None
     if after != copy.data:
-        edited(after)
-    elif status:
-        say(f"{command.name} ended with status {status}; the text is as it was.")
-    else:
-        say(f"Back from {command.name}: nothing was changed.")
+        return after
+    ended = f"{command.name} ended with status {status}" if status else f"Back from {command.name}"
+    say(f"{ended}: nothing was changed.")
+    return None
 
 
 def _beside(

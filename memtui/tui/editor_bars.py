@@ -34,7 +34,7 @@ class QuestionBar(Lines, can_focus=True):
         Binding("d", "answer('discard')", "Discard it, history keeps it"),
         Binding("escape", "answer('later')", "Decide later"),
     ]
-    KEYS = (("r", "restore"), ("d", "discard (stays in history)"), ("esc", "later"))
+    KEYS = (("r", "restore"), ("d", "discard"), ("esc", "later"))
 
     class Answered(Message):
         """`restore`, `discard` or `later`."""

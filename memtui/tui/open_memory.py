@@ -58,7 +58,9 @@ def new_lines(before: list[str], after: list[str]) -> dict[int, str]:
 
 
 def title_runs(address: str, note: str, state: FileState, width: int, *, focused: bool) -> list[Run]:
-    """Draw the title line: the address, and what is to be known about it."""
-    room = max(width - cell_width(visible(note)) - 6, min(24, width - 4), 1)
+    """Draw the title line: the address, and what is to be known about it, which has the better right to the room."""
+    room = max(width - cell_width(visible(note)) - 3, 8)
+    if cell_width(visible(address)) > room:
+        address = address.rpartition("/")[2]
     name = f"{'>' if focused else ' '}{one_line(address, room)} "
     return [(name, "title-focus" if focused else "strong"), (f" {note}", _NOTE_STYLES.get(state, "description"))]
