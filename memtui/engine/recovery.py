@@ -12,6 +12,8 @@ from memtui.engine.model import Actor, Address
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 
 _STOPPED = "memtui was stopped"
+_NO_TEMP = paths.TEMP_PREFIX + "none"
+"""A name nothing has, for an intent that names no temporary file."""
 _NO_FOLDER = ("E_NOT_FOUND", "E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE")
 
 
@@ -44,9 +46,9 @@ def _settle(spot: Spot, intent: Intent) -> None:
     if intent.new_path is not None:
         _rename(spot, intent, intent.new_path)
     elif intent.after is None:
-        _remove(spot, intent, intent.temp or "")
+        _remove(spot, intent, intent.temp or _NO_TEMP)
     else:
-        _put(spot, intent, intent.temp or "", intent.after)
+        _put(spot, intent, intent.temp or _NO_TEMP, intent.after)
 
 
 def _put(spot: Spot, intent: Intent, temp: str, after: str) -> None:

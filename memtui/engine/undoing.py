@@ -109,7 +109,7 @@ class Undoer:
 
 
 def _paired(steps: list[Step]) -> list[tuple[Step, Step | None]]:
-    """Each step, and for one that made a memory the step that removed it from another root: together they are a move."""
+    """Each step, and for one that made a memory the one that took it from another root: together they are a move."""
     found: list[tuple[Step, Step | None]] = []
     rest = list(steps)
     while rest:

@@ -1,4 +1,4 @@
-"""Child processes of a campaign, forked from a warm parent so that a kill costs milliseconds, and judged by their end."""
+"""Child processes of a campaign, forked from a warm parent so that a kill costs milliseconds; judged by their end."""
 
 import os
 import pickle

@@ -80,7 +80,7 @@ def _disagreements(engine: Engine, disk: State) -> list[tuple[str, str]]:
 
 
 def _undo(world: World, engine: Engine, before: State, last: int, found: list[tuple[str, str]]) -> None:
-    newest = ledger_of(engine).undoable()
+    newest = ledger_of(engine).undoable(engine._rooms.roots.names())
     if newest is None or newest.id <= last:
         return
     try:

@@ -1,0 +1,201 @@
+"""Undo and redo: every change, across restarts, and only where the disk still is as it was left."""
+
+import errno
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Conflict, Root
+from memtui.errors import MemtuiError, NotFoundError
+from tests.faults.deeds import DEEDS, Deed, stage
+from tests.faults.injector import failing, hooked, plain
+from tests.faults.world import FIRST, ME, SECOND, World, at, in_history, ledger_of, sha, stored
+
+A, B = at("a.md"), at("b.md")
+OLD, NEW = b"old\n", b"new\n"
+
+
+@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.name)
+def test_every_change_is_undone_and_done_again_in_later_processes(deed: Deed, world: World) -> None:
+    world.remove()
+    world = stage(deed, world.base)
+    before = world.disk()
+    with world.engine() as engine:
+        deed.act(engine)
+    after = world.disk()
+    assert after != before
+    verbs = (Engine.redo, Engine.undo) if deed.name.startswith("undo") else (Engine.undo, Engine.redo)
+    for _ in range(2):
+        for verb, disk in zip(verbs, (before, after), strict=True):
+            with world.engine() as engine:
+                assert all(outcome.ok for outcome in verb(engine, actor=ME).outcomes)
+            assert world.disk() == disk
+
+
+def test_undoing_everything_leads_back_to_the_start(world: World, engine: Engine) -> None:
+    (world.folder() / "a.md").write_bytes(OLD)
+    before = world.disk()
+    engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    engine.create(B, b"b\n", actor=ME)
+    engine.rename(A, at("c/d.md"), actor=ME)
+    engine.set_pinned([B], pinned=True, actor=ME)
+    engine.delete([B, at("c/d.md")], actor=ME)
+    engine.restore(B, actor=ME)
+    for _ in range(6):
+        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert world.disk() == before
+    with pytest.raises(NotFoundError) as caught:
+        engine.undo(actor=ME)
+    assert caught.value.code == "E_NOTHING_TO_UNDO"
+
+
+def test_a_new_change_ends_what_can_be_done_again(engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.undo(actor=ME)
+    engine.create(B, NEW, actor=ME)
+    with pytest.raises(NotFoundError) as caught:
+        engine.redo(actor=ME)
+    assert caught.value.code == "E_NOTHING_TO_UNDO"
+
+
+def test_what_somebody_changed_since_is_left_alone(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.create(B, OLD, actor=ME)
+    engine.delete([A, B], actor=ME)
+    (world.folder() / "a.md").write_bytes(b"an agent's\n")
+    outcomes = {outcome.address: outcome for outcome in engine.undo(actor=ME).outcomes}
+    assert not outcomes[A].ok
+    assert outcomes[B].ok
+    assert (world.folder() / "a.md").read_bytes() == b"an agent's\n"
+    assert (world.folder() / "b.md").read_bytes() == OLD
+
+
+def test_undoing_a_save_that_was_changed_since_is_a_conflict(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    (world.folder() / "a.md").write_bytes(b"an agent's\n")
+    (outcome,) = engine.undo(actor=ME).outcomes
+    assert isinstance(outcome.result, Conflict)
+    assert (world.folder() / "a.md").read_bytes() == b"an agent's\n"
+    assert sha(b"an agent's\n") in in_history(engine, A)
+
+
+def test_pins_and_history_come_back_with_a_memory_from_the_other_root(engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    engine.set_pinned([A], pinned=True, actor=ME)
+    engine.rename(A, at("a.md", SECOND), actor=ME)
+    ledger, uid = ledger_of(engine), engine._rooms.roots.uid
+    moved = ledger.record(uid(engine.find_root(SECOND)), "a.md")
+    assert moved is not None
+    assert moved.pinned
+    assert not engine.trash()
+    for _ in range(2):
+        engine.undo(actor=ME)
+        here = ledger.record(uid(engine.find_root(FIRST)), "a.md")
+        assert here is not None
+        assert here.pinned
+        assert here.sha256 == sha(NEW)
+        assert {sha(OLD), sha(NEW)} <= in_history(engine, A).keys()
+        assert not engine.trash()
+        engine.redo(actor=ME)
+        there = ledger.record(uid(engine.find_root(SECOND)), "a.md")
+        assert there is not None
+        assert there.pinned
+        assert {sha(OLD), sha(NEW)} <= in_history(engine, at("a.md", SECOND)).keys()
+
+
+def test_a_move_back_that_finds_its_place_taken_leaves_the_memory_where_it_is(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.rename(A, at("a.md", SECOND), actor=ME)
+    (world.folder() / "a.md").write_bytes(b"an agent's\n")
+    assert not all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert world.disk() == {"notes/a.md": b"an agent's\n", "other/a.md": OLD}
+
+
+def test_a_name_memtui_would_not_make_can_be_given_back(world: World, engine: Engine) -> None:
+    (world.folder() / "-odd.md").write_bytes(OLD)
+    before = world.disk()
+    engine.rename(at("-odd.md"), A, actor=ME)
+    assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert world.disk() == before
+
+
+def test_changes_in_roots_that_are_not_open_here_wait_for_their_own(world: World) -> None:
+    first, second = world.roots
+    with Engine.open([second], state_dir=str(world.state)) as engine:
+        engine.create(at("a.md", SECOND), OLD, actor=ME)
+    with Engine.open([first], state_dir=str(world.state)) as engine:
+        engine.create(A, OLD, actor=ME)
+    with Engine.open([second], state_dir=str(world.state)) as engine:
+        assert [str(outcome.address) for outcome in engine.undo(actor=ME).outcomes] == ["other/a.md"]
+        with pytest.raises(NotFoundError):
+            engine.undo(actor=ME)
+    with Engine.open([first], state_dir=str(world.state)) as engine:
+        engine.undo(actor=ME)
+        engine.redo(actor=ME)
+    assert world.disk() == {"notes/a.md": OLD}
+    with Engine.open([second], state_dir=str(world.state)) as engine:
+        engine.redo(actor=ME)
+    assert world.disk() == {"notes/a.md": OLD, "other/a.md": OLD}
+
+
+def test_an_interrupted_change_is_what_undo_takes_back(world: World) -> None:
+    with world.engine() as engine:
+        engine.create(A, OLD, actor=ME)
+        engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+        ledger = ledger_of(engine)
+        with ledger.transaction() as db:  # as a process leaves it that dies between the commit and its record
+            db.execute("UPDATE audit SET state = 'intent' WHERE seq = (SELECT max(seq) FROM audit)")
+            db.execute("UPDATE txns SET effective = 0 WHERE id = (SELECT max(id) FROM txns)")
+    with world.engine() as engine:
+        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert world.disk() == {"notes/a.md": OLD}
+
+
+def test_an_undo_that_the_disk_refuses_can_be_tried_again(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.create(B, OLD, actor=ME)
+    engine.delete([A, B], actor=ME)
+    with hooked(plain) as calls:
+        engine.undo(actor=ME)
+    engine.redo(actor=ME)
+    assert world.disk() == {}
+    with hooked(failing(calls.index("create_file") + 1, errno.EIO)):
+        done = engine.undo(actor=ME)
+    assert [outcome.error.code for outcome in done.outcomes if outcome.error] == ["E_IO"]
+    engine.undo(actor=ME)
+    assert world.disk() == {"notes/a.md": OLD, "notes/b.md": OLD}
+    for text in (OLD,):
+        assert sha(text) in stored(engine)
+
+
+def test_an_older_text_that_retention_took_is_said_to_be_gone(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    with ledger_of(engine).transaction() as db:
+        db.execute(
+            "DELETE FROM versions WHERE blob IN (SELECT id FROM blobs WHERE sha = ?)", (bytes.fromhex(sha(OLD)),)
+        )
+        db.execute("DELETE FROM blobs WHERE sha = ?", (bytes.fromhex(sha(OLD)),))
+    (outcome,) = engine.undo(actor=ME).outcomes
+    assert isinstance(outcome.error, MemtuiError)
+    assert world.disk() == {"notes/a.md": NEW}
+
+
+def test_a_read_only_engine_takes_nothing_back(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    with Engine.open(world.roots, state_dir=str(world.state), read_only=True) as reader:
+        for act in (reader.undo, reader.redo):
+            with pytest.raises(MemtuiError) as caught:
+                act(actor=ME)
+            assert caught.value.code == "E_READ_ONLY"
+
+
+def test_roots_may_be_renamed_between_a_change_and_its_undo(world: World) -> None:
+    first, _ = world.roots
+    with Engine.open([first], state_dir=str(world.state)) as engine:
+        engine.create(A, OLD, actor=ME)
+    with Engine.open([Root("renamed", first.path)], state_dir=str(world.state)) as engine:
+        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert world.disk() == {}
