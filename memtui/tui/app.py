@@ -37,7 +37,8 @@ class MemtuiApp(SafeEnd[int]):
     def __init__(self, bridge: Bridge, facts: Facts) -> None:
         super().__init__()
         self.bridge = bridge
-        self.facts = facts
+        self.plain = facts.ascii
+        """Whether only ASCII is drawn."""
         self.show_faults = facts.settings.debug
         self.lend_terminal: Callable[[str], None] = lambda _: None
         """Told which other program gets the terminal, and (with nothing) when it comes back."""
@@ -51,11 +52,6 @@ class MemtuiApp(SafeEnd[int]):
         self._paint: Paint | None = None
         table, self._key_problems = with_overrides(dict(facts.settings.keys))
         self.browser = BrowserScreen(bridge, facts, table, bridge.now)
-
-    @property
-    def plain(self) -> bool:
-        """Whether only ASCII is drawn."""
-        return self.facts.ascii
 
     @property
     def paint(self) -> Paint:

@@ -150,6 +150,7 @@ class BrowserScreen(KeyedScreen[None]):
         self.forest.load(self._shown_roots(roots, listing), listing.items if listing is not None else ())
         self.memories.apply(Effect(rebuilt=True, touched=frozenset()))
         self.memories.focus()
+        self.facts = self.facts._replace(listing=None)
 
     # The parts that no first frame needs, loaded when they are first used
 

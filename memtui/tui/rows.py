@@ -105,6 +105,7 @@ class Forest:
             elif node.memory != memory:
                 rebuilt = self._replace(node, memory) or rebuilt
             else:
+                node.memory = memory  # the engine keeps this one; the equal one before it can go
                 continue
             touched.update(line_up(node))
         for address in gone:
