@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from memtui.cli.arguments import unknown_verb
 from memtui.cli.output import Output
+from memtui.cli.words import wrapped
 from memtui.wire.outcomes import DONE, MEANING
 from memtui.wire.verb import Param, Verb
 from memtui.wire.verbs import GLOBALS, GROUPS, VERBS, find
@@ -64,14 +65,18 @@ def verb_help(verb: Verb) -> str:
     """Return the help of `memtui VERB --help`."""
     lines = [*_usage(verb), "", f"{verb.summary}."]
     if verb.detail:
-        lines += _wrapped(verb.detail)
+        lines += wrapped(verb.detail, _WIDTH)
     if verb.positionals:
         lines += ["", "Arguments", *_two_columns((param.value_name, param.explanation) for param in verb.positionals)]
     if verb.options:
         lines += ["", "Options", *_two_columns((_option(param), param.explanation) for param in verb.options)]
     lines += ["", "Examples", *_examples(verb.examples)]
     if verb.answer:
-        lines += ["", "With --json", *(f"  {line}" for line in _wrapped(verb.answer[0].upper() + verb.answer[1:]))]
+        lines += [
+            "",
+            "With --json",
+            *(f"  {line}" for line in wrapped(verb.answer[0].upper() + verb.answer[1:], _WIDTH)),
+        ]
     lines += ["", "`memtui --help` lists the options every verb takes."]
     return "\n".join(lines) + "\n"
 
@@ -112,7 +117,7 @@ def commands_page() -> str:
 
 
 def _usage(verb: Verb) -> list[str]:
-    first, *more = _wrapped(verb.usage.replace(" ", "\0").replace("\0[", " [").replace("\0--", " --"), _WIDTH - 14)
+    first, *more = wrapped(verb.usage.replace(" ", "\0").replace("\0[", " [").replace("\0--", " --"), _WIDTH - 14)
     lines = [f"usage: memtui {first}", *(f"{'':14}{line}" for line in more)]
     return [line.replace("\0", " ") for line in lines]
 
@@ -150,22 +155,11 @@ def _two_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
     left = min(max((len(first) for first, _ in pairs), default=0), 34)
     lines = []
     for first, second in pairs:
-        wrapped = _wrapped(second, _WIDTH - left - 4) or [""]
+        texts = wrapped(second, _WIDTH - left - 4) or [""]
         if len(first) > left:
             lines.append(f"  {first}")
-            lines += [f"  {'':{left}}  {line}".rstrip() for line in wrapped if line]
+            lines += [f"  {'':{left}}  {line}".rstrip() for line in texts if line]
             continue
-        lines.append(f"  {first:{left}}  {wrapped[0]}".rstrip())
-        lines += [f"  {'':{left}}  {line}" for line in wrapped[1:]]
+        lines.append(f"  {first:{left}}  {texts[0]}".rstrip())
+        lines += [f"  {'':{left}}  {line}" for line in texts[1:]]
     return lines
-
-
-def _wrapped(text: str, width: int = _WIDTH) -> list[str]:
-    lines, line = [], ""
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > width:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    return [*lines, line] if line else lines

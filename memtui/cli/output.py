@@ -39,11 +39,14 @@ class Column(NamedTuple):
 
     title: str
     kind: str = "text"
-    """`text`; `number`; `size` (bytes); `age` (milliseconds since the epoch); `sha`."""
+    """`text`; `number`; `count` (a number whose zero is not worth showing); `size` (bytes); `age` (milliseconds since
+    the epoch); `sha`."""
     flexible: bool = False
     """May be cut to fit the terminal."""
     optional: bool = False
     """May be left out when the terminal is narrow."""
+    wraps: bool = False
+    """Goes on in the next line instead of being cut; for the last column."""
 
 
 class Output:
@@ -119,9 +122,14 @@ class Output:
         """Print one line; line breaks inside it are shown, not made."""
         self._write(self._stdout, self.styled(self.safe(text), style) + "\n")
 
-    def marked_line(self, mark: str, style: str, text: str) -> None:
-        """Print one line that begins with a coloured word."""
-        self._write(self._stdout, f"{self.styled(self.safe(mark), style)}  {self.safe(text)}\n")
+    def entry(self, mark: str, style: str, *paragraphs: str) -> None:
+        """Print paragraphs beside a coloured word, each broken between words."""
+        first = self.styled(self.safe(mark), style)
+        blank = " " * cell_width(self.safe(mark))
+        for text in filter(None, paragraphs):
+            for line in words.wrapped(self.safe(text), self.columns - len(blank) - 2):
+                self._write(self._stdout, f"{first}  {line}\n")
+                first = blank
 
     def line_of(self, *fields: str) -> None:
         """Print fields for another program: one line, tab separated, empty ones at the end left out."""
@@ -156,9 +164,11 @@ class Output:
         except OSError as error:
             raise self._lost(error) from None
 
-    def say(self, text: str) -> None:
-        """Tell the user something beside the answer."""
-        self._write(self._stderr, self.safe(text) + "\n")
+    def say(self, text: str, *, indent: str = "") -> None:
+        """Tell the user something beside the answer; a long text is broken between words on a terminal."""
+        safe = self.safe(text)
+        lines = words.wrapped(safe, self.columns - len(indent)) if self._stderr.isatty() else [safe]
+        self._write(self._stderr, "".join(f"{indent}{line}\n" for line in lines))
         self._stderr.flush()
 
     def ask(self, question: str) -> str | None:
@@ -176,7 +186,7 @@ class Output:
         self.say(f"memtui: {error.message} [{error.code}]")
         for part in (error.unharmed, error.hint):
             if part:
-                self.say(f"  {part}")
+                self.say(part, indent="  ")
 
     def safe(self, text: str) -> str:
         """Make a text safe on one line."""
@@ -207,7 +217,12 @@ class Output:
         titles = self._aligned(columns, [column.title for column in columns], widths)
         self._write(self._stdout, self.styled(titles, "head") + "\n")
         for line in shown:
+            rest: list[str] = []
+            if columns[-1].wraps and widths[-1]:
+                line[-1], *rest = words.wrapped(line[-1], widths[-1]) or [""]
             self._write(self._stdout, self._aligned(columns, line, widths) + "\n")
+            for more in rest:
+                self._write(self._stdout, self._aligned(columns, [""] * (len(line) - 1) + [more], widths) + "\n")
 
     def _aligned(self, columns: Sequence[Column], line: Sequence[str], widths: Sequence[int]) -> str:
         parts = []
@@ -215,7 +230,7 @@ class Output:
             if cells:
                 cut = one_line(text, cells, ascii_tokens=self.ascii_only)
                 filling = " " * (cells - cell_width(cut))
-                parts.append(filling + cut if column.kind in ("number", "size", "age") else cut + filling)
+                parts.append(filling + cut if column.kind in ("number", "count", "size", "age") else cut + filling)
         return "  ".join(parts).rstrip()
 
     def _widths(self, columns: Sequence[Column], shown: list[list[str]]) -> list[int]:
@@ -286,5 +301,5 @@ def _shown(column: Column, cell: Cell, now: int) -> str:
             return words.age(cell, now)
         if column.kind == "size":
             return words.size(cell)
-        return f"{cell:,}" if cell else ""
+        return f"{cell:,}" if cell or column.kind != "count" else ""
     return cell[:12] if column.kind == "sha" else cell

@@ -1,4 +1,6 @@
-"""Sizes, ages and counts as people read them in a list."""
+"""Sizes, ages, counts and paragraphs as people read them."""
+
+from memtui.safe_text import cell_width
 
 
 def size(count: int) -> str:
@@ -33,3 +35,16 @@ def age(ms: int, now: int) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """Write a number with its noun: `1 memory`, `3 memories`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a safe text between words into lines of at most so many cells; a longer word stays whole."""
+    lines, line, used = [], "", 0
+    for word in text.split():
+        cells = cell_width(word)
+        if line and used + 1 + cells > width:
+            lines.append(line)
+            line, used = word, cells
+        else:
+            line, used = (f"{line} {word}", used + 1 + cells) if line else (word, cells)
+    return [*lines, line] if line else lines

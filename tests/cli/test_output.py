@@ -49,7 +49,7 @@ def test_no_way_out_lets_a_control_through(terminal: bool) -> None:
     out = streams.output
     out.line(HOSTILE, "bad")
     out.line_of(HOSTILE, HOSTILE)
-    out.marked_line(HOSTILE, "good", HOSTILE)
+    out.entry(HOSTILE, "good", HOSTILE, HOSTILE)
     out.table(COLUMNS, [(HOSTILE, HOSTILE, 12, 0)])
     out.say(HOSTILE)
     out.error(RefusedError(HOSTILE, hint=HOSTILE, unharmed=HOSTILE))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.cli.words import age, count, size
+from memtui.cli.words import age, count, size, wrapped
 
 NOW = 1_767_225_600_000
 
@@ -35,3 +35,10 @@ def test_ages(seconds: int, text: str) -> None:
 
 def test_counts() -> None:
     assert (count(1, "memory", "memories"), count(1200, "file")) == ("1 memory", "1,200 files")
+
+
+def test_paragraphs_are_broken_between_words_by_cells() -> None:
+    assert wrapped("one two three", 7) == ["one two", "three"]
+    assert wrapped("語語 語語", 5) == ["語語", "語語"]
+    assert wrapped("a-very-long-word b", 4) == ["a-very-long-word", "b"]
+    assert wrapped("  ", 4) == []

@@ -40,12 +40,9 @@ def _print(call: Call, found: list[Finding]) -> None:
         for each in found:
             out.line_of(each.level, each.topic, each.text, each.advice)
         return
-    wide = max(len(each.topic) for each in found)
     for each in found:
         style, word = _SIGNS.get(each.level, ("", each.level))
-        out.marked_line(f"{word:7}", style, f"{each.topic:{wide}}  {each.text}")
-        if each.advice:
-            out.line(f"{'':7}  {'':{wide}}  {each.advice}", "dim")
+        out.entry(f"{word:7}", style, f"{each.topic}: {each.text}", each.advice)
     counts = [(level, sum(each.level == level for each in found)) for level in ("error", "warning", "note")]
     said = ", ".join(f"{count} {level}{'s' * (count != 1)}" for level, count in counts if count)
     out.say(said or "Nothing is wrong.")
@@ -128,7 +125,7 @@ def _terminal(call: Call, settings: Settings | None) -> Iterator[Finding]:
     else:
         yield Finding("ok", "locale", f"{name}, UTF-8.")
         widths = "".join(f"{char}={cell_width(char)} " for char in _WIDTHS)
-        yield Finding("note", "widths", f"memtui counts {widths.rstrip()} cells.", "")
+        yield Finding("ok", "widths", f"memtui counts {widths.rstrip()} cells.")
     calm = f"calm is {'on' if settings.calm else 'off'} ({settings.origin('calm')})"
     plain = f"ascii is {'on' if settings.ascii else 'off'} ({settings.origin('ascii')})"
     yield Finding("ok", "drawing", f"{calm}, {plain}.")

@@ -103,6 +103,10 @@ def watch(call: Call) -> int:
     def health(value: Health) -> None:
         batches.put(Changes(health=value))
 
+    # What is there now is known before the first line says that the watch stands: whatever comes after it is a change.
+    found = call.engine.reconcile()
+    if found != Changes():
+        batches.put(found)
     watching = call.engine.watch(batches.put, health)
     left = call.args.number("count", 0)
     try:

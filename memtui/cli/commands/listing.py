@@ -3,7 +3,7 @@
 from memtui.cli import places
 from memtui.cli.call import Call
 from memtui.cli.output import Column
-from memtui.engine.model import Memory, Problem
+from memtui.engine.model import Memory
 from memtui.errors import NotFoundError
 from memtui.wire import outcomes, values
 
@@ -46,11 +46,10 @@ def roots(call: Call) -> int:
     )
     for status in found:
         for problem in status.problems:
-            call.out.say(f"{status.root.id}: {problem.text} [{problem.code}]")
-        if not status.accepted:
-            call.out.say(
-                f"{status.root.id} came with a checkout. Look at it, then: memtui roots --accept {status.root.id}"
-            )
+            if problem.code == "unreviewed":
+                call.out.say(f"{status.root.id} came with a checkout: memtui roots --accept {status.root.id}")
+            else:
+                call.out.say(f"{status.root.id}: {problem.text} [{problem.code}]")
     return outcomes.DONE
 
 
@@ -120,22 +119,46 @@ def _memories(call: Call, rows: list[Memory]) -> None:
             _ADDRESS,
             Column("MARKS"),
             Column("DESCRIPTION", flexible=True),
-            Column("USES", "number", optional=True),
+            Column("USES", "count", optional=True),
             Column("SIZE", "size", optional=True),
             Column("AGE", "age"),
         ),
-        [(str(row.address), marks(row), row.description, row.uses, row.bytes, row.modified_at) for row in rows],
+        [
+            (
+                str(row.address),
+                marks(row, readable=call.out.terminal),
+                row.description,
+                row.uses,
+                row.bytes,
+                row.modified_at,
+            )
+            for row in rows
+        ],
     )
 
 
-def marks(row: Memory) -> str:
-    """Write what is special about a memory, in words."""
-    words = ["unseen"] * row.unseen + ["pinned"] * row.pinned + ["missing"] * row.missing
-    return ",".join([*words, *dict.fromkeys(map(_word, row.problems))])
+_WORDS = {
+    "E_NAME": "bad name",
+    "E_NAME_TOO_LONG": "long name",
+    "E_TEXT": "not text",
+    "E_SYMLINK": "link",
+    "E_HARDLINK": "hard link",
+    "E_NOT_REGULAR": "no file",
+    "E_TOO_BIG": "too big",
+    "E_PERMISSION": "no access",
+    "E_OTHER_DEVICE": "other disk",
+    "hidden-characters": "hidden text",
+}
+"""Problems that deserve a better word than their code."""
 
 
-def _word(problem: Problem) -> str:
-    return problem.code
+def marks(row: Memory, *, readable: bool) -> str:
+    """Write what is special about a memory: in words for people, in codes for scripts."""
+    said = ["unseen"] * row.unseen + ["pinned"] * row.pinned + ["missing"] * row.missing
+    codes = dict.fromkeys(problem.code for problem in row.problems)
+    if not readable:
+        return ",".join([*said, *codes])
+    return ", ".join([*said, *(_WORDS.get(code, code.replace("-", " ")) for code in codes)])
 
 
 def search(call: Call) -> int:

@@ -27,7 +27,7 @@ def config(call: Call) -> int:
         out.document(values.listing(items))
         return outcomes.DONE
     out.table(
-        (Column("SETTING"), Column("VALUE"), Column("FROM"), Column("MEANING", flexible=True, optional=True)),
+        (Column("SETTING"), Column("VALUE"), Column("FROM"), Column("MEANING", flexible=True, wraps=True)),
         [(str(item["name"]), _written(item["value"]), str(item["source"]), str(item["help"])) for item in items],
     )
     if out.terminal:
@@ -120,7 +120,7 @@ def keys(call: Call) -> int:
         call.out.document(values.listing(items))
         return outcomes.DONE
     call.out.table(
-        (Column("ROOM"), Column("KEYS"), Column("ACTION"), Column("DOES", flexible=True)),
+        (Column("ROOM"), Column("KEYS"), Column("ACTION"), Column("DOES", flexible=True, wraps=True)),
         [
             (
                 action.room,

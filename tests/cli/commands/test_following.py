@@ -52,8 +52,10 @@ def watcher(notes: Path) -> Iterator["subprocess.Popen[str]"]:
     words = [sys.executable, "-m", "memtui", "--root", f"notes={notes}", "--only-root", "watch", "--json"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    first = json.loads(process.stdout.readline())
-    assert first["health"]["state"] in ("watching", "polling")
+    for line in process.stdout:
+        if json.loads(line)["health"] is not None:
+            assert json.loads(line)["health"]["state"] in ("watching", "polling")
+            break
     yield process
     if process.poll() is None:
         process.kill()

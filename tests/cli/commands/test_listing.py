@@ -105,7 +105,7 @@ def test_a_root_found_in_a_checkout_is_unreviewed_until_accepted(cli: Cli, tmp_p
     (root,) = (row for row in cli("roots", "--json").items if row["agent"] == "claude-code")
     assert (root["accepted"], root["in_checkout"]) == (False, True)
     shown = cli("roots", terminal=True)
-    assert f"memtui roots --accept {root['id']}" in shown.err
+    assert f"memtui roots --accept {root['id']}" in " ".join(shown.err.split())
     assert cli("roots", "--accept", str(root["id"])).status == 0
     (root,) = (row for row in cli("roots", "--json").items if row["agent"] == "claude-code")
     assert root["accepted"] is True
