@@ -9,6 +9,7 @@ from __future__ import annotations
 import traceback
 from typing import Any, TypeVar
 
+from rich.console import RenderableType
 from rich.text import Text
 from textual.app import App
 
@@ -47,14 +48,22 @@ class SafeEnd(App[R]):
         """Store every draft before returning; returns how many there were. For subclasses."""
         return 0
 
+    def panic(self, *renderables: RenderableType) -> None:
+        """Textual's way out of what it cannot go on from, such as a terminal that is gone."""
+        self._keep()
+        super().panic(*renderables)
+
     def _handle_exception(self, error: Exception) -> None:
         """Textual's last stop for an exception nobody caught."""
+        self._keep()
+        super()._handle_exception(error)
+
+    def _keep(self) -> None:
         try:
             if self.flush_drafts():
                 self._kept = "Your draft is on disk and will be offered again."
         except Exception as second:  # noqa: BLE001 - the process ends; both faults are said
             self._kept = f"A draft could not be stored ({type(second).__name__}); what was stored before is kept."
-        super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
         """Textual's way of printing it."""
