@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from memtui.agents import discover
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Root
+from memtui.engine.model import Actor, Address
 from memtui.values import NamedTuple
 
 HOUR = 3_600_000
@@ -69,7 +69,7 @@ def live(around: Surroundings, state_dir: str, *, now: int) -> None:
                 engine.record_use(_address(engine, root_id, path), actor=Actor("mcp:claude-code"))
         clock.now = now - 2 * DAY
         engine.set_pinned([_address(engine, *place) for place in _PINNED], pinned=True, actor=Actor("tui"))
-        _age(roots, now)
+        _age(engine, now)
         clock.now = now
         engine.reconcile()
         engine.mark_seen(None)
@@ -113,16 +113,9 @@ def _younger(text: str, steps: int) -> Sequence[str]:
     return ["".join(lines[: head + body * step // steps]) for step in range(1, steps)] + [text]
 
 
-def _age(roots: Sequence[Root], now: int) -> None:
+def _age(engine: Engine, now: int) -> None:
     """Give the files the times at which they were last written."""
-    grown = {(written.root, written.path): written.steps[-1][0] for written in _GREW}
-    number = 0
-    for root in roots:
-        for folder, folders, names in os.walk(root.path):
-            folders.sort()
-            for name in sorted(names):
-                path = os.path.join(folder, name)
-                key = (root.aliases[0] if root.aliases else root.id, os.path.relpath(path, root.path))
-                number += 1
-                hours = grown.get(key, 40 + number * 37 % 600)
-                os.utime(path, ns=((now - hours * HOUR) * 1_000_000,) * 2)
+    grown = {_address(engine, written.root, written.path): written.steps[-1][0] for written in _GREW}
+    for number, row in enumerate(engine.list().items, start=1):
+        hours = grown.get(row.address, 40 + number * 37 % 600)
+        os.utime(engine.file_path(row.address), ns=((now - hours * HOUR) * 1_000_000,) * 2)

@@ -29,8 +29,7 @@ class World(NamedTuple):
     """Where things are. All paths are absolute."""
 
     folder: str
-    """Everything."""
-    home: str
+    """Everything; the home folder of whoever this world belongs to."""
     memtui_home: str
     project: str
     system: str
@@ -46,7 +45,7 @@ def build() -> World:
         OSError: it cannot be written.
     """
     folder = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
-    home, memtui_home = os.path.join(folder, "home"), os.path.join(folder, "memtui")
+    home, memtui_home = folder, os.path.join(folder, ".memtui-home")
     project = os.path.join(home, "tidewater")
     claude = os.path.join(home, ".claude", "projects", slug(project), "memory")
     places = {
@@ -71,7 +70,7 @@ def build() -> World:
         file.write(HIDDEN)
     os.chmod(memtui_home, 0o700)
     worked_in = (claude, places["memtui-project"], places["mux-project"])
-    return World(folder, home, memtui_home, project, os.path.join(folder, "etc"), worked_in)
+    return World(folder, memtui_home, project, os.path.join(folder, "etc"), worked_in)
 
 
 def _copy(source: str, target: str) -> None:

@@ -16,7 +16,7 @@ from memtui.wire.session import Options, Session, open_in
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     made = world.build()
-    settings = load_settings({"HOME": made.home, "MEMTUI_HOME": made.memtui_home})
+    settings = load_settings({"HOME": made.folder, "MEMTUI_HOME": made.memtui_home})
     around = surroundings_from(settings, cwd=made.project)._replace(system_dir=made.system)
     past.live(around, settings.state_dir, now=now_ms())
     opened = open_in(around, settings, Options(), lock_wait=5)

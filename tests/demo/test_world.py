@@ -25,7 +25,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 def roots(world: World) -> tuple[Root, ...]:
-    settings = load_settings({"HOME": world.home, "MEMTUI_HOME": world.memtui_home})
+    settings = load_settings({"HOME": world.folder, "MEMTUI_HOME": world.memtui_home})
     around = surroundings_from(settings, cwd=world.project)._replace(system_dir=world.system)
     return discover(around, all_projects=True)
 

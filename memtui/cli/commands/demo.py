@@ -35,7 +35,7 @@ def demo(call: Call) -> int:
 def _show(call: Call, made: world.World) -> int:
     settings = call.settings._replace(
         directories=Directories(made.memtui_home, made.memtui_home, made.memtui_home, "memtui demo"),
-        home=made.home,
+        home=made.folder,
         project_memory="checkout",
         roots=(),
         workspace=None,
