@@ -12,35 +12,33 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.widget import Widget
 
 from memtui.config.settings import Settings
-from memtui.engine.model import Address, AuditRecord, Health, Listing, Memory, Root, RootStatus
+from memtui.engine.model import Address, Listing, Memory, Root
 from memtui.errors import MemtuiError
-from memtui.tui import bars, messages
-from memtui.tui.actions import BROWSER_ROOMS, Action, in_room
-from memtui.tui.bars import Line, State
+from memtui.tui import messages
+from memtui.tui.actions import BROWSER_ROOMS, Action
+from memtui.tui.bars import Line
 from memtui.tui.bridge import Bridge
+from memtui.tui.chrome import Chrome
 from memtui.tui.commands import Commands
 from memtui.tui.editor_intents import Intent
 from memtui.tui.keyed import KeyedScreen
-from memtui.tui.layout import THREE_PANES, TWO_PANES, Layout, layout_for
-from memtui.tui.lines import Lines
+from memtui.tui.panes import Panes
 from memtui.tui.preview import PageView
 from memtui.tui.rowlist import RowList
 from memtui.tui.rows import Effect, Forest
-from memtui.tui.side import INFO, Side
+from memtui.tui.side import Side
 from memtui.tui.tree import MemoryTree
 
 if TYPE_CHECKING:
+    from memtui.tui.copying import Copying
     from memtui.tui.filtering import Filtering
     from memtui.tui.host import EditorHost
     from memtui.tui.prompts import Prompt, Question
     from memtui.tui.verbs import Verbs
     from memtui.tui.viewing import Viewing
-
-KEPT_MESSAGES = 200
 
 
 class Facts(NamedTuple):
@@ -75,76 +73,21 @@ class BrowserScreen(KeyedScreen[None]):
         self.info_view = PageView(id="info-page")
         self.side = Side(self)
         self.commands = Commands(self)
+        self.chrome = Chrome(self)
+        self.panes = Panes(self)
         self.prompt: Prompt | None = None
         """The line of text being typed in the footer."""
         self.editing = False
         """Whether the editor is shown."""
-        self.info_wanted = True
-        self.over = False
-        """The text is shown over the tree, where there is no room beside it."""
-        self.zoomed = ""
-        self.said: list[tuple[int, str]] = []
-        self._status: Line = []
-        self._hint: Line = []
-        self._health = Health("watching")
-        self._records: tuple[AuditRecord, ...] = ()
-        self._statuses: dict[str, RootStatus] = {}
-        self._deleted = 0
-        self._loading = True
         self._awaited: tuple[Address, bool] | None = None
 
     def compose(self) -> ComposeResult:
-        """Header, tree, text, details, activity, footer; what this size has no room for is mounted when it has."""
-        yield Lines(self._header_lines, id="header", ground="bar")
-        with Container(id="body"):
-            with Container(id="left"):
-                yield Lines(self._tree_title, id="tree-title")
-                yield self.memories
-            with Container(id="right"):
-                yield Lines(self._side_title, id="side-title")
-                yield Lines(self._about_lines, id="about")
-                yield self.page_view
-            if self.layout_now.info:
-                yield self._info_pane()
-        if self.layout_now.detail:
-            yield Lines(self._detail_lines, id="detail")
-        if self.layout_now.activity:
-            yield Lines(self._activity_lines, id="activity")
-        yield Lines(self._footer_lines, id="footer", ground="bar")
-
-    def _info_pane(self) -> Container:
-        return Container(Lines(self._info_title, id="info-title"), self.info_view, id="info")
-
-    def place_panes(self) -> None:
-        """Give every pane its room at this size, mounting those that had none before."""
-        now = self.layout_now
-        if now.info and not self.query("#info"):
-            self.query_one("#body").mount(self._info_pane())
-        if now.detail and not self.query("#detail"):
-            self.mount(Lines(self._detail_lines, id="detail"), before="#footer")
-        if now.activity and not self.query("#activity"):
-            self.mount(Lines(self._activity_lines, id="activity"), before="#footer")
-        left, right = self.query_one("#left"), self.query_one("#right")
-        left.display, right.display = bool(now.left), now.right
-        left.styles.width = now.left if now.left > 0 else "1fr"
-        edge = "ascii" if self.facts.ascii else "vkey"
-        right.styles.border_left = (edge, self.background_colors[1]) if now.border else None
-        shown = {"#about": now.about and not self.editing, "#side-title": not self.editing, "#page": not self.editing}
-        shown |= {"#info": now.info, "#detail": now.detail, "#activity": now.activity, "#editor": self.editing}
-        for name, display in shown.items():
-            for widget in self.query(name):
-                widget.display = display
-
-    def rearrange(self, *, over: bool | None = None, zoom: str | None = None) -> None:
-        """Show the text over the tree or not, give a pane the screen or not."""
-        self.over = self.over if over is None else over
-        self.zoomed = self.zoomed if zoom is None else zoom
-        self.place_panes()
-        self.call_after_refresh(self.side.refresh)
+        """Everything this size has room for."""
+        yield from self.panes.compose()
 
     def on_mount(self) -> None:
         """Show what was known at the end of the last run, before anything is read."""
-        self.place_panes()
+        self.panes.place()
         listing = self.facts.listing
         roots = self.facts.roots
         self.forest.load(self._shown_roots(roots, listing), listing.items if listing is not None else ())
@@ -160,6 +103,13 @@ class BrowserScreen(KeyedScreen[None]):
         from memtui.tui.verbs import Verbs
 
         return Verbs(self)
+
+    @cached_property
+    def copying(self) -> Copying:
+        """What copies."""
+        from memtui.tui.copying import Copying
+
+        return Copying(self)
 
     @cached_property
     def viewing(self) -> Viewing:
@@ -191,22 +141,6 @@ class BrowserScreen(KeyedScreen[None]):
         return focused is not None and not isinstance(focused, RowList | PageView)
 
     @property
-    def wide(self) -> bool:
-        """Whether there is room for the info pane."""
-        return self.size.width >= THREE_PANES
-
-    @property
-    def one_column(self) -> bool:
-        """Whether the pane beside the tree is hidden unless it is asked for."""
-        return self.size.width < TWO_PANES
-
-    @property
-    def layout_now(self) -> Layout:
-        """Which panes there are at this size."""
-        width, height = self.app.size
-        return layout_for(width, height, over=self.over, zoom=self.zoomed, info=self.info_wanted)
-
-    @property
     def page_is_read(self) -> bool:
         """Whether the memory's text is on the screen, in front of the user."""
         return self.app.screen is self and self.app.app_focus and self.page_view.is_on_screen and not self.editing
@@ -226,7 +160,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def root_problem(self, root_id: str) -> str:
         """What is wrong with a root."""
-        status = self._statuses.get(root_id)
+        status = self.chrome.statuses.get(root_id)
         return " ".join(problem.text for problem in status.problems) if status is not None else ""
 
     def _shown_roots(self, roots: tuple[Root, ...], listing: Listing | None) -> tuple[Root, ...]:
@@ -242,8 +176,8 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_rows_loaded(self, event: messages.RowsLoaded) -> None:
         """Take in a full list."""
-        self._loading = False
-        self._statuses = {status.root.id: status for status in event.listing.roots}
+        self.chrome.loading = False
+        self.chrome.statuses = {status.root.id: status for status in event.listing.roots}
         self._apply(self.forest.replace_all(self._shown_roots(self.facts.roots, event.listing), event.listing.items))
         if event.listing.truncated:
             self.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
@@ -262,15 +196,15 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_activity_changed(self, event: messages.ActivityChanged) -> None:
         """Take in the newest entries of the audit."""
-        self._records, self._deleted = event.records, event.deleted
-        self.update_bars("activity", "header")
+        self.chrome.records, self.chrome.deleted = event.records, event.deleted
+        self.chrome.update("activity", "header")
 
     def on_health_changed(self, event: messages.HealthChanged) -> None:
         """Say how the watcher is."""
-        if event.health != self._health and event.health.state != "watching":
+        if event.health != self.chrome.health and event.health.state != "watching":
             self.say(f"Not following changes as they happen: {event.health.reason or event.health.state}.", "warning")
-        self._health = event.health
-        self.update_bars("header")
+        self.chrome.health = event.health
+        self.chrome.update("header")
 
     def on_notices_arrived(self, event: messages.NoticesArrived) -> None:
         """Tell what must be told."""
@@ -278,9 +212,9 @@ class BrowserScreen(KeyedScreen[None]):
             self.say(notice.text, "warning")
 
     def _apply(self, effect: Effect) -> None:
-        self.memories.placeholder = self.commands.start_text() if not self.forest.nodes and not self._loading else ()
+        self.memories.placeholder = self.chrome.welcome() if not self.forest.nodes and not self.chrome.loading else ()
         self.memories.apply(effect)
-        self.update_bars("header", "tree-title")
+        self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited[0] in self.forest.nodes:
             (address, opens), self._awaited = self._awaited, None
             self.memories.reveal(address)
@@ -303,7 +237,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     @on(MemoryTree.MarksChanged)
     def _marks_changed(self) -> None:
-        self.update_bars("tree-title", "footer")
+        self.chrome.update("tree-title", "footer")
 
     @on(Intent)
     def _editor_wants(self, event: Intent) -> None:
@@ -316,11 +250,11 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_descendant_focus(self) -> None:
         """Show which pane is focused."""
-        self.update_bars("tree-title", "side-title", "info-title", "footer")
+        self.chrome.update("tree-title", "side-title", "info-title", "footer")
 
     def on_resize(self) -> None:
         """Fold the text to the new width."""
-        self.place_panes()
+        self.panes.place()
         self.call_after_refresh(self.side.refresh)
 
     # Keys
@@ -343,7 +277,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def perform(self, action: Action) -> None:
         """Do it."""
-        self._clear_status()
+        self.chrome.clear()
         if not action.moves:
             self.side.follow(self.memories.current, by_user=True)
         self.commands.run(action.id)
@@ -381,10 +315,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def say(self, text: str, level: str = "name") -> None:
         """Show one line to the user, until the next key; all of them can be read again."""
-        self.said.append((self.now(), text))
-        del self.said[:-KEPT_MESSAGES]
-        self._status = [(" " + text, level)]
-        self.update_bars("footer")
+        self.chrome.say(text, level)
         top = self.app.screen
         if isinstance(top, KeyedScreen) and top is not self:
             top.say(text, level)
@@ -395,14 +326,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def show_hint(self, line: Line | None) -> None:
         """Show which keys may follow."""
-        if (line or []) != self._hint:
-            self._hint = line or []
-            self.update_bars("footer")
-
-    def _clear_status(self) -> None:
-        if self._status or self._hint:
-            self._status, self._hint = [], []
-            self.update_bars("footer")
+        self.chrome.hint(line)
 
     def ask(self, question: Question) -> None:
         """Ask for one line of text."""
@@ -418,79 +342,9 @@ class BrowserScreen(KeyedScreen[None]):
 
     # Drawing
 
-    def update_bars(self, *names: str) -> None:
-        """Draw bars anew, where they differ."""
-        for name in names if self.is_mounted else ():
-            for bar in self.query(f"#{name}").results(Lines):
-                bar.update()
-
-    def refresh_side(self) -> None:
-        """Draw anew what is said about the memory under the cursor."""
-        self.update_bars("side-title", "about", "detail")
-
-    def refresh_bars(self) -> None:
-        """Draw every bar anew."""
-        self.update_bars("header", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
-
     def redraw(self) -> None:
         """Draw everything anew: other colours."""
         self.memories.forget_drawn()
         self.refresh(recompose=False)
         for widget in self.query("Lines, PageView").results(Widget):
             widget.refresh()
-
-    def _header_lines(self, width: int) -> list[Line]:
-        unseen = self.forest.totals.unseen + self._deleted
-        facts = self.facts
-        totals, loading = self.forest.totals, self._loading
-        state = State(
-            facts.project, facts.workspace, totals, unseen, self._health, self.bridge.read_only, facts.demo, loading
-        )
-        return [bars.header(state, width)]
-
-    def _tree_title(self, width: int) -> list[Line]:
-        forest = self.forest
-        only = " ".join(sorted(forest.only))
-        notes = bars.tree_notes(
-            forest.matched, len(forest.nodes), filtered=forest.filtered, sort=forest.sort, reverse=forest.reverse,
-            marked=len(self.memories.marks), only=only,
-        )  # fmt: skip
-        return [bars.title("Memories", notes, width, focused=self.focused is self.memories, plain=self.facts.ascii)]
-
-    def _side_title(self, width: int) -> list[Line]:
-        words, notes = self.side.title()
-        return [bars.title(words, notes, width, focused=self.focused is self.page_view, plain=self.facts.ascii)]
-
-    def _info_title(self, width: int) -> list[Line]:
-        focused = self.focused is self.info_view
-        return [bars.title("Info", [("i hides", "dim")], width, focused=focused, plain=self.facts.ascii)]
-
-    def _about_lines(self, width: int) -> list[Line]:
-        node = self.side.node
-        if node is None or self.side.mode == INFO:
-            return []
-        if node.memory is None:
-            return self.side.group_lines(node, width)[:2]
-        return list(bars.about(node.memory, node.signs, self.side.look, width))
-
-    def _detail_lines(self, width: int) -> list[Line]:
-        words, notes = self.side.title()
-        head = bars.title(words, notes, width, focused=False, plain=self.facts.ascii)
-        return [head, *self.side.detail_lines(width, 6)]
-
-    def _activity_lines(self, width: int) -> list[Line]:
-        head = bars.title("Activity", [], width, focused=False, plain=self.facts.ascii)
-        return [head, *bars.activity(self._records[:3], self.side.look, width)]
-
-    def _footer_lines(self, width: int) -> list[Line]:
-        if self.prompt is not None:
-            return [self.filtering.line(width)]
-        if self._hint or self._status:
-            return [self._hint or self._status]
-        if self.editing:
-            return [bars.footer(in_room("editor", actions=self.table), width, end=self._end(("help", "palette")))]
-        actions = [action for action in in_room(*BROWSER_ROOMS, actions=self.table) if not self.unavailable(action)]
-        return [bars.footer(actions, width, end=self._end(("help", "palette")))]
-
-    def _end(self, ids: tuple[str, ...]) -> list[Action]:
-        return [action for action in self.table if action.id in ids]

@@ -6,20 +6,19 @@ Screen, palette and mouse all come through here, so that an action does the same
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Root
-from memtui.tui.actions import BROWSER_ROOMS, BY_ID, Action, in_room, shown_keys
-from memtui.tui.bars import Line
-from memtui.tui.nodes import MEMORY, Node
+from memtui.tui.actions import BROWSER_ROOMS, Action, in_room, shown_keys
+from memtui.tui.nodes import MEMORY
 from memtui.tui.rows import Effect
 from memtui.tui.side import CHANGES, INFO, PREVIEW
 
 if TYPE_CHECKING:
     from memtui.tui.browser import BrowserScreen
     from memtui.tui.palette import Command
-    from memtui.tui.reading import Reader
 
 READ_ONLY = "memtui was started with --read-only, so nothing can be written."
 NEEDS_MEMORY = frozenset(
@@ -30,6 +29,10 @@ NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_path", "seen"})
 """Actions that work on marks, on a memory, or on a folder."""
 
 ELSEWHERE = {
+    "copy_path": "copying.path",
+    "copy_contents": "copying.contents",
+    "copy_description": "copying.description",
+    "copy_sha": "copying.sha",
     "help": "viewing.help",
     "messages": "viewing.messages",
     "filter": "filtering.start",
@@ -75,10 +78,6 @@ class Commands:
             "edit": self._edit,
             "edit_outside": self._edit_outside,
             "resolve": self._resolve,
-            "copy_path": self._copy_path,
-            "copy_contents": self._copy_contents,
-            "copy_description": lambda: self._copy(self._memory_text("description"), "the description"),
-            "copy_sha": lambda: self._copy(self._memory_text("sha"), "the sha-256"),
             "changes": self._changes,
             "seen": lambda: screen.verbs.mark_seen(tree.targets()),
             "versions": self._versions,
@@ -88,11 +87,11 @@ class Commands:
             "zoom": self._zoom,
         }
         for sort in ("name", "uses", "age", "size", "edited"):
-            self._does[f"sort_{sort}"] = lambda sort=sort: self._sort(sort)
+            self._does[f"sort_{sort}"] = partial(self._sort, sort)
         for only in ("unseen", "pinned", "conflicts"):
-            self._does[f"only_{only}"] = lambda only=only: self._only(only)
+            self._does[f"only_{only}"] = partial(self._only, only)
         for move in ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up"):
-            self._does[move] = lambda move=move: self._move(move)
+            self._does[move] = partial(self._move, move)
 
     def run(self, id_: str) -> None:
         """Do an action by its id."""
@@ -141,8 +140,8 @@ class Commands:
 
     def _pane(self, step: int) -> None:
         screen = self._screen
-        if screen.one_column:
-            self._close_over() if screen.over else self._show_over()
+        if screen.panes.one_column:
+            self._close_over() if screen.panes.over else self._show_over()
             return
         panes = [pane for pane in (screen.memories, screen.page_view, screen.info_view) if pane.is_on_screen]
         if screen.focused in panes:
@@ -152,28 +151,28 @@ class Commands:
 
     def _show_over(self) -> None:
         """Show the text over the tree, where there is no room beside it."""
-        self._screen.rearrange(over=self._screen.one_column)
+        self._screen.panes.rearrange(over=self._screen.panes.one_column)
         self._screen.page_view.focus()
 
     def _close_over(self) -> None:
-        self._screen.rearrange(over=False)
+        self._screen.panes.rearrange(over=False)
         self._screen.memories.focus()
 
     def _zoom(self) -> None:
         screen = self._screen
-        if screen.one_column:
+        if screen.panes.one_column:
             self._pane(1)
-        elif screen.zoomed:
-            screen.rearrange(zoom="")
+        elif screen.panes.zoomed:
+            screen.panes.rearrange(zoom="")
         else:
-            screen.rearrange(zoom="left" if screen.focused is screen.memories else "right")
+            screen.panes.rearrange(zoom="left" if screen.focused is screen.memories else "right")
 
     def _back(self) -> None:
         """One step back: the newest thing that was opened or chosen goes; never quits."""
         screen = self._screen
-        if screen.over:
+        if screen.panes.over:
             self._close_over()
-        elif screen.focused is not screen.memories and not screen.zoomed:
+        elif screen.focused is not screen.memories and not screen.panes.zoomed:
             screen.memories.focus()
         elif screen.side.mode != PREVIEW:
             screen.side.show_mode(PREVIEW)
@@ -181,12 +180,12 @@ class Commands:
             screen.memories.set_marks(set())
         elif screen.forest.filtered:
             screen.filtering.clear()
-        elif screen.zoomed:
-            screen.rearrange(zoom="")
+        elif screen.panes.zoomed:
+            screen.panes.rearrange(zoom="")
 
     def _quit(self) -> None:
         screen = self._screen
-        if screen.over or screen.side.mode != PREVIEW:
+        if screen.panes.over or screen.side.mode != PREVIEW:
             screen.side.mode = PREVIEW
             self._back()
             screen.side.refresh()
@@ -206,7 +205,7 @@ class Commands:
 
     def _changed(self) -> None:
         self._screen.memories.apply(Effect(rebuilt=True, touched=frozenset()), by_user=True)
-        self._screen.refresh_bars()
+        self._screen.chrome.update()
 
     def _reload(self) -> None:
         self._screen.say("Reading every folder again.")
@@ -241,17 +240,17 @@ class Commands:
 
     def _info(self) -> None:
         screen = self._screen
-        if screen.wide:
-            screen.info_wanted = not screen.info_wanted
-            screen.rearrange()
+        if screen.panes.wide:
+            screen.panes.info_wanted = not screen.panes.info_wanted
+            screen.panes.rearrange()
             return
         if screen.side.mode == INFO:
             screen.side.show_mode(PREVIEW)
-            if screen.one_column:
+            if screen.panes.one_column:
                 self._close_over()
             return
         screen.side.show_mode(INFO)
-        if screen.one_column:
+        if screen.panes.one_column:
             self._show_over()
 
     def _changes(self) -> None:
@@ -266,7 +265,7 @@ class Commands:
             screen.side.show_mode(PREVIEW)
             return
         screen.side.show_mode(CHANGES)
-        if screen.one_column:
+        if screen.panes.one_column:
             self._show_over()
         if node.memory is not None and node.memory.unseen:
             screen.verbs.mark_seen((node.memory.address,), quiet=True)
@@ -303,53 +302,6 @@ class Commands:
         if address is not None:
             self._screen.open_editor(address, then="compare")
 
-    # Copying
-
-    def _memory_text(self, what: str) -> str:
-        node = self._screen.memories.current
-        if node is None or node.memory is None:
-            return ""
-        return node.memory.description if what == "description" else node.memory.sha256 or ""
-
-    def _copy_path(self) -> None:
-        targets = self._screen.memories.targets()
-        node: Node | None = self._screen.memories.current
-        if not self._screen.memories.marks and node is not None and node.kind != MEMORY:
-            targets = targets[:1]
-        self._screen.bridge.run(
-            lambda engine: "\n".join(engine.file_path(address) for address in targets),
-            lambda text: self._copy(text, "the path" if len(targets) == 1 else f"{len(targets)} paths"),
-            what="find the path",
-        )
-
-    def _copy_contents(self) -> None:
-        address = self._current()
-        if address is None:
-            return
-
-        def text(engine: Reader) -> str:
-            return engine.read(address).text
-
-        self._screen.bridge.run(text, lambda found: self._copy(found, "the text"), what=f"read {address}")
-
-    def _copy(self, text: str, what: str) -> None:
-        screen = self._screen
-        if not text:
-            screen.say(f"There is nothing to copy: {what} is empty.", "warning")
-            return
-        from memtui.tui.clipboard import copy
-
-        terminal, escape = screen.facts.settings.terminal, screen.app.copy_to_clipboard
-        through: list[str] = []
-        job = lambda _: copy(text, terminal, through.append)  # noqa: E731 - a job for the bridge
-
-        def copied(route: str) -> None:
-            for escaped in through:
-                escape(escaped)
-            screen.say(f"Copied {what} ({len(text):,} characters) by {route}.", "good")
-
-        screen.bridge.run(job, copied, what=f"copy {what}")
-
     # Palette
 
     def _palette(self) -> None:
@@ -375,7 +327,7 @@ class Commands:
             Command(
                 action.help.rstrip("."),
                 shown_keys(action),
-                lambda action=action: screen.attempt(action),  # type: ignore[misc]
+                partial(screen.attempt, action),
                 self.unavailable(action),
             )
             for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
@@ -383,29 +335,8 @@ class Commands:
         ]
         app = screen.app
         for name in sorted(app.available_themes, key=lambda name: (not name.startswith("memtui"), name)):
-            commands.append(Command(f"Theme: {name}", "", lambda name=name: setattr(app, "theme", name)))  # type: ignore[misc]
+            commands.append(Command(f"Theme: {name}", "", partial(setattr, app, "theme", name)))
         return commands
-
-    # Start
-
-    def start_text(self) -> list[Line]:
-        """What is shown when there is no memory at all."""
-        screen = self._screen
-        lines: list[Line] = [[], [("  No memories yet. ", "strong"), ("memtui looked here:", "name")]]
-        for root in list(screen.forest.roots.values())[:8]:
-            lines.append([(f"    {root.id:<20} ", "folder"), (root.path, "dim")])
-        new, help_ = (shown_keys(BY_ID[id_]).split(",")[0] for id_ in ("new", "help"))
-        lines += [
-            [],
-            [
-                (f"  {new}", "key"),
-                (" creates the first one   ", "name"),
-                (help_, "key"),
-                (" explains the keys", "name"),
-            ],
-            [("  memtui demo", "key"), (" shows everything on samples, with an agent that keeps writing", "name")],
-        ]
-        return lines
 
 
 def _palette_rank(action: Action) -> tuple[bool, bool]:

@@ -74,7 +74,7 @@ class Filtering:
         return True
 
     def _draw(self) -> None:
-        self._screen.update_bars("footer")
+        self._screen.chrome.update("footer")
 
     # The filter
 
@@ -100,7 +100,7 @@ class Filtering:
         if self._screen.prompt is not None:
             count = f"{screen.forest.matched:,} of {len(screen.forest.nodes):,}"
             self._screen.prompt.note = [(count, "strong" if screen.forest.matched else "warning")]
-        screen.update_bars("tree-title")
+        screen.chrome.update("tree-title")
 
     def _keep(self, text: str) -> None:
         """Enter: back to the tree, filtered."""
@@ -135,4 +135,4 @@ class Filtering:
             screen.memories.go_to(key)
             screen.memories.scroll_to_row(top)
             screen.memories.keep_in_view()
-        screen.update_bars("tree-title", "footer")
+        screen.chrome.update("tree-title", "footer")

@@ -71,8 +71,8 @@ class EditorHost:
 
     def _set_active(self, *, active: bool) -> None:
         self._screen.editing = active
-        self._screen.rearrange(over=active and self._screen.one_column)
-        self._screen.refresh_bars()
+        self._screen.panes.rearrange(over=active and self._screen.panes.one_column)
+        self._screen.chrome.update()
 
     def rows_changed(self, addresses: Iterable[Address] | None) -> None:
         """Pass on what happened on disk."""

@@ -5,7 +5,8 @@ One screen for all of them, so that they have the same keys, and each caller bri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from textual import on
@@ -37,10 +38,10 @@ class Content(NamedTuple):
     rows: tuple[Row, ...]
     show: Callable[[Row, int, Callable[[Page], None]], None]
     """Called with a row and a width; gives the page for it to the function, now or later."""
-    does: dict[str, Callable[[Row], None]]
+    does: Mapping[str, Callable[[Row], None]]
     """Action id to what it does with the row; the keys of all others are off."""
     empty: str = "Nothing here."
-    off: dict[str, str] = {}  # noqa: RUF012 - never changed
+    off: Mapping[str, str] = MappingProxyType({})
     """Action id to the reason why it is off."""
 
 

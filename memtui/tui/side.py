@@ -74,7 +74,7 @@ class Side:
             self.shown = None if self.shown is not None and self.memory is None else self.shown
             if self.mode != INFO:
                 self.mode = PREVIEW
-        self._screen.refresh_side()
+        self._screen.chrome.update("side-title", "about", "detail")
         if self._rest is not None:
             self._rest.stop()
         if node is None or node.kind != MEMORY:
@@ -140,7 +140,7 @@ class Side:
                 what=f"read {memory.address}",
                 latest="side",
             )
-        if self._screen.info_wanted and self._screen.wide:
+        if self._screen.panes.info_wanted and self._screen.panes.wide:
             self._read_info(memory, max(self._screen.info_view.room, 20), pane=True)
 
     def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
@@ -151,7 +151,7 @@ class Side:
         def give(page: Page) -> None:
             if self.memory is not None and self.memory.address == memory.address:
                 (self._screen.info_view if pane else self._screen.page_view).show(page)
-                self._screen.refresh_side()
+                self._screen.chrome.update("side-title", "about", "detail")
 
         self._screen.bridge.run(
             lambda engine: reading.info(engine, memory, words, width),
@@ -190,14 +190,14 @@ class Side:
             height = self._screen.page_view.size.height
             if shown.first_change > height - 3:
                 self._screen.page_view.go_to_source(shown.first_change)
-        self._screen.refresh_side()
+        self._screen.chrome.update("side-title", "about", "detail")
 
     def _give_difference(self, difference: reading.Difference) -> None:
         if self.memory is None or self.memory.address != difference.address or self.mode != CHANGES:
             return
         self.difference = difference
         self._screen.page_view.show(difference.page)
-        self._screen.refresh_side()
+        self._screen.chrome.update("side-title", "about", "detail")
 
     def _show_group(self, node: Node | None) -> None:
         self.shown = None
@@ -206,12 +206,12 @@ class Side:
         else:
             self._screen.page_view.show(self.group_page(node))
         self._screen.info_view.show(())
-        self._screen.refresh_side()
+        self._screen.chrome.update("side-title", "about", "detail")
 
     def group_page(self, node: Node) -> Page:
         """Draw what is known about a folder, root or scope."""
         lines = self.group_lines(node, self.width)
-        page = tuple(PageLine(tuple(line)) for line in (lines if self._screen.one_column else lines[2:]))
+        page = tuple(PageLine(tuple(line)) for line in (lines if self._screen.panes.one_column else lines[2:]))
         if node.kind == SCOPE:
             page += words_page("", *self._scope_words(node), style="dim", width=self.width - 1)
         return page
@@ -238,7 +238,7 @@ class Side:
         self.mode = mode
         self.difference = None
         self.read()
-        self._screen.refresh_side()
+        self._screen.chrome.update("side-title", "about", "detail")
 
     def refresh(self) -> None:
         """Read and draw again: the width changed, or what is on disk."""

@@ -231,7 +231,7 @@ class Viewing:
         """Show what was said."""
         from memtui.tui.pages import words_page
 
-        said = [f"{ago(at, self._screen.now()):>4}  {text}" for at, text in reversed(self._screen.said)]
+        said = [f"{ago(at, self._screen.now()):>4}  {text}" for at, text in reversed(self._screen.chrome.said)]
         self._open(text_content("Messages", lambda width: words_page(*(said or ["Nothing yet."]), width=width)))
 
     def close(self) -> None:
