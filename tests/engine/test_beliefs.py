@@ -192,6 +192,16 @@ def test_a_write_through_memtui_is_told_once_and_by_name(here: bool) -> None:
     assert disk.beliefs.known["a"].sha256 == "2"
 
 
+def test_a_write_this_process_is_about_to_tell_is_left_to_it() -> None:
+    disk = Disk({"a": "1"})
+    disk.save("a", "2", here=False)
+    disk.step("a")
+    disk.quiet(QUIET_MS // 2)
+    disk.beliefs.wrote("a", "2")
+    disk.quiet(1_000)
+    assert disk.told == []
+
+
 def test_a_write_that_is_not_recorded_yet_is_known_by_its_intent() -> None:
     disk = Disk({"a": "1"})
     disk.put("a", "2")
@@ -245,6 +255,32 @@ def test_what_is_gone_is_missing_after_a_second_and_deleted_after_five() -> None
     disk.quiet(1)
     assert disk.kinds() == [("deleted", "a")]
     assert disk.step().held == {}
+
+
+def test_what_came_back_and_goes_again_is_waited_for_anew() -> None:
+    disk = Disk({"a": "1", "b": "1"})
+    del disk.files["a"]
+    disk.step("a")
+    disk.quiet(DELETED_MS - 500)
+    disk.put("a", "1")
+    disk.step("a")
+    del disk.files["a"]
+    disk.step("a")
+    disk.quiet(DELETED_MS - 1)
+    assert disk.told == []
+    disk.quiet(1)
+    assert disk.kinds() == [("deleted", "a")]
+
+
+def test_a_file_that_comes_back_under_another_name_at_the_last_moment_is_a_rename() -> None:
+    disk = Disk({"a": "1", "b": "1"})
+    del disk.files["a"]
+    disk.step("a")
+    disk.quiet(DELETED_MS - 150)
+    disk.files["c"] = ("1", 1)
+    disk.step("c")
+    disk.quiet(1_000)
+    assert disk.kinds() == [("renamed", "c")]
 
 
 def test_git_at_work_lengthens_the_wait() -> None:
@@ -333,16 +369,16 @@ def test_a_rename_through_memtui_elsewhere_is_told_as_one() -> None:
     ]
 
 
-@pytest.mark.parametrize("pause", [0, 20, 90])
+@pytest.mark.parametrize("pause", [0, 20, 90, 120])
 def test_an_editor_that_keeps_a_backup_makes_one_change(pause: int) -> None:
     """Vim's way: the file becomes its own backup, a new one takes its name, the backup goes."""
     disk = Disk({"a": "1", "b": "2"})
     disk.move("a", "a~")
     disk.step("a", "a~")
-    disk.now += pause
+    disk.quiet(pause)
     disk.put("a", "2")
     disk.step("a", "a~")
-    disk.now += pause
+    disk.now += min(pause, 50)
     del disk.files["a~"]
     disk.step("a", "a~")
     disk.quiet(AT_WORK_MS)
