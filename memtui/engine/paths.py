@@ -126,6 +126,7 @@ class RootHandle:
             MemtuiError: whatever else keeps it from being opened.
         """
         self.root = root
+        self._open = False
         try:
             self.fd = fsio.open_root(root.path)
         except FileNotFoundError:
@@ -139,6 +140,7 @@ class RootHandle:
         except OSError as error:
             fsio.close(self.fd)
             raise translate(error, f"Looking at the folder of {root.id}") from error
+        self._open = True
         self.identity = (status.st_dev, status.st_ino)
 
     def check(self) -> None:
@@ -243,7 +245,13 @@ class RootHandle:
 
     def close(self) -> None:
         """Close the folder."""
-        fsio.close(self.fd)
+        if self._open:
+            self._open = False
+            fsio.close(self.fd)
+
+    def __del__(self) -> None:
+        """Close a folder that was replaced, when the last who read through it is done."""
+        self.close()
 
 
 def open_regular(parent: int, name: str, address: Address, device: int, limit: int) -> tuple[int, os.stat_result]:

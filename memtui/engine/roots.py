@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from memtui.digest import sha256_hex
 from memtui.engine import fsio, paths
 from memtui.engine.model import Actor, Address, Problem, Root
 from memtui.engine.paths import RootHandle
@@ -55,10 +56,9 @@ class Roots:
         self._guard = threading.RLock()
         self._roots: dict[str, Root] = {}
         self._handles: dict[str, RootHandle] = {}
-        self._replaced: list[RootHandle] = []
-        """Folders that lost their name, kept open for whoever still reads through them."""
         self._uids: dict[str, tuple[tuple[int, int] | None, int, bool]] = {}
-        self._locks: dict[int, RootLock] = {}
+        self._generation = 0
+        self._locks: dict[str, RootLock] = {}
         self.problems: dict[str, list[Problem]] = {}
         self.add(roots)
 
@@ -122,7 +122,6 @@ class Roots:
             identity = _identity(root)
             handle = self._handles.get(root.id)
             if handle is not None and handle.identity != identity:
-                self._replaced.append(self._handles.pop(root.id))
                 handle = None
             if handle is None and identity is not None:
                 handle = self._handles[root.id] = RootHandle(root)
@@ -138,7 +137,6 @@ class Roots:
         with self._guard:
             handle = self._handles.get(root.id)
             if handle is not None and handle.identity != _identity(root):
-                self._replaced.append(self._handles.pop(root.id))
                 handle = None
             if handle is None:
                 handle = self._handles[root.id] = RootHandle(root)
@@ -177,18 +175,20 @@ class Roots:
 
         with self._guard:
             handle = self._handles.get(root.id)
+            if create and _identity(root) is None:
+                try:
+                    fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
+                except OSError as error:
+                    raise paths.translate(error, f"Making the folder of {root.id}") from error
+                handle = None
             if handle is None:
-                if create and _identity(root) is None:
-                    try:
-                        fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
-                    except OSError as error:
-                        raise paths.translate(error, f"Making the folder of {root.id}") from error
                 handle = self._handles[root.id] = RootHandle(root)
             uid, _ = self._uid(root, handle.identity)
-            lock = self._locks.get(uid)
+            # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
+            name = f"root-{sha256_hex(os.fsencode(os.path.realpath(root.path)))[:16]}.lock"
+            lock = self._locks.get(name)
             if lock is None:
-                folder = os.path.join(self._ledger().directory, "locks")
-                lock = self._locks[uid] = RootLock(folder, f"root-{uid}.lock")
+                lock = self._locks[name] = RootLock(os.path.join(self._ledger().directory, "locks"), name)
         with lock.held(wait=self._wait, who=actor.name):
             handle.check()
             site = self._site(handle, uid)
@@ -213,6 +213,10 @@ class Roots:
 
     def _uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
         known = self._uids.get(root.id)
+        generation = self._ledger().generation()
+        if generation != self._generation:
+            self._uids.clear()
+            self._generation, known = generation, None
         if known is None or known[0] != identity or not known[1]:
             uid, fresh = self._ledger().root_uid(root, identity)
             known = self._uids[root.id] = (identity, uid, fresh)
@@ -227,9 +231,8 @@ class Roots:
     def close(self) -> None:
         """Close every folder and lock."""
         with self._guard:
-            for handle in (*self._handles.values(), *self._replaced):
+            for handle in self._handles.values():
                 handle.close()
-            self._replaced.clear()
             for lock in self._locks.values():
                 lock.close()
             self._handles.clear()

@@ -52,6 +52,8 @@ class Database:
         self._guard = threading.RLock()
         self._db: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
+        self._opened = 0
+        self._in_the_way = ""
         self._durable: bool | None = None
         self.written = False
         """Whether this process committed anything."""
@@ -121,20 +123,33 @@ class Database:
     def _connection(self) -> apsw.Connection:
         if self._db is None:
             self._db = self._open()
+            self._opened += 1
         return self._db
 
-    def _writable(self) -> apsw.Connection:
-        database = self._connection()
-        if self.mode == "normal":
-            try:
-                now = os.stat(self.path)
-                same = (now.st_dev, now.st_ino) == self._identity
-            except FileNotFoundError:
-                same = False
-            if not same and not database.in_transaction:
-                # Another process repaired or removed the ledger: writing on into the old file would lose the records.
+    def generation(self) -> int:
+        """How often the ledger was opened: ids that were read from it mean something else when this has changed.
+
+        Another process may have repaired or removed the file; writing on into the old one would lose the records.
+        """
+        with self._guard, self._errors():
+            database = self._retry(self._connection)
+            if self.mode == "normal" and not database.in_transaction and self._on_disk() != self._identity:
                 self.close()
-                database = self._connection()
+                self._retry(self._connection)
+            return self._opened
+
+    def _on_disk(self) -> tuple[int, int] | None:
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _writable(self) -> apsw.Connection:
+        if self.mode == "memory" and not self.read_only:
+            self.close()  # what was in the way may be gone
+        self.generation()
+        database = self._connection()
         if self.mode != "normal" or self.read_only:
             reason = {
                 "newer": "a newer memtui wrote the ledger, so this one only reads it",
@@ -171,8 +186,7 @@ class Database:
             database = self._prepare()
         except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError) as error:
             return self._in_memory(str(error))
-        status = os.stat(self.path)
-        self._identity = (status.st_dev, status.st_ino)
+        self._identity = self._on_disk()
         return database
 
     def _prepare(self) -> apsw.Connection:
@@ -213,11 +227,12 @@ class Database:
         database = apsw.Connection(":memory:")
         self._migrate(database)
         self.mode = "memory"
-        if reason:
+        if reason and reason != self._in_the_way:
             self.notices.append(
                 f"The ledger {self.path} cannot be used ({reason})."
                 " Memories can be read; nothing can be changed or marked."
             )
+        self._in_the_way = reason
         return database
 
     # --- damage
