@@ -96,7 +96,9 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None") -> in
 
     call = Call(parsed.arguments, options, out, workbench)
     if verb is None or verb.name not in _NO_SETTINGS:
-        out.adapt(ascii_only=call.settings.ascii, color=not call.settings.terminal.no_color)
+        terminal = call.settings.terminal
+        color = not terminal.no_color and terminal.name not in ("", "dumb")
+        out.adapt(ascii_only=call.settings.ascii, color=color)
     try:
         if verb is None:
             call.need_terminal()

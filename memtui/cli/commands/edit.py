@@ -14,7 +14,7 @@ from memtui.cli.call import Call
 from memtui.curation.external import PrivateCopy, editor_command, run_in_terminal
 from memtui.curation.merge import Merge, merge3
 from memtui.engine.model import Address, Conflict, Snapshot
-from memtui.errors import ConflictError, NotFoundError, RefusedError, StorageError
+from memtui.errors import CODES, ConflictError, NotFoundError, RefusedError, StorageError
 from memtui.wire import outcomes
 
 _MERGE = ("m", "merge both texts, then look at the result")
@@ -72,6 +72,7 @@ class _Flow:
 
         Raises:
             NotFoundError: there is no such memory, and none is to be started.
+            RefusedError: it could not be saved, whatever the user wrote.
         """
         try:
             snapshot = self._call.engine.read(self._address)
@@ -84,6 +85,19 @@ class _Flow:
         else:
             self._rebase(snapshot)
             self._text = snapshot.bytes
+            self._refuse_what_cannot_be_saved()
+
+    def _refuse_what_cannot_be_saved(self) -> None:
+        """Say before the editor opens, not after an hour in it, that nothing could be saved here."""
+        if self._call.engine.find_root(self._address.root).read_only:
+            raise RefusedError(
+                f"{self._address.root} is read-only.", code="E_READ_ONLY", hint=f"memtui view {self._address} shows it."
+            )
+        for problem in self._call.engine.memory(self._address).problems:
+            if problem.code in CODES:
+                raise RefusedError(
+                    problem.text, code=problem.code, hint=f"memtui view {self._address} shows it as it is."
+                )
 
     def run(self) -> int:
         """Edit and save until the text is safe or the user has had enough."""

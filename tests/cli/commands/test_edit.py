@@ -1,6 +1,7 @@
 """edit: whatever the editor, the user and an agent do, no text is lost."""
 
 import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,6 +117,16 @@ def test_a_missing_editor_says_how_to_name_one(here: Cli, memory: Path, monkeypa
 
 def kept_in_history(here: Cli, text: str) -> bool:
     return here("view", f"notes/edited.md@{sha(text)}").out == text
+
+
+def test_what_cannot_be_saved_is_refused_before_the_editor_opens(here: Cli, editor: Editor, notes: Path) -> None:
+    log = editor("true")
+    (notes / "latin.md").write_bytes(b"caf\xe9\n")
+    os.link(notes / "plain.md", notes / "linked.md")
+    for name, code in (("latin.md", "E_TEXT"), ("linked.md", "E_HARDLINK")):
+        result = here("edit", f"notes/{name}", "--json")
+        assert (result.status, result.error["code"]) == (5, code)
+    assert not log.exists()
 
 
 MINE = "one\ntwo\nthree\nfour\nmine\n"
