@@ -12,7 +12,8 @@ from tests.terminal import Terminal
 ATTACKS = [
     "\x1b[31mred", "\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]52;c;aGk=\x07", "\x1b]8;;http://x\x1b\\x\x1b]8;;\x1b\\",
     "\x1bP1$r\x1b\\", "\x1b_Gf=1;\x1b\\", "\x1b^pm\x1b\\", "\x9b31m", "\x90x\x9c", "\x9d0;t\x9c", "\x1bc",
-    "\x1b[?1049h",    "\x7f\x08\r\x0b\x0c\x00", "\u202eevil\u2066x", "\U000e0041\U000e007f", "\u200b\u2028", "[@click=app.quit]x[/]",
+    "\x1b[?1049h",
+    "\x7f\x08\r\x0b\x0c\x00", "\u202eevil\u2066x", "\U000e0041\U000e007f", "\u200b\u2028", "[@click=app.quit]x[/]",
 ]  # fmt: skip
 """One of each kind of terminal command and hidden character."""
 
