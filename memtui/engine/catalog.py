@@ -168,8 +168,11 @@ class Catalog:
             shelves = list(self._shelves.values())
         for shelf in shelves:
             with shelf.guard:
-                if shelf.unsaved and shelf.result is not None and (small or len(shelf.rows) >= rowcache.WORTH_LOADING):
-                    rowcache.save(self._state_dir, shelf.root, shelf.identity, shelf.result.items, shelf.readings)
+                if not shelf.complete or not (small or len(shelf.rows) >= rowcache.WORTH_LOADING):
+                    continue
+                found = self.result(shelf)
+                if shelf.unsaved:
+                    rowcache.save(self._state_dir, shelf.root, shelf.identity, found.items, shelf.readings)
                     shelf.unsaved = False
 
     # --- for the reconciler
@@ -266,16 +269,16 @@ class Catalog:
         """Read memories now, whatever their stats say; rows follow at the next look. See `readings.read`."""
         times = Times(self._clock(), self._ticks())
         found = read(handle, shelf.tree, list(wanted), shelf.readings, times, contents)
+        readings, news, stale = shelf.readings, shelf.news, shelf.stale
         for path, reading in found.items():
-            before = shelf.readings.get(path)
+            before = readings.get(path)
             if before is None or before.sha256 != reading.sha256 or before.steady is not reading.steady:
-                shelf.news.add(path)
-        shelf.readings.update(found)
-        for path, reading in found.items():
+                news.add(path)
+            readings[path] = reading
             if reading.trusted:
-                shelf.stale.discard(path)
+                stale.discard(path)
             else:
-                shelf.stale.add(path)
+                stale.add(path)
         return found
 
     def show(self, shelf: Shelf, *, writing: Collection[str], held: Mapping[str, bool]) -> None:
@@ -353,6 +356,7 @@ class Catalog:
 
 def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory | None:
     path = entry.path
+    root = shelf.root
     reading = shelf.readings.get(path)
     record = shelf.records.get(path)
     problems = entry.problems
@@ -362,11 +366,11 @@ def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory 
     if entry.readable:
         if reading is None:
             return None  # it went between listing and reading
-        key, sha, description = reading.key, reading.sha256, reading.description
-        problems += reading.problems
+        key, sha, description, found = reading[:4]
+        problems += found
     known = record is not None and sha is not None and record.sha256 == sha
     modified_at = key.mtime_ns // 1_000_000
-    if (flags := shelf.tree.flags(path)) or shelf.root.policy.protected or shelf.root.policy.generated:
+    if (flags := shelf.tree.flags(path)) or root.policy.protected or root.policy.generated:
         problems += flags
         problems += (PROTECTED,) if shelf.protected.match(path) else ()
         problems += (GENERATED,) if shelf.generated.match(path) else ()
@@ -374,8 +378,7 @@ def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory 
         not known and reading is not None and not reading.steady and sha is not None and now - modified_at < SETTLE_MS
     ):
         problems += (BEING_WRITTEN,)
-    address = before.address if before is not None else Address(shelf.root.id, path)
-    root = shelf.root
+    address = before.address if before is not None else tuple.__new__(Address, (root.id, path))
     if record is None:
         # Nothing recorded: news only where the root's content was recorded before.
         unseen = bool(shelf.records) and sha is not None and path not in shelf.baseline

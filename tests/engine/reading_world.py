@@ -89,12 +89,12 @@ class ReadingWorld:
         return Engine.open([self.root], state_dir=str(self.state), clock=self.hands.clock)
 
     def write(self, path: str, data: bytes | str, *, old: bool = False) -> Path:
-        """Write a file as another program does; `old` dates it back."""
+        """Write a file as another program does, at the time the clock shows; `old` dates it back."""
         file = self.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data.encode() if isinstance(data, str) else data)
-        if old:
-            os.utime(file, ns=(OLD_NS, OLD_NS))
+        at = OLD_NS if old else self.hands.wall * 1_000_000
+        os.utime(file, ns=(at, at))
         return file
 
     def at(self, path: str) -> Address:
