@@ -1,7 +1,7 @@
 """The verbs that change memories: each checks the root's rules, then runs as one transaction with one undo step."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
 from memtui.engine.commit import Site
@@ -267,8 +267,13 @@ class Changer:
                 )
                 if isinstance(made, Unchanged):
                     raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
-                gone = files.remove(here, address, found.sha, job._replace(operation="deleted"))
+                try:
+                    gone = files.remove(here, address, found.sha, job._replace(operation="deleted"))
+                except MemtuiError:
+                    self._uncarry(there, new, found.sha, job)
+                    raise
                 if isinstance(gone, Conflict):
+                    self._uncarry(there, new, found.sha, job)
                     return gone
                 with self._ledger.transaction():
                     self._ledger.follow(here.uid, address.path, there.uid, new.path)
@@ -278,6 +283,12 @@ class Changer:
                 return Saved(new, found.sha, found.sha, str(job.txn.id))
             finally:
                 fsio.close(found.handle)
+
+    @staticmethod
+    def _uncarry(there: Site, new: Address, sha: str, job: Job) -> None:
+        """Take a copy away again whose original could not be removed; one that cannot be, is only a duplicate."""
+        with suppress(MemtuiError):
+            files.remove(there, new, sha, job._replace(operation="deleted"))
 
     def set_pinned(self, addresses: Iterable[Address], pinned: bool, actor: Actor) -> Done:
         """See `Engine.set_pinned`."""
@@ -360,7 +371,11 @@ class Changer:
 
     def _check_room(self, site: Site, root: Root) -> None:
         limit = root.policy.max_files
-        if limit is not None and _count(site.handle.fd, limit) >= limit:
+        try:
+            full = limit is not None and _count(site.handle.fd, limit) >= limit
+        except OSError as error:
+            raise paths.translate(error, f"Counting the memories of {root.id}") from error
+        if full:
             raise RefusedError(
                 f"{root.id} is full: it holds {limit:,} memories.",
                 code="E_TOO_MANY",
@@ -425,13 +440,13 @@ def _too_big(address: Address, size: int, limit: int) -> RefusedError:
 
 
 def _count(folder: int, limit: int) -> int:
-    """Memories below a folder, counted until the limit."""
+    """Memories below a folder, counted until the limit; a folder that cannot be looked into counts for nothing."""
     total = 0
     for entry in fsio.list_dir(folder):
         if entry.name.startswith("."):
             continue
         if entry.is_dir(follow_symlinks=False):
-            with fsio.closing(fsio.open_dir(folder, entry.name)) as below:
+            with suppress(OSError), fsio.closing(fsio.open_dir(folder, entry.name)) as below:
                 total += _count(below, limit - total)
         else:
             total += 1

@@ -41,6 +41,7 @@ class Undoer:
             )
         label = what.label.removeprefix("undo ").removeprefix("redo ")
         txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
+        number = txn.id  # begun by itself: the first step may fail together with what it was to record
         outcomes = []
         for step, moved_from in reversed(_paired(self._ledger.steps(what.id))):
             address = Address(names[step.uid], step.path)
@@ -52,7 +53,7 @@ class Undoer:
             # A step that cannot be taken back stays reported; trying it for ever would block everything below it. A
             # disk or a lock that was in the way may be free the next time.
             self._ledger.mark_undone(what.id)
-        return Done(str(txn.id), kind, tuple(outcomes), label)
+        return Done(str(number), kind, tuple(outcomes), label)
 
     def _inverse(
         self, step: Step, moved_from: Step | None, address: Address, names: dict[int, str], txn: Txn, actor: Actor

@@ -25,7 +25,7 @@ def file(world: World) -> Path:
     return path
 
 
-def replace(path: Path, data: bytes) -> Callable[[], None]:
+def replace(path: Path, data: bytes) -> Callable[[], object]:
     """What most agents do: a new file, renamed over the old one."""
 
     def act() -> None:
@@ -36,13 +36,9 @@ def replace(path: Path, data: bytes) -> Callable[[], None]:
     return act
 
 
-def rewrite(path: Path, data: bytes) -> Callable[[], None]:
+def rewrite(path: Path, data: bytes) -> Callable[[], object]:
     """What the others do: truncate and write."""
-    return lambda: void(path.write_bytes(data))
-
-
-def void(_: object) -> None:
-    """Nothing comes back."""
+    return lambda: path.write_bytes(data)
 
 
 def check(world: World, engine: Engine, *texts: bytes) -> None:
@@ -98,7 +94,7 @@ def test_a_version_that_lands_before_the_swap_wins(
     file: Path,
     operation: str,
     time: int,
-    act: Callable[[Path, bytes], Callable[[], None]],
+    act: Callable[[Path, bytes], Callable[[], object]],
 ) -> None:
     with hooked(meddling(operation, act(file, THEIRS), time=time)):
         result = engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME)
@@ -120,7 +116,7 @@ def test_versions_that_land_around_the_swap_are_all_kept(
     file: Path,
     calls: str,
     moment: str,
-    again: Callable[[Path, bytes], Callable[[], None]],
+    again: Callable[[Path, bytes], Callable[[], object]],
 ) -> None:
     first = meddling("stat_path", replace(file, THEIRS), time=3)
     swap = SWAP[calls]

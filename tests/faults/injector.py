@@ -99,7 +99,7 @@ def killed(at: int, *, after: bool) -> Hook:
     return hook
 
 
-def meddling(operation: str, act: Callable[[], None], *, time: int = 1, after: bool = False) -> Hook:
+def meddling(operation: str, act: Callable[[], object], *, time: int = 1, after: bool = False) -> Hook:
     """Somebody acts just before (or after) the given call of an operation."""
     seen = 0
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.engine.ledger import Ledger
-from memtui.engine.model import Actor, Address, AuditRecord, Root
+from memtui.engine.model import Actor, Address, AuditRecord, Policy, Root
 
 ME = Actor("cli")
 FIRST, SECOND = "notes", "other"
@@ -39,7 +39,8 @@ class World(NamedTuple):
     @property
     def roots(self) -> tuple[Root, Root]:
         """Both roots."""
-        return Root(FIRST, str(self.folder(FIRST))), Root(SECOND, str(self.folder(SECOND)))
+        counted = Policy(max_files=1_000)
+        return Root(FIRST, str(self.folder(FIRST)), policy=counted), Root(SECOND, str(self.folder(SECOND)))
 
     def engine(self, *, lock_wait: float = 30.0) -> Engine:
         """An engine as a new process would open it."""

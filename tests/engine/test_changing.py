@@ -1,0 +1,326 @@
+"""The rules of every change, and what holds when a part of it fails: one undo step, and nothing half done."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Conflict, Policy, Root, Saved, Unchanged
+from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
+from tests.faults.injector import hooked, meddling
+from tests.faults.world import FIRST, ME, SECOND, World, at, in_history, ledger_of, open_intents, sha, stored
+
+A, B = at("a.md"), at("b.md")
+OLD, NEW = b"old\n", b"new\n"
+AGENT = Actor("mcp:someone")
+
+
+def with_policy(world: World, policy: Policy, *, read_only: bool = False) -> Engine:
+    """An engine whose first root has its own rules."""
+    return Engine.open(
+        [Root(FIRST, str(world.folder()), policy=policy, read_only=read_only)], state_dir=str(world.state)
+    )
+
+
+# --- saving and creating
+
+
+def test_a_create_never_replaces(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    assert isinstance(engine.create(A, OLD, actor=ME), Unchanged)
+    with pytest.raises(ConflictError) as caught:
+        engine.create(A, NEW, actor=ME)
+    assert caught.value.code == "E_EXISTS"
+    assert caught.value.details["current_sha256"] == sha(OLD)
+    assert (world.folder() / "a.md").read_bytes() == OLD
+
+
+def test_saving_where_no_file_is_expected(world: World, engine: Engine) -> None:
+    result = engine.save(A, OLD, expected_sha256=None, actor=ME)
+    assert isinstance(result, Saved)
+    assert result.before is None
+    assert isinstance(engine.save(A, OLD, expected_sha256=None, actor=ME), Unchanged)
+    refused = engine.save(A, NEW, expected_sha256=None, actor=ME)
+    assert isinstance(refused, Conflict)
+    assert engine.read_version(A, str(refused.yours_sha256)) == NEW
+
+
+def test_saving_a_memory_that_went_is_a_conflict_and_makes_nothing(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    (world.folder() / "a.md").unlink()
+    result = engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    assert isinstance(result, Conflict)
+    assert result.current_sha256 is None
+    assert engine.read_version(A, str(result.yours_sha256)) == NEW
+    assert not world.disk()
+
+
+def test_a_retry_after_a_conflict_succeeds_and_is_one_more_version(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    conflict = engine.save(A, NEW, expected_sha256=sha(b"stale"), actor=ME)
+    assert isinstance(conflict, Conflict)
+    assert isinstance(engine.save(A, NEW, expected_sha256=conflict.current_sha256, actor=ME), Saved)
+    assert engine.history(A)[0].sha256 == sha(NEW)
+
+
+@pytest.mark.parametrize("text", ["\ud800", b"\xff\xfe\x00"])
+def test_text_is_utf_8_and_bytes_are_what_they_are(world: World, engine: Engine, text: str | bytes) -> None:
+    if isinstance(text, bytes):
+        engine.create(A, text, actor=ME)
+        assert (world.folder() / "a.md").read_bytes() == text
+        return
+    with pytest.raises(RefusedError) as caught:
+        engine.create(A, text, actor=ME)
+    assert caught.value.code == "E_TEXT"
+
+
+def test_the_limit_of_a_root_is_met_to_the_byte(world: World) -> None:
+    with with_policy(world, Policy(write_bytes=100)) as engine:
+        engine.create(A, b"x" * 100, actor=ME)
+        with pytest.raises(RefusedError) as caught:
+            engine.save(A, b"x" * 101, expected_sha256=sha(b"x" * 100), actor=ME)
+        assert (caught.value.code, caught.value.details) == ("E_TOO_BIG", {"limit": 100, "bytes": 101})
+
+
+def test_a_full_scope_takes_no_more(world: World) -> None:
+    with with_policy(world, Policy(max_files=2)) as engine:
+        engine.create(at("x/a.md"), OLD, actor=ME)
+        engine.create(B, OLD, actor=ME)
+        with pytest.raises(RefusedError) as caught:
+            engine.create(A, OLD, actor=ME)
+        assert caught.value.code == "E_TOO_MANY"
+
+
+def test_counting_goes_past_what_cannot_be_counted(world: World) -> None:
+    with with_policy(world, Policy(max_files=5)) as engine:
+        (world.folder() / "sub").mkdir()
+        (world.folder() / "loop").symlink_to(world.folder())
+
+        def swap() -> None:
+            (world.folder() / "sub").rmdir()
+            (world.folder() / "sub").symlink_to("/")
+
+        with hooked(meddling("open_dir", swap)):
+            engine.create(A, OLD, actor=ME)
+    assert "notes/a.md" in world.disk()
+
+
+@pytest.mark.parametrize("act", ["save", "create", "delete", "rename", "restore"])
+def test_a_read_only_root_takes_no_change(world: World, act: str) -> None:
+    (world.folder() / "a.md").write_bytes(OLD)
+    acts: dict[str, Callable[[Engine], object]] = {
+        "save": lambda engine: engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME),
+        "create": lambda engine: engine.create(B, NEW, actor=ME),
+        "delete": lambda engine: raise_first(engine.delete([A], actor=ME).outcomes),
+        "rename": lambda engine: engine.rename(A, B, actor=ME),
+        "restore": lambda engine: engine.restore(A, actor=ME),
+    }
+    with with_policy(world, Policy(), read_only=True) as engine, pytest.raises(MemtuiError) as caught:
+        acts[act](engine)
+    assert caught.value.code == "E_READ_ONLY"
+    assert world.disk() == {"notes/a.md": OLD}
+
+
+def raise_first(outcomes: tuple[object, ...]) -> None:
+    """Raise what the first outcome failed with."""
+    error = getattr(outcomes[0], "error", None)
+    if error is not None:
+        raise error
+
+
+def test_what_a_layout_protects_only_the_user_changes(world: World) -> None:
+    (world.folder() / "pinned").mkdir()
+    (world.folder() / "pinned/a.md").write_bytes(OLD)
+    address = at("pinned/a.md")
+    with with_policy(world, Policy(protected=("pinned/",))) as engine:
+        with pytest.raises(RefusedError) as caught:
+            engine.save(address, NEW, expected_sha256=sha(OLD), actor=AGENT)
+        assert caught.value.code == "E_PROTECTED"
+        engine.save(address, NEW, expected_sha256=sha(OLD), actor=ME)
+
+
+def test_a_file_with_a_second_name_is_not_split(world: World, engine: Engine, tmp_path: Path) -> None:
+    (world.folder() / "a.md").write_bytes(OLD)
+    os.link(world.folder() / "a.md", tmp_path / "elsewhere")
+    with pytest.raises(RefusedError) as caught:
+        engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    assert caught.value.code == "E_HARDLINK"
+    assert (tmp_path / "elsewhere").read_bytes() == OLD
+
+
+# --- many
+
+
+def test_many_are_deleted_as_one_step_with_an_outcome_for_each(world: World, engine: Engine) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        engine.create(at(name), name.encode(), actor=ME)
+    os.unlink(world.folder() / "b.md")
+    done = engine.delete([at(name) for name in ("a.md", "b.md", "c.md", "a.md")], actor=ME)
+    assert [outcome.ok for outcome in done.outcomes] == [True, False, True]
+    assert {record.txn for record in engine.audit(limit=2)} == {done.txn}
+    assert [entry.address.path for entry in engine.trash()] == ["c.md", "a.md"]
+    assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert sorted(world.disk()) == ["notes/a.md", "notes/c.md"]
+
+
+def test_a_transaction_that_could_not_be_begun_is_not_mixed_up_with_the_next(
+    world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.create(B, OLD, actor=ME)
+    engine.delete([A, B], actor=ME)
+    ledger = ledger_of(engine)
+    intend = ledger.intend
+    failed: list[int] = []
+
+    def full(*arguments: object, **options: object) -> int:
+        if not failed:
+            failed.append(1)
+            raise StorageError("There is no space left.", code="E_DISK_FULL")
+        return intend(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ledger, "intend", full)
+    assert [outcome.ok for outcome in engine.undo(actor=ME).outcomes] == [False, True]
+    engine.create(at("c.md"), NEW, actor=ME)
+    assert [str(outcome.address) for outcome in engine.undo(actor=ME).outcomes] == ["notes/c.md"]
+    assert world.disk() == {"notes/a.md": OLD}
+
+
+# --- names
+
+
+def test_a_rename_keeps_pins_uses_and_history(engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    engine.set_pinned([A], pinned=True, actor=ME)
+    engine.record_use(A, actor=AGENT)
+    engine.rename(A, at("x/y.md"), actor=ME)
+    assert {sha(OLD), sha(NEW)} <= in_history(engine, at("x/y.md")).keys()
+    assert not in_history(engine, A)
+    row = engine.memory(at("x/y.md"))
+    assert (row.pinned, row.uses) == (True, 1)
+    assert not engine.trash()
+
+
+def test_renaming_onto_a_name_that_is_taken_harms_neither(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.create(B, NEW, actor=ME)
+    with pytest.raises(ConflictError) as caught:
+        engine.rename(A, B, actor=ME)
+    assert caught.value.code == "E_EXISTS"
+    assert world.disk() == {"notes/a.md": OLD, "notes/b.md": NEW}
+    assert not open_intents(engine)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("Foo.md", "foo.md"), ("caf\u00e9.md", "cafe\u0301.md"), ("ﬁ.md", "fi.md")]
+)
+def test_names_that_some_system_confuses_are_refused(world: World, engine: Engine, first: str, second: str) -> None:
+    engine.create(at(first), OLD, actor=ME)
+    with pytest.raises(ConflictError) as caught:
+        engine.create(at(second), NEW, actor=ME)
+    assert caught.value.code == "E_CLASH"
+    engine.create(B, NEW, actor=ME)
+    with pytest.raises(ConflictError):
+        engine.rename(B, at(second), actor=ME)
+    engine.rename(at(first), at(second), actor=ME)  # onto itself it is only another spelling
+    assert sorted(world.disk()) == sorted(["notes/b.md", f"notes/{second}"])
+
+
+def test_a_version_that_lands_while_renaming_is_what_the_new_name_has(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    path = world.folder() / "a.md"
+    with hooked(meddling("rename_noreplace", lambda: path.write_bytes(NEW))):
+        done = engine.rename(A, B, actor=ME)
+    assert done.outcomes[0].ok
+    assert world.disk() == {"notes/b.md": NEW}
+    assert {sha(OLD), sha(NEW)} <= in_history(engine, B).keys()
+    assert not open_intents(engine)
+
+
+# --- between roots
+
+
+def test_a_version_that_lands_while_moving_between_roots_leaves_no_copy(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    path = world.folder() / "a.md"
+    with hooked(meddling("rename_noreplace", lambda: path.write_bytes(NEW), time=2)):
+        (outcome,) = engine.move([(A, at("a.md", SECOND))], actor=ME).outcomes
+    assert isinstance(outcome.result, Conflict)
+    assert world.disk() == {"notes/a.md": NEW}
+    assert {sha(OLD), sha(NEW)} <= stored(engine).keys()
+
+
+def test_a_move_into_a_root_with_a_smaller_limit_is_refused_first(world: World) -> None:
+    first, second = world.roots
+    roots = [first, second._replace(policy=Policy(write_bytes=2))]
+    with Engine.open(roots, state_dir=str(world.state)) as engine:
+        engine.create(A, OLD, actor=ME)
+        (outcome,) = engine.move([(A, at("a.md", SECOND))], actor=ME).outcomes
+        assert outcome.error is not None
+        assert outcome.error.code == "E_TOO_BIG"
+    assert world.disk() == {"notes/a.md": OLD}
+
+
+def test_a_move_between_roots_keeps_the_permission_bits(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    (world.folder() / "a.md").chmod(0o644)
+    engine.rename(A, at("x/b.md", SECOND), actor=ME)
+    assert (world.folder(SECOND) / "x/b.md").stat().st_mode & 0o777 == 0o644
+
+
+# --- restoring and redacting
+
+
+def test_the_trash_gives_back_what_was_deleted(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.delete([A], actor=ME)
+    engine.restore(A, actor=ME)
+    assert world.disk() == {"notes/a.md": OLD}
+    assert not engine.trash()
+    with pytest.raises(NotFoundError):
+        engine.restore(A, actor=ME)
+
+
+def test_restoring_never_overwrites_what_came_since(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.delete([A], actor=ME)
+    (world.folder() / "a.md").write_bytes(NEW)
+    with pytest.raises(ConflictError) as caught:
+        engine.restore(A, actor=ME)
+    assert caught.value.code == "E_EXISTS"
+    assert world.disk() == {"notes/a.md": NEW}
+    engine.restore(A, version=sha(OLD), actor=ME)
+    assert world.disk() == {"notes/a.md": OLD}
+    assert sha(NEW) in in_history(engine, A)
+
+
+def test_a_redacted_text_is_gone_and_its_record_stays(engine: Engine) -> None:
+    engine.create(A, b"secret\n", actor=ME)
+    engine.save(A, NEW, expected_sha256=sha(b"secret\n"), actor=ME)
+    with pytest.raises(UsageError):
+        engine.redact(A, sha(b"secret\n"), reason=" ", actor=ME)
+    with pytest.raises(RefusedError) as caught:
+        engine.redact(A, sha(NEW), reason="no", actor=ME)
+    assert caught.value.code == "E_CURRENT_VERSION"
+    version = engine.redact(A, sha(b"secret\n")[:8], reason="a key", actor=ME)
+    assert version.redacted
+    with pytest.raises(RefusedError) as caught:
+        engine.read_version(A, sha(b"secret\n"))
+    assert caught.value.code == "E_REDACTED"
+    assert sha(b"secret\n") not in stored(engine)
+
+
+def test_a_locked_root_is_refused_with_the_name_of_who_holds_it(world: World, engine: Engine) -> None:
+    first, _ = world.roots
+    engine.create(A, OLD, actor=ME)
+    with (
+        Engine.open(world.roots, state_dir=str(world.state), lock_wait=0.05) as other,
+        engine._rooms.roots.site(first, Actor("mcp:slow")),
+    ):
+        with pytest.raises(BusyError) as caught:
+            other.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+        assert "mcp:slow" in caught.value.message
+        assert other.read(A).bytes == OLD
