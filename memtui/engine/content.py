@@ -29,7 +29,7 @@ def judge(data: bytes, policy: Policy) -> Verdict:
         problems.append(Problem("over-agent-limit", text))
     if b"<<<<<<<" in data and _has_conflict(data):
         problems.append(Problem("conflict-markers", "A merge by git left conflict markers in it."))
-    return Verdict(found.description, tuple(problems))
+    return tuple.__new__(Verdict, (found.description, tuple(problems)))
 
 
 def _text_problems(data: bytes) -> list[Problem]:

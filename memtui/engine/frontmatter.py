@@ -70,7 +70,7 @@ def split(data: bytes, *, complete: bool = True, plain: bool = True) -> FrontMat
     body = len(BOM) if data.startswith(BOM) else 0
     start = _opening(data, body)
     if not start:
-        return FrontMatter(NONE, 0, 0, body, {}, None)
+        return tuple.__new__(FrontMatter, (NONE, 0, 0, body, {}, None))
     end, after = _closing(data, start)
     if not end:
         if complete or len(data) - start <= LIMIT:
@@ -80,7 +80,8 @@ def split(data: bytes, *, complete: bool = True, plain: bool = True) -> FrontMat
     block = data[start:end]
     fields = _plain_fields(block) if plain and len(block) <= LIMIT else None
     if fields:
-        return FrontMatter(OK, start, end, after, fields, None)
+        # Made without the checks of a call: a first list makes thousands.
+        return tuple.__new__(FrontMatter, (OK, start, end, after, fields, None))
     from memtui.engine.frontmatter_guard import read
 
     status, fields, problem = read(block)
@@ -94,11 +95,17 @@ def describe(data: bytes, *, complete: bool = True) -> Description:
         data: the file, or its head: as much as `needs_more` asks for.
         complete: whether `data` is the whole file.
     """
-    front = split(data, complete=complete)
-    fields = front.fields
-    if front.status == BROKEN:
-        fields = _as_agents_write(data[front.start : front.end])
-    return Description(_line(fields.get("description")), _line(fields.get("name")), front.problem)
+    problem = None
+    start = _opening(data, 0)
+    end = _closing(data, start)[0] if start else 0
+    fields = _plain_fields(data[start:end]) if 0 < end - start <= LIMIT else None
+    if not fields:
+        front = split(data, complete=complete)
+        fields, problem = front.fields, front.problem
+        if front.status == BROKEN:
+            fields = _as_agents_write(data[front.start : front.end])
+    description, name = (_line(fields.get("description")), _line(fields.get("name"))) if fields else ("", "")
+    return tuple.__new__(Description, (description, name, problem))
 
 
 def _as_agents_write(block: bytes) -> dict[str, Value]:
@@ -193,6 +200,8 @@ def _closing(data: bytes, start: int) -> tuple[int, int]:
     """The offsets of the closing line and of what follows it; zeros when there is none."""
     at = start - 1
     while (at := data.find(b"\n---", at)) >= 0:
+        if data[at + 4 : at + 5] == b"\n":
+            return at + 1, at + 5
         line_end = data.find(b"\n", at + 4)
         if line_end < 0:
             line_end = len(data)
@@ -216,12 +225,13 @@ def _plain_fields(block: bytes) -> dict[str, Value] | None:
     below: list[str] = []
     key = ""  # The last field, while nothing is written behind it.
     for line in text.split("\n"):
-        content = line.lstrip(" ")
-        if not content or content[0] == "#":
-            continue
-        if len(content) != len(line) or content.startswith("- "):
-            below.append(line)
-            continue
+        if not line or line[0] in " #-":
+            content = line.lstrip(" ")
+            if not content or content[0] == "#":
+                continue
+            if len(content) != len(line) or content.startswith("- "):
+                below.append(line)
+                continue
         entry = _key(line)
         if entry is None or entry[0] in fields or (below and not _nest(fields, key, below)):
             return None
@@ -287,7 +297,8 @@ def _flow_list(text: str) -> Value | None:
 
 
 def _line(value: Value | None) -> str:
-    if not isinstance(value, str):
+    if not value or not isinstance(value, str):
         return ""
-    text = " ".join(value.split())
+    plain = "  " not in value and value.isprintable() and value[0] != " " and value[-1] != " "
+    text = value if plain else " ".join(value.split())
     return text if len(text) <= 200 else text[:200] + "…"

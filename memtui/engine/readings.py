@@ -85,23 +85,24 @@ def read(
         times: when this happens.
         contents: receives the bytes by path, if given.
     """
-    folders: dict[str, list[Entry]] = {}
+    folders: dict[str, list[tuple[str, Entry]]] = {}
     for path in wanted:
         entry = tree.entry(path)
         if entry is not None and entry.readable:
-            folders.setdefault(path.rpartition("/")[0], []).append(entry)
+            folder, _, name = path.rpartition("/")
+            folders.setdefault(folder, []).append((name, entry))
     found: dict[str, Reading] = {}
     for folder, entries in folders.items():
         try:
             with handle.folder(tuple(folder.split("/")) if folder else ()) as opened:
-                for entry in entries:
-                    data = _read_one(opened, handle, entry, before.get(entry.path), times, found)
+                for name, entry in entries:
+                    data = _read_one(opened, handle, name, entry, before.get(entry.path), times, found)
                     if contents is not None and data is not None:
                         contents.add(entry.path, data)
         except NotFoundError:
             continue  # the folder went since it was listed: the next look at its parent tells
         except MemtuiError as error:
-            for entry in entries:
+            for _, entry in entries:
                 found[entry.path] = _refused(entry.key, error, times)
     return found
 
@@ -109,6 +110,7 @@ def read(
 def _read_one(
     parent: int,
     handle: paths.RootHandle,
+    name: str,
     entry: Entry,
     before: Reading | None,
     times: Times,
@@ -117,9 +119,9 @@ def _read_one(
     path = entry.path
     root = handle.root
     try:
-        opened, status = paths.open_regular(
-            parent, path.rpartition("/")[2], Address(root.id, path), handle.identity[0], READ_LIMIT
-        )
+        # What is made without the checks of a call, here and below, a first list makes by the thousand.
+        address = tuple.__new__(Address, (root.id, path))
+        opened, status = paths.open_regular(parent, name, address, handle.identity[0], READ_LIMIT)
         try:
             data = fsio.read_all(opened, status.st_size)
             after = fsio.fstat(opened)
@@ -133,27 +135,25 @@ def _read_one(
     except MemtuiError as error:
         found[path] = _refused(entry.key, error, times)
         return None
-    key = Key(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_mode, status.st_nlink)
-    same = (
-        after.st_size == key.size == len(data)
-        and after.st_mtime_ns == key.mtime_ns
-        and after.st_ctime_ns == key.ctime_ns
-    )
+    key, size, changed = entry.key, status.st_size, status.st_ctime_ns
+    if changed != key.ctime_ns or status.st_ino != key.ino or size != key.size:
+        key = Key(status.st_ino, size, status.st_mtime_ns, changed, status.st_mode, status.st_nlink)
+    same = after.st_size == size == len(data) and after.st_mtime_ns == key.mtime_ns and after.st_ctime_ns == changed
     found[path] = _reading(root, key, data, before, times, same=same)
     return data
 
 
 def _reading(root: Root, key: Key, data: bytes, before: Reading | None, times: Times, *, same: bool) -> Reading:
     sha = sha256_hex(data)
-    age = times.now - key.mtime_ns // 1_000_000
-    trusted = same and age > RACY_MS and times.now - key.ctime_ns // 1_000_000 > RACY_MS
+    old = times.now - key.mtime_ns // 1_000_000 > RACY_MS
+    trusted = same and old and times.now - key.ctime_ns // 1_000_000 > RACY_MS
     if before is not None and before.sha256 == sha:
         description, problems, since = before.description, before.problems, before.since
         steady = before.steady or times.ticks - since >= SETTLE_MS
     else:
         description, problems = judge(data, root.policy)
         since, steady = times.ticks, False
-    return Reading(key, sha, description, problems, trusted, since, steady or (same and age > RACY_MS))
+    return tuple.__new__(Reading, (key, sha, description, problems, trusted, since, steady or (same and old)))
 
 
 def _refused(key: Key, error: MemtuiError, times: Times) -> Reading:

@@ -57,12 +57,25 @@ class Entry(NamedTuple):
 class Folder:
     """One folder as it was last listed."""
 
-    __slots__ = ("below", "entries", "flags", "identity", "mtime_ns", "parts", "path", "problem", "selection")
+    __slots__ = (
+        "below",
+        "entries",
+        "flags",
+        "identity",
+        "misnamed",
+        "mtime_ns",
+        "parts",
+        "path",
+        "problem",
+        "selection",
+    )
 
     def __init__(self, path: str, selection: Selection) -> None:
         """Begin with a folder that was not listed yet."""
         self.path = path
         self.parts = tuple(path.split("/")) if path else ()
+        self.misnamed = _misnamed(self.parts)
+        """What is wrong with its own name or one above, and so with every name in it."""
         self.selection = selection
         self.entries: dict[str, Entry] = {}
         self.below: set[str] = set()
@@ -331,7 +344,7 @@ class Tree:
                     self.truncated = True
                     break
                 fresh += entry is None
-                entry = _entry(folder, name, Key(*key), own_device)
+                entry = _entry(folder, name, tuple.__new__(Key, key), own_device)
                 delta.changed.add(entry.path)
             entries[name] = entry
         self._settle(folder, entries, below, fresh, delta, new, names)
@@ -446,7 +459,7 @@ def _entry(folder: Folder, name: str, key: Key, own_device: bool) -> Entry:
         except RefusedError as error:
             found.append(Problem(error.code, error.message))
             readable = False
-    return Entry(path, key, tuple(found), readable)
+    return tuple.__new__(Entry, (path, key, tuple(found), readable))
 
 
 def _name_problem(folder: Folder, name: str) -> Problem | None:
@@ -457,7 +470,11 @@ def _name_problem(folder: Folder, name: str) -> Problem | None:
         except UnicodeEncodeError:
             reason = "it is not valid UTF-8"
         return Problem(code, f"Its name breaks a rule: {reason}.")
-    for part in folder.parts:
+    return folder.misnamed
+
+
+def _misnamed(parts: tuple[str, ...]) -> Problem | None:
+    for part in parts:
         if part[0] != "." and (problem := paths.name_problem(part)) is not None:
             return Problem(problem[0], f"The name of the folder {part!r} breaks a rule: {problem[1]}.")
     return None

@@ -82,6 +82,8 @@ def digests(folder: str) -> list[str]:
             continue
         handle = os.open(entry.path, os.O_RDONLY)
         data = os.read(handle, 65_536)
+        while more := os.read(handle, 65_536):
+            data += more
         os.close(handle)
         found.append(hashlib.sha256(data).hexdigest())
     return found
