@@ -99,7 +99,7 @@ def title_note(
         case FileState.MOVED:
             return f"> {who} moved it  f8"
         case FileState.RAW:
-            return f"raw, read-only: {reason}  f4 opens it in your editor"
+            return f"raw, read-only: {reason}  f4"
 
 
 def _counts(hunks: int | None, overlaps: int | None) -> str:

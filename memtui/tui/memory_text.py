@@ -124,11 +124,20 @@ class MemoryText(TextArea):
         if moved:
             self.scroll_relative(y=moved, animate=False, force=True)
 
-    def on_key(self) -> None:
-        """Tell about the first key after something was said; the key itself is handled as ever."""
+    async def on_key(self, event: events.Key) -> None:
+        """Run the key's own action at once, and tell about the first key after something was said.
+
+        Textual looks for bindings only after a key has bubbled through every parent; letters typed meanwhile would
+        overtake it, and over a slow link `end` and the words after it arrive together.
+        """
         if self.tell_next_key:
             self.tell_next_key = False
             self.post_message(self.KeyPressed())
+        found = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        if found is not None and found.node in (self, self.parent):
+            event.stop()
+            event.prevent_default()
+            await self.app.run_action(found.binding.action, found.node)
 
     # --- pastes
 

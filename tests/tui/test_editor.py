@@ -324,3 +324,14 @@ async def test_leaving_keeps_the_draft_and_coming_back_restores_it(tmp_path: Pat
         await opened(bench, pilot)
         await until(pilot, lambda: bench.editor.text_area.text == "xone\n")
         assert bench.editor.state is FileState.DRAFT
+
+
+async def test_letters_never_overtake_a_key_that_moves(tmp_path: Path) -> None:
+    from textual import events
+
+    bench = make(tmp_path, {"a.md": b"one\ntwo\n"})
+    async with bench.run_test() as pilot:
+        await opened(bench, pilot)
+        for key, character in (("down", None), ("end", None), ("x", "x"), ("home", None), ("y", "y")):
+            bench.editor.text_area.post_message(events.Key(key, character))
+        await until(pilot, lambda: bench.editor.text_area.text == "one\nytwox\n")
