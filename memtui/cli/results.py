@@ -89,15 +89,24 @@ def failure(outcome: Outcome) -> MemtuiError | None:
     """Return why one memory is not as asked, as an error; None when it is."""
     if outcome.error is not None:
         return outcome.error
-    return conflict(outcome.result) if isinstance(outcome.result, Conflict) else None
+    if not isinstance(outcome.result, Conflict):
+        return None
+    return ConflictError(
+        f"{outcome.address} has changed since then.",
+        unharmed="It was left as it is.",
+        hint=f"`memtui history {outcome.address}` lists every text it had.",
+        details=values.conflict_details(outcome.result),
+    )
 
 
 def _lines(out: Output, value: Done) -> None:
     word = _PAST.get(value.operation, value.operation)
     if value.operation in ("undo", "redo"):
         word = "undone" if value.operation == "undo" else "redone"
-        if out.terminal and value.label:
+        if out.terminal and value.label and any(_good(value.outcomes)):
             out.line(f"{word}: {value.label}")
+            if len(value.outcomes) == 1:
+                return
     for outcome in _good(value.outcomes):
         if out.terminal:
             arrow = "->" if out.ascii_only else "→"
