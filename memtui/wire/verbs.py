@@ -174,8 +174,8 @@ FOLLOW = (
             ("memtui watch", "readable lines in a terminal, JSON lines when piped"),
             ("memtui watch --json | jq -r '.changes[].address'", "one JSON object a line"),
         ),
-        "First comes what changed while nobody watched, if anything, then a line with `health`: from there on nothing is "
-        "missed. Each line is written out at once.",
+        "First comes what changed while nobody watched, if anything, then a line with `health`: from there on nothing "
+        "is missed. Each line is written out at once.",
         "one object a line: changes, touched, roots, notices, health",
     ),
 )
