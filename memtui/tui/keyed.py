@@ -21,6 +21,9 @@ from memtui.tui.prefix import HINT_AFTER, Sequences
 
 T = TypeVar("T")
 
+STAY_IN_TEXT = frozenset({"escape", "tab", "shift+tab"})
+"""Keys that mean something else where text is typed."""
+
 
 class KeyedScreen(Screen[T]):
     """A screen that runs actions."""
@@ -36,6 +39,8 @@ class KeyedScreen(Screen[T]):
         self.table = tuple(table)
         self._sequences = Sequences(keymap(self.ROOMS, self.table))
         self._gate = KeyGate()
+        keys = keymap(["everywhere"], self.table)
+        self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
 
     # For subclasses
 
@@ -84,6 +89,7 @@ class KeyedScreen(Screen[T]):
     def on_key(self, event: events.Key) -> None:
         """Take a key that no text field wanted."""
         if self.typing:
+            self._beside_text(event)
             return
         if self.take_text(event.key, event.character):
             event.stop()
@@ -108,6 +114,13 @@ class KeyedScreen(Screen[T]):
                 self.say("That looked like a paste, so it was ignored: this list takes single keys.", "warning")
             case Verdict.DROP:
                 pass
+
+    def _beside_text(self, event: events.Key) -> None:
+        """Take a key that a text field had no use for: only those that work everywhere and are no text."""
+        action = self._everywhere.get(event.key)
+        if action is not None and event.key not in STAY_IN_TEXT:
+            event.stop()
+            self.attempt(action)
 
     def _special(self, event: events.Key, action: Action | None) -> None:
         """Take a key that is no character."""

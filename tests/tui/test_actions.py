@@ -1,0 +1,109 @@
+"""One table of actions: its keys do not clash, overrides are checked, and the docs page is made from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.tui.actions import (
+    ACTIONS,
+    BROWSER_ROOMS,
+    BY_ID,
+    ROOMS,
+    in_room,
+    keymap,
+    keys_page,
+    shown_keys,
+    with_overrides,
+)
+from memtui.tui.commands import ELSEWHERE
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_ids_are_unique_and_rooms_are_known() -> None:
+    assert len(BY_ID) == len(ACTIONS)
+    assert {action.room for action in ACTIONS} <= set(ROOMS)
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.id)
+def test_each_action_has_a_key_a_label_and_a_sentence(action: object) -> None:
+    found = BY_ID[action.id]  # type: ignore[attr-defined]
+    assert found.keys
+    assert all(key == key.strip() and key for key in found.keys)
+    assert len(found.label.split()) <= 3
+    assert found.help.endswith(".")
+
+
+@pytest.mark.parametrize("rooms", [BROWSER_ROOMS, ("picker",), ("editor",), ("conflict",), ("gone",)])
+def test_no_key_means_two_things_on_one_screen(rooms: tuple[str, ...]) -> None:
+    keys = [key for action in in_room(*rooms) for key in action.keys]
+    assert len(keys) == len(set(keys))
+    firsts = {key.split(" ")[0] for key in keys if " " in key}
+    assert not firsts & set(keys)
+
+
+def test_no_single_key_destroys() -> None:
+    assert BY_ID["trash"].keys == ("d t",)
+
+
+def test_keys_no_terminal_can_tell_apart_are_not_used() -> None:
+    forbidden = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bracket", "shift+enter", "ctrl+enter"}
+    taken_by_others = {"ctrl+b", "f10", "f11", "f5", "f12", "ctrl+t", "ctrl+n", "alt+enter"}
+    assert not [action.id for action in ACTIONS if (forbidden | taken_by_others) & set(action.keys)]
+
+
+def test_the_docs_page_is_the_table() -> None:
+    assert (ROOT / "docs/keys.md").read_text() == keys_page()
+
+
+def test_an_override_replaces_all_keys() -> None:
+    table, problems = with_overrides({"pin": "P, f6"})
+    assert not problems
+    assert keymap(["memory"], table)["P"].id == "pin"
+    assert "p" not in keymap(["memory"], table)
+
+
+def test_an_unknown_name_is_reported_with_a_suggestion() -> None:
+    _, problems = with_overrides({"pinn": "P"})
+    assert problems == ("No action is called 'pinn'. Did you mean 'pin'?",)
+
+
+def test_a_clash_is_reported() -> None:
+    _, problems = with_overrides({"pin": "n"})
+    assert any(problem.startswith("n is used by new and pin") for problem in problems)
+
+
+def test_a_key_that_hides_a_sequence_is_a_clash() -> None:
+    _, problems = with_overrides({"pin": "d"})
+    assert any("d is used by" in problem and "trash" in problem for problem in problems)
+
+
+def test_no_key_at_all_keeps_the_old_one() -> None:
+    table, problems = with_overrides({"pin": " , "})
+    assert keymap(["memory"], table)["p"].id == "pin"
+    assert problems == ("'pin' was given no key; it keeps p.",)
+
+
+def test_earlier_rooms_win() -> None:
+    assert keymap(["picker", "view"])["x"].id == "pick_seen"
+    assert keymap(["view", "picker"])["x"].id == "seen"
+
+
+def test_keys_are_written_as_people_do() -> None:
+    assert shown_keys(BY_ID["page_down"]) == "page down"
+    assert shown_keys(BY_ID["back"]) == "esc"
+
+
+def test_parts_of_the_screen_are_named_by_their_methods() -> None:
+    from memtui.tui.copying import Copying
+    from memtui.tui.filtering import Filtering
+    from memtui.tui.verbs import Verbs
+    from memtui.tui.viewing import Viewing
+
+    parts = {"copying": Copying, "filtering": Filtering, "verbs": Verbs, "viewing": Viewing}
+    for id_, path in ELSEWHERE.items():
+        part, _, method = path.partition(".")
+        assert id_ in BY_ID
+        assert callable(getattr(parts[part], method))

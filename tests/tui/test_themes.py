@@ -1,0 +1,60 @@
+"""Every theme of ours can be read, and NO_COLOR never ends in black on black."""
+
+from __future__ import annotations
+
+import pytest
+from textual.color import Color
+from textual.theme import Theme
+
+from memtui.tui.themes import DEFAULT, MONOCHROME, THEMES, choose
+
+KNOWN = frozenset(theme.name for theme in THEMES)
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast ratio of the accessibility guidelines."""
+
+    def light(color: Color) -> float:
+        parts = [part / 255 for part in (color.r, color.g, color.b)]
+        r, g, b = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_every_ink_can_be_read(theme: Theme) -> None:
+    back = Color.parse(theme.background or "")
+    inks = {name: getattr(theme, name) for name in ("foreground", "accent", "error", "warning", "success")}
+    inks["primary-lighten"] = theme.variables["primary-lighten"]
+    low = {name: round(contrast(Color.parse(ink), back), 2) for name, ink in inks.items()}
+    assert all(ratio >= 4.5 for ratio in low.values()), low
+
+
+@pytest.mark.parametrize("name", ["memtui-contrast", "memtui-contrast-light"])
+def test_high_contrast_is_high(name: str) -> None:
+    theme = next(theme for theme in THEMES if theme.name == name)
+    assert contrast(Color.parse(theme.foreground or ""), Color.parse(theme.background or "")) >= 15
+
+
+def test_colour_blind_themes_do_not_set_red_against_green() -> None:
+    for theme in (theme for theme in THEMES if "blue-orange" in theme.name):
+        good, bad = Color.parse(theme.success or ""), Color.parse(theme.error or "")
+        assert good.b > good.g > good.r
+        assert bad.r > bad.g > bad.b
+
+
+def test_no_color_forces_the_monochrome_one() -> None:
+    assert choose("textual-ansi", no_color=True, known=KNOWN) == (MONOCHROME, "")
+
+
+def test_auto_is_ours_and_unknown_is_said() -> None:
+    assert choose("auto", no_color=False, known=KNOWN) == (DEFAULT, "")
+    name, problem = choose("nice", no_color=False, known=KNOWN)
+    assert name == DEFAULT
+    assert "'nice'" in problem
+
+
+def test_a_known_one_is_used() -> None:
+    assert choose("memtui-light", no_color=False, known=KNOWN) == ("memtui-light", "")
