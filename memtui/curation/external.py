@@ -76,7 +76,7 @@ def editor_command(setting: str | None, *, which: Callable[[str], str | None] | 
         which: finds a program; `shutil.which` when not given.
 
     Raises:
-        RefusedError: `E_DISABLED`, when no editor is set or it is not installed, or the setting cannot be read.
+        RefusedError: `E_EDITOR`, when no editor is set or it is not installed, or the setting cannot be read.
     """
     find = which or shutil.which
     try:
@@ -100,7 +100,7 @@ def editor_command(setting: str | None, *, which: Callable[[str], str | None] | 
 
 def _no_editor(message: str) -> RefusedError:
     hint = "Set MEMTUI_EDITOR, VISUAL or EDITOR to a command such as vim."
-    return RefusedError(message, code="E_DISABLED", hint=hint)
+    return RefusedError(message, code="E_EDITOR", hint=hint)
 
 
 class PrivateCopy:
@@ -169,7 +169,7 @@ def run_in_terminal(command: EditorCommand, path: str) -> int:
         The editor's exit status.
 
     Raises:
-        RefusedError: `E_DISABLED`, when it cannot be started.
+        RefusedError: `E_EDITOR`, when it cannot be started.
     """
     try:
         return subprocess.run([*command.argv, path], check=False).returncode
@@ -184,7 +184,7 @@ def run_in_window(command: EditorCommand, path: str) -> int:
         The editor's exit status.
 
     Raises:
-        RefusedError: `E_DISABLED`, when it cannot be started.
+        RefusedError: `E_EDITOR`, when it cannot be started.
     """
     try:
         done = subprocess.run(

@@ -29,7 +29,9 @@ def _roots(status: tuple[RootStatus, ...]) -> list[Finding]:
         access = "read-only" if one.root.read_only else "writable" if one.writable else "not writable for you"
         level = "warning" if not one.writable and not one.root.read_only else "ok"
         advice = "Check the owner and the permission bits." if level == "warning" else ""
-        found.append(Finding(level, name, f"{one.files:,} memories, {one.bytes:,} bytes, {access}.", advice))
+        found.append(
+            Finding(level, name, f"{_many(one.files, 'memory', 'memories')}, {one.bytes:,} bytes, {access}.", advice)
+        )
         for problem in one.problems:
             advice = f"`memtui roots --accept {one.root.id}` accepts it." if problem.code == "unreviewed" else ""
             found.append(Finding("note" if problem.code == "unreviewed" else "warning", name, problem.text, advice))
@@ -49,7 +51,13 @@ def _ledger(ledger: Ledger) -> list[Finding]:
         advice = "It is replaced by the newest good backup when the damage is met; all memories stay readable."
         return [Finding("error", "ledger", f"{ledger.path} is damaged: {answer}.", advice)]
     size = os.stat(ledger.path).st_size
-    found = [Finding("ok", "ledger", f"{ledger.path} is sound, {size:,} bytes, {len(ledger.backups())} backups.")]
+    found = [
+        Finding(
+            "ok",
+            "ledger",
+            f"{ledger.path} is sound, {size:,} bytes, {_many(len(ledger.backups()), 'backup', 'backups')}.",
+        )
+    ]
     mode = os.stat(ledger.directory).st_mode & 0o777
     if mode & 0o077:
         text = f"{ledger.directory} is open to others (mode {mode:03o})."
@@ -109,3 +117,7 @@ def _platform(ledger: Ledger) -> list[Finding]:
         return found  # the ledger's own finding says why
     found.append(Finding("ok", "platform: SQLite", about))
     return found
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"

@@ -173,9 +173,11 @@ class Roots:
         from memtui.engine import recovery
         from memtui.engine.locks import RootLock
 
+        made = False
         with self._guard:
             handle = self._handles.get(root.id)
             if create and _identity(root) is None:
+                made = True
                 try:
                     fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
                 except OSError as error:
@@ -184,6 +186,8 @@ class Roots:
             if handle is None:
                 handle = self._handles[root.id] = RootHandle(root)
             uid, _ = self._uid(root, handle.identity)
+            if made and root.in_checkout:
+                self._ledger().accept(uid)  # no repository can have planted what memtui has just made
             # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
             name = f"root-{sha256_hex(os.fsencode(os.path.realpath(root.path)))[:16]}.lock"
             lock = self._locks.get(name)

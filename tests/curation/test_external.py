@@ -48,7 +48,7 @@ def test_without_a_setting_a_common_editor_is_used() -> None:
 def test_no_editor_is_a_refusal_with_the_next_step(setting: str, message: str) -> None:
     with pytest.raises(RefusedError, match=message) as refused:
         editor_command(setting, which=lambda _: None)
-    assert refused.value.code == "E_DISABLED"
+    assert refused.value.code == "E_EDITOR"
     assert "EDITOR" in refused.value.hint
 
 

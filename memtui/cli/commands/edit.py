@@ -144,7 +144,7 @@ class _Flow:
         if status != 0:
             raise RefusedError(
                 f"{self._editor.name} ended with status {status}.",
-                code="E_DISABLED",
+                code="E_EDITOR",
                 unharmed="The memory is as it was.",
                 hint="Leave the editor without an error to save.",
                 details={"status": status},

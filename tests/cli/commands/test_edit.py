@@ -111,7 +111,7 @@ def test_a_refused_text_is_kept(here: Cli, editor: Editor, memory: Path, home: P
 def test_a_missing_editor_says_how_to_name_one(here: Cli, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTUI_EDITOR", "no-such-editor")
     result = here("edit", "notes/edited.md", "--json")
-    assert (result.status, result.error["code"]) == (5, "E_DISABLED")
+    assert (result.status, result.error["code"]) == (5, "E_EDITOR")
     assert "MEMTUI_EDITOR" in str(result.error["hint"])
 
 
