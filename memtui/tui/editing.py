@@ -227,9 +227,6 @@ class Editing(Opening):
             case intents.LeaveAsked():
                 self.write_drafts()
                 self.wishes.left()
-            case intents.RenameAsked():
-                if self.address is not None:
-                    self.wishes.rename(self.address)
             case _:
                 self._handle_more(event)
 
@@ -239,6 +236,10 @@ class Editing(Opening):
         match event:
             case intents.ExternalAsked():
                 editing_extras.edit_outside(self)
+            case intents.RenameAsked():
+                editing_extras.ask_name(self)
+            case intents.Renamed():
+                editing_extras.rename(self, event.value)
             case intents.DescribeAsked():
                 editing_extras.ask_description(self)
             case intents.Described():

@@ -6,11 +6,11 @@ Apart from the flows, so that a conflict or an external editor needs no more of 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from memtui.engine.model import Actor, Address
+from memtui.engine.model import Actor, Address, Root
 from memtui.errors import MemtuiError
 from memtui.tui import editing_jobs as jobs
 from memtui.tui.actions import ACTIONS, Action
@@ -36,8 +36,8 @@ class Wishes(NamedTuple):
 
     left: Callable[[], None]
     """The user wants to be back in the tree."""
-    rename: Callable[[Address], None]
-    """The user wants another name for the open memory."""
+    roots: Callable[[], Mapping[str, Root]]
+    """The roots there are, by id: where a typed name can lead."""
     editor_command: str
     private_folder: str
     """Where copies for the external editor may be made; outside every root."""
@@ -54,7 +54,7 @@ class Wishes(NamedTuple):
 class EditingBase:
     """The workbench, as far as editing needs it."""
 
-    def __init__(self, app: App[object], bridge: Bridge, wishes: Wishes) -> None:
+    def __init__(self, app: App[Any], bridge: Bridge, wishes: Wishes) -> None:
         """Join the parts.
 
         Args:

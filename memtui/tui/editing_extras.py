@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from memtui.curation.external import EditorCommand, PrivateCopy, editor_command, run_in_terminal, run_in_window
-from memtui.engine.model import Conflict, Draft, Saved, Snapshot, Unchanged
+from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError
 from memtui.tui import editing_jobs as jobs
 from memtui.tui.bridge import WRITE
+from memtui.tui.placing import rename_target
 from memtui.tui.text_form import read_form
 
 if TYPE_CHECKING:
@@ -195,6 +196,60 @@ def _beside(
         what=f"run {command.name}",
         otherwise=failed,
         lane=f"window-{copy.path}",
+    )
+
+
+def ask_name(editing: Editing) -> None:
+    """f2: ask for another name."""
+    editor, address = editing.editor, editing.address
+    if address is None:
+        return
+    if editor.refusal:
+        editor.say(f"{editor.refusal[:1].upper()}{editor.refusal[1:]}.")
+        return
+    start = rename_target((address,), None)
+    editor.ask_name(start.text, start.cursor)
+
+
+def rename(editing: Editing, value: str) -> None:
+    """Rename or move the open memory; what is typed goes with it."""
+    subject = editing.editor.subject
+    if subject is None:
+        return
+    old, actor, sha256 = subject.address, editing.actor, subject.disk_sha256
+    target = rename_target((old,), None).read(value, editing.wishes.roots())
+    new = target.address
+    if target.problem or new == old:
+        editing.editor.say(target.problem or "That is its name already.")
+        return
+
+    def renamed(done: Done | None) -> None:
+        editing.saving = False
+        error = next((outcome.error for outcome in done.outcomes if outcome.error), None) if done else None
+        failed = done is not None and not all(outcome.ok for outcome in done.outcomes)
+        if failed:
+            editing.editor.say(str(error) if error else "Somebody else saved first, so it keeps its name. Try again.")
+        else:
+            editing.renamed(old, new)
+            editing.editor.say(f"Renamed to {new}." + (" u in the tree takes it back." if done else ""))
+        editing.refresh_row(old)
+        editing.refresh_row(new)
+        editing.look()
+
+    def refused(error: MemtuiError) -> None:
+        editing.saving = False
+        editing.editor.say(str(error))
+
+    if sha256 is None:
+        renamed(None)
+        return
+    editing.saving = True
+    editing.run(
+        lambda engine: engine.rename(old, new, actor=actor),
+        renamed,
+        what=f"rename {old}",
+        otherwise=refused,
+        lane=WRITE,
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from memtui.curation.merge import CONFLICT, THEIRS, YOURS
-from memtui.engine.model import Actor, Address, Conflict, Draft, Listing, Memory, Root, Saved, Snapshot, Unchanged
+from memtui.engine.model import Actor, Address, Conflict, Done, Draft, Listing, Memory, Root, Saved, Snapshot, Unchanged
 from memtui.errors import NotFoundError
 from memtui.tui.merge_session import MergeSession, bytes_of
 from memtui.tui.open_memory import Sides
@@ -44,6 +44,10 @@ class Verbs(Protocol):
 
     def create(self, address: Address, text: str | bytes, /, *, actor: Actor) -> Saved | Unchanged:
         """Create a memory."""
+        ...
+
+    def rename(self, address: Address, new: Address, /, *, actor: Actor) -> Done:
+        """Rename or move a memory."""
         ...
 
     def resolve(self, text: str, /) -> Address:

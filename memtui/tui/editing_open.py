@@ -6,7 +6,7 @@ comes back by itself, one that outlived a death is asked about, and a draft is o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.model import Address, Draft, Snapshot
 from memtui.tui import editing_jobs as jobs
@@ -30,7 +30,7 @@ DRAFTS = "drafts"
 class Opening(EditingBase):
     """Opens memories, keeps drafts."""
 
-    def __init__(self, app: App[object], bridge: Bridge, editor: MemoryEditor, wishes: Wishes) -> None:
+    def __init__(self, app: App[Any], bridge: Bridge, editor: MemoryEditor, wishes: Wishes) -> None:
         """Join the parts; `editor` is mounted already."""
         super().__init__(app, bridge, wishes)
         self.editor = editor

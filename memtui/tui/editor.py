@@ -96,6 +96,10 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         """Ask for the description, starting from the present one."""
         self.query_one(EditorPrompt).ask("description", value)
 
+    def ask_name(self, value: str, cursor: int) -> None:
+        """Ask for another name, starting from the present one with the cursor at a place in it."""
+        self.query_one(EditorPrompt).ask("rename or move", value, cursor)
+
     @on(QuestionBar.Answered)
     def _answered(self, event: QuestionBar.Answered) -> None:
         event.stop()
@@ -107,7 +111,8 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
     def _described(self, event: EditorPrompt.Answered) -> None:
         event.stop()
         self.text_area.focus()
-        self.post_message(intents.Described(self, event.value))
+        wish = intents.Described if event.word == "description" else intents.Renamed
+        self.post_message(wish(self, event.value))
 
     @on(EditorPrompt.Closed)
     @on(FindBar.Closed)

@@ -101,9 +101,10 @@ class EditorPrompt(Horizontal):
     class Answered(Message):
         """The line, after enter."""
 
-        def __init__(self, value: str) -> None:
-            """Carry what was typed."""
+        def __init__(self, word: str, value: str) -> None:
+            """Carry what was asked for and what was typed."""
             super().__init__()
+            self.word = word
             self.value = value
 
     class Closed(Message):
@@ -114,12 +115,15 @@ class EditorPrompt(Horizontal):
         yield Label("", markup=False)
         yield SafeInput(select_on_focus=False, compact=True)
 
-    def ask(self, word: str, value: str) -> None:
+    _word = ""
+
+    def ask(self, word: str, value: str, cursor: int | None = None) -> None:
         """Show the prompt with a first value and take the focus."""
+        self._word = word
         self.query_one(Label).update(Content(f"{word}:"))
         line = self.query_one(Input)
         line.value = " ".join(visible(value).split())
-        line.cursor_position = len(line.value)
+        line.cursor_position = len(line.value) if cursor is None else cursor
         self.display = True
         line.focus()
 
@@ -131,7 +135,7 @@ class EditorPrompt(Horizontal):
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.close()
-        self.post_message(self.Answered(event.value))
+        self.post_message(self.Answered(self._word, event.value))
 
     def on_key(self, event: events.Key) -> None:
         """esc closes."""

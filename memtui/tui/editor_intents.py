@@ -46,7 +46,20 @@ class CompareAsked(Intent):
 
 
 class RenameAsked(Intent):
-    """f2."""
+    """f2: the new name is to be asked for."""
+
+
+class Answer(Intent):
+    """A line was typed."""
+
+    def __init__(self, editor: EditorCore, value: str) -> None:
+        """Carry what was typed."""
+        super().__init__(editor)
+        self.value = value
+
+
+class Renamed(Answer):
+    """The new name was typed."""
 
 
 class DescribeAsked(Intent):
@@ -57,13 +70,8 @@ class Looked(Intent):
     """The user has seen what somebody else changed."""
 
 
-class Described(Intent):
+class Described(Answer):
     """The new description was typed."""
-
-    def __init__(self, editor: EditorCore, value: str) -> None:
-        """Carry the description."""
-        super().__init__(editor)
-        self.value = value
 
 
 class DraftDue(Intent):

@@ -50,7 +50,7 @@ class EditorHost:
         settings = screen.facts.settings
         wishes = Wishes(
             left=self.leave,
-            rename=screen.verbs.rename,
+            roots=lambda: screen.forest.roots,
             editor_command=settings.editor,
             private_folder=settings.state_dir,
             when_mergeable=settings.merge_when_mergeable,

@@ -335,3 +335,20 @@ async def test_letters_never_overtake_a_key_that_moves(tmp_path: Path) -> None:
         for key, character in (("down", None), ("end", None), ("x", "x"), ("home", None), ("y", "y")):
             bench.editor.text_area.post_message(events.Key(key, character))
         await until(pilot, lambda: bench.editor.text_area.text == "one\nytwox\n")
+
+
+async def test_f2_renames_and_the_draft_goes_with_it(tmp_path: Path) -> None:
+    bench = make(tmp_path, {"a.md": b"one\n"})
+    async with bench.run_test() as pilot:
+        await opened(bench, pilot)
+        await pilot.press("x", "f2")
+        await until(pilot, lambda: bench.focused is not bench.editor.text_area and bench.focused is not None)
+        await pilot.press("2", "enter")
+        await until(pilot, lambda: bench.path("a2.md").exists())
+        await until(pilot, lambda: bench.flow.address == address("a2.md"))
+        assert not bench.path("a.md").exists()
+        assert bench.path("a2.md").read_bytes() == b"one\n"
+        assert bench.editor.text_area.text == "xone\n"
+        await until(pilot, lambda: [d.address for d in bench.engine.drafts()] == [address("a2.md")])
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: bench.path("a2.md").read_bytes() == b"xone\n")

@@ -42,7 +42,6 @@ class Bench(App[None]):
         self.bridge = Bridge(self.engine, actor=ACTOR, read_only=read_only)
         self.command = editor_command
         self.left = 0
-        self.renames: list[Address] = []
         self.failures: list[MemtuiError] = []
         self.flow: Editing
 
@@ -53,7 +52,7 @@ class Bench(App[None]):
         self.bridge.attach(self, self)
         wishes = Wishes(
             left=self.count_left,
-            rename=self.renames.append,
+            roots=lambda: {self.root.id: self.root},
             editor_command=self.command,
             private_folder=str(self.folder / "private"),
         )
