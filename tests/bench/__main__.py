@@ -19,6 +19,7 @@ NAMES = {
     "read": "reads",
     "list": "lists",
     "command": "commands",
+    "watch": "watches",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from functools import cache
 
 from memtui.engine import Engine
 from memtui.engine.model import Root
@@ -70,15 +71,22 @@ RACY = 2.2
 """Seconds after which a change of a file's status is old enough for its stat to be believed; a bit more than ours."""
 
 
+@cache
+def _lines() -> list[str]:
+    """Lines to put texts together from: drawing each word anew would take longer than writing the files."""
+    choose = random.Random(1)
+    return [" ".join(choose.choices(WORDS, k=11)) + "\n" for _ in range(509)]
+
+
 def text(size: int, seed: int = 0) -> str:
     """A memory of exactly so many bytes: front matter, then lines of words; another one for each seed."""
-    choose = random.Random(seed)
+    lines = _lines()
     pieces = [f"---\ndescription: What number {seed} is about, in one line\n---\n"]
-    length = len(pieces[0])
+    length, line = len(pieces[0]), seed
     while length < size:
-        line = " ".join(choose.choices(WORDS, k=11)) + "\n"
-        pieces.append(line)
-        length += len(line)
+        line = (line * 31 + 7) % len(lines)
+        pieces.append(lines[line])
+        length += len(lines[line])
     return "".join(pieces)[: size - 1] + "\n"
 
 
