@@ -23,6 +23,7 @@ from memtui.tui.bars import Line
 from memtui.tui.bridge import Bridge
 from memtui.tui.chrome import Chrome
 from memtui.tui.commands import Commands
+from memtui.tui.drafts import offer_words
 from memtui.tui.editor_intents import Intent
 from memtui.tui.keyed import KeyedScreen
 from memtui.tui.panes import Panes
@@ -76,6 +77,7 @@ class BrowserScreen(KeyedScreen[None]):
         self.chrome = Chrome(self)
         self.panes = Panes(self)
         self.prompt: Prompt | None = None
+        self._drafts_told = False
         """The line of text being typed in the footer."""
         self.editing = False
         """Whether the editor is shown."""
@@ -191,8 +193,12 @@ class BrowserScreen(KeyedScreen[None]):
             self.host.rows_changed({memory.address for memory in event.rows} | set(event.gone))
 
     def on_drafts_changed(self, event: messages.DraftsChanged) -> None:
-        """Take in which memories have unsaved text."""
+        """Take in which memories have unsaved text; what is left from an earlier run is offered once."""
         self._apply(self.forest.set_drafts(event.drafts))
+        if not self._drafts_told:
+            self._drafts_told = True
+            if event.drafts:
+                self.say(offer_words(event.drafts), "draft")
 
     def on_activity_changed(self, event: messages.ActivityChanged) -> None:
         """Take in the newest entries of the audit."""

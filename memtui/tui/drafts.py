@@ -7,7 +7,7 @@ without asking the event loop anything. Nothing here draws or reaches the engine
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import Draft
@@ -78,6 +78,14 @@ class DraftKeeper:
         for owner, draft in drafts:
             self.write(owner, draft)
         return len(drafts)
+
+
+def offer_words(drafts: Sequence[Draft]) -> str:
+    """Say at the start what an earlier run left unsaved."""
+    names = ", ".join(draft.address.name for draft in drafts[:3]) + (", ..." if len(drafts) > 3 else "")
+    if len(drafts) == 1:
+        return f"A draft was never saved: {names}. Open it to restore or discard it."
+    return f"{len(drafts)} drafts were never saved: {names}. Open each to restore or discard it."
 
 
 class Question(NamedTuple):

@@ -353,3 +353,19 @@ async def test_undo_of_a_merge_brings_back_what_the_agent_wrote(tmp_path: Path) 
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
         bench.engine.undo(actor=ACTOR)
         assert disk(bench) == AGENT_TEXT
+
+
+@pytest.mark.parametrize("size", [(1, 1), (10, 4), (40, 10), (80, 24), (120, 40), (200, 60)])
+async def test_any_size_is_survived_and_decisions_stay(tmp_path: Path, size: tuple[int, int]) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(100, 30)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press("b")
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        await pilot.press("e")
+        await until(pilot, lambda: screen.editing)
+        await pilot.press("escape", "v", "]", "[")
+        await pilot.resize_terminal(100, 30)
+        await until(pilot, lambda: "both, YOURS first" in text_of(screen, "#conflict-title"))
+        assert screen.session.open == ()

@@ -4,7 +4,7 @@ import pytest
 
 from memtui.engine.model import Address, Draft
 from memtui.errors import StorageError
-from memtui.tui.drafts import DraftKeeper, question_for
+from memtui.tui.drafts import DraftKeeper, offer_words, question_for
 
 WHERE = Address("notes", "a.md")
 
@@ -85,3 +85,8 @@ def test_the_question_counts_your_lines_and_tells_of_a_change_since() -> None:
     fresh = question_for(draft("one\nmine\n"), "one\n", "b" * 64)
     assert fresh is not None
     assert fresh.words("11:40").startswith("A draft from 11:40 was never saved: 1 line of yours. ")
+
+
+def test_what_an_earlier_run_left_is_named() -> None:
+    assert offer_words([draft("x")]) == "A draft was never saved: a.md. Open it to restore or discard it."
+    assert offer_words([draft("x")] * 5).startswith("5 drafts were never saved: a.md, a.md, a.md, .... ")

@@ -352,3 +352,17 @@ async def test_f2_renames_and_the_draft_goes_with_it(tmp_path: Path) -> None:
         await until(pilot, lambda: [d.address for d in bench.engine.drafts()] == [address("a2.md")])
         await pilot.press("ctrl+s")
         await until(pilot, lambda: bench.path("a2.md").read_bytes() == b"xone\n")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 2), (20, 5), (200, 60)])
+async def test_any_size_is_survived(tmp_path: Path, size: tuple[int, int]) -> None:
+    bench = make(tmp_path, {"a.md": b"one two three four\n" * 50})
+    async with bench.run_test(size=(80, 24)) as pilot:
+        await opened(bench, pilot)
+        await pilot.resize_terminal(*size)
+        await pilot.press("x", "ctrl+f", "o", "escape")
+        bench.path("a.md").write_bytes(b"other\n")
+        bench.flow.look()
+        await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "! agent saved" in title(bench))
