@@ -355,7 +355,8 @@ def _keep_before(site: Site, address: Address, found: Content) -> None:
     ledger = site.ledger
     record = ledger.record(site.uid, address.path)
     if record is not None and record.sha256 == found.sha:
-        return  # recorded as the current version, so its text is stored
+        ledger.heal(found.data, found.sha)  # recorded as the current version, so its text was stored
+        return
     blob = ledger.store(found.data, found.sha)
     kind = "modified" if record is not None and record.versions else "created"
     at = found.status.st_mtime_ns // 1_000_000

@@ -7,12 +7,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import io_errors, kills
+from tests.faults import io_errors, kills, ledger
 from tests.faults.report import Campaign
 
 CAMPAIGNS: dict[str, Campaign] = {
     "kills": kills.run,
     "io-errors": io_errors.run,
+    "ledger": ledger.run,
 }
 
 

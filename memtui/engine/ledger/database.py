@@ -104,6 +104,18 @@ class Database:
                 database.execute("ROLLBACK")
             raise
 
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let a block fail with `BusyError` rather than wait for another process's transaction."""
+        with self._guard:
+            with self._errors():
+                self._retry(self._connection).set_busy_timeout(0)
+            try:
+                yield
+            finally:
+                if self._db is not None:
+                    self._db.set_busy_timeout(BUSY_MS)
+
     def change_counter(self) -> tuple[int, int]:
         """A pair that differs from an earlier one when any process has committed since."""
         with self._guard, self._errors():
@@ -195,6 +207,8 @@ class Database:
             database.set_busy_timeout(BUSY_MS)
             (version,) = next(iter(database.execute("PRAGMA user_version")))
             if version == LATEST:
+                if not _has_tables(database):
+                    raise apsw.NotADBError("the tables of a ledger are missing")
                 self.mode = "normal"
             elif version > LATEST:
                 self.mode = "newer"
@@ -343,6 +357,13 @@ class Database:
             ) from error
         except apsw.Error as error:
             raise _store_error(error) from error
+        except UnicodeDecodeError as error:
+            raise StorageError(
+                f"A record in the ledger is damaged: {error}.",
+                code="E_STORE_DAMAGED",
+                unharmed="All memories on disk are as they were.",
+                hint="Run `memtui doctor`.",
+            ) from error
 
 
 def backup_time(path: str) -> int:
@@ -372,11 +393,17 @@ def _is_sound(path: str) -> bool:
         database.set_busy_timeout(BUSY_MS)
         if next(iter(database.execute("PRAGMA quick_check(1)")))[0] != "ok":
             return False
-        return bool(next(iter(database.execute("PRAGMA user_version")))[0])
+        return bool(next(iter(database.execute("PRAGMA user_version")))[0]) and _has_tables(database)
     except apsw.Error:
         return False
     finally:
         database.close()
+
+
+def _has_tables(database: apsw.Connection) -> bool:
+    """Whether this is a ledger at all, and not a file somebody put in its place."""
+    names = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return names >= {"roots", "memories", "blobs", "versions", "txns", "audit", "drafts"}
 
 
 def _copy(source: str, target: str) -> None:

@@ -3,11 +3,13 @@
 Pins and uses live here and nowhere else, so that a file can never pin itself.
 """
 
+import contextlib
 import os
 from collections.abc import Iterable, Sequence
 
 from memtui.engine.ledger.database import Database, Row
 from memtui.engine.model import Root
+from memtui.errors import BusyError, StorageError
 from memtui.values import NamedTuple
 
 HALF_LIFE_MS = 7 * 24 * 3_600_000
@@ -82,7 +84,8 @@ class MemoryTable(Database):
             found = self._register(root, path, identity)
         uid, baselined, device, inode = found
         if identity is not None and (device, inode) != identity and self.mode == "normal" and not self.read_only:
-            with self.transaction(durable=False) as db:
+            # Only a help for finding the folder when it moves: whoever just reads does not wait for it.
+            with contextlib.suppress(BusyError, StorageError), self.at_once(), self.transaction(durable=False) as db:
                 db.execute(
                     "UPDATE roots SET path = ?, device = ?, inode = ?, root_id = ? WHERE id = ?",
                     (path, *identity, root.id, uid),

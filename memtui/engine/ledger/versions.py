@@ -63,6 +63,19 @@ class VersionTable(MemoryTable):
             )
             return int(number)
 
+    def heal(self, data: bytes, sha: str) -> None:
+        """Store a text anew unless it can be given back byte for byte; for a text that is about to leave the disk."""
+        found = self.row("SELECT packed, data FROM blobs WHERE sha = ?", (bytes.fromhex(sha),))
+        try:
+            if found is not None and found[1] is not None and unpack(*found) == data:
+                return
+        except (zlib.error, TypeError):
+            pass  # damaged: what is on disk is right
+        packed, body = pack(data)
+        with self.transaction() as db:
+            self.store(data, sha)
+            db.execute("UPDATE blobs SET packed = ?, data = ? WHERE sha = ?", (packed, body, bytes.fromhex(sha)))
+
     def blob_id(self, sha: str) -> int:
         """The row id of a stored text.
 
