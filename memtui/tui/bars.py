@@ -9,12 +9,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import AuditRecord, Health, Memory
-from memtui.safe_text import cell_width, one_line
+from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.actions import Action, shown_key
-from memtui.tui.cells import Look, Run, ago, count_words, fit, size_words
+from memtui.tui.cells import Look, Run, ago, count_words, fit, since, size_words
 from memtui.tui.nodes import Signs
 
 Line = list[Run]
+
+LEAST_TITLE = 22
+"""Cells of a title below which its notes give way."""
 
 
 def spread(left: Sequence[Run], right: Sequence[Run], width: int) -> Line:
@@ -83,14 +86,26 @@ def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain:
     """A pane's title line: `-- Memories ------- 214 files -`; the focused one is reversed and has a `>`."""
     rule = "-" if plain else "─"
     note_width = sum(cell_width(text) for text, _ in notes)
-    room = max(width - 6, 1)
-    shown = one_line(words, room, ascii_tokens=plain)
-    name: Run = (f">{shown} " if focused else f" {shown} ", "title-focus" if focused else "strong")
-    if note_width > width - cell_width(shown) - 7:
+    if width - note_width < LEAST_TITLE:
         notes, note_width = (), 0
+    room = max(width - note_width - (8 if notes else 5), 1)
+    shown = end_of_line(words, room, plain=plain)
+    name: Run = (f">{shown} " if focused else f" {shown} ", "title-focus" if focused else "strong")
     fill = width - 2 - cell_width(name[0]) - note_width - (3 if notes else 0)
     tail: Line = [(" ", "rule"), *notes, (f" {rule}", "rule")] if notes else []
     return [(rule * 2, "rule"), name, (rule * max(fill, 0), "rule"), *tail]
+
+
+def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
+    """Make text safe and at most so many cells wide, keeping its end: of a path that is the name."""
+    safe = visible(text, ascii_tokens=plain)
+    if cell_width(safe) <= width:
+        return safe
+    dots = "..." if plain else "…"
+    start = 0
+    while start < len(safe) and cell_width(safe[start:]) > width - len(dots):
+        start += 1
+    return (dots + safe[start:])[: max(width, 1)]
 
 
 def tree_notes(shown: int, total: int, *, filtered: bool, sort: str, reverse: bool, marked: int, only: str) -> Line:
@@ -118,13 +133,12 @@ def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, L
     first: Line = [(" " + one_line(memory.description or "no description", width - 2, ascii_tokens=look.ascii), "name")]
     if not memory.description:
         first[0] = (first[0][0], "dim")
-    parts = [f"used {memory.uses}x, last {ago(memory.last_used_at, look.now)} ago"] if memory.last_used_at else []
+    parts = [f"used {memory.uses}x, last {since(memory.last_used_at, look.now)}"] if memory.last_used_at else []
     if not parts:
         parts.append("never used")
     parts.append(size_words(memory.bytes))
     who = "you" if memory.actor in ("tui", "cli") else memory.actor.removeprefix("agent:")
-    when = ago(memory.modified_at, look.now)
-    parts.append(f"{who}, {'just now' if when == 'now' else when + ' ago'}")
+    parts.append(f"{who}, {since(memory.modified_at, look.now)}")
     if signs.pinned:
         parts.insert(0, "pinned")
     bar = " | "

@@ -218,7 +218,10 @@ class BrowserScreen(KeyedScreen[None]):
             self.say(notice.text, "warning")
 
     def _apply(self, effect: Effect) -> None:
-        self.memories.placeholder = self.chrome.welcome() if not self.forest.nodes and not self.chrome.loading else ()
+        welcome = self.chrome.welcome() if not self.forest.nodes and not self.chrome.loading else []
+        if welcome != self.memories.placeholder:
+            self.memories.placeholder = welcome
+            self.memories.repaint()
         self.memories.apply(effect)
         self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited[0] in self.forest.nodes:
@@ -328,6 +331,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def show_error(self, what: str, error: MemtuiError) -> None:
         """Show what could not be done, what is unharmed, and what to do."""
+        self.chrome.loading = False
         self.say(f"Could not {what}: {error.message} {error.hint}".strip() + f" ({error.code})", "error")
 
     def show_hint(self, line: Line | None) -> None:

@@ -57,6 +57,12 @@ def ago(then: int, now: int) -> str:
     return f"{min(seconds // 31_557_600, 999)}y"
 
 
+def since(then: int, now: int) -> str:
+    """Say when: `just now`, `12m ago`."""
+    words = ago(then, now)
+    return "just now" if words == "now" else f"{words} ago"
+
+
 def size_words(size: int) -> str:
     """Say a size: `912 B`, `2.1 kB`, `88 kB`, `1.4 MB`."""
     if size < 1000:
@@ -114,7 +120,7 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
     style = "folder" if node.kind == FOLDER else "scope"
     width = columns.name if node.kind != SCOPE else columns.name + max(columns.description - 20, 0)
     sums = sum_runs(node.signs)
-    tail = count_words(node.files, "file")
+    tail = count_words(node.files, "file") + (" " if node.files == 1 else "")
     tail += f"{size_words(node.bytes) if node.kind != FOLDER else '':>8}"
     room = columns.width - 2
     if columns.description <= 0:

@@ -146,18 +146,15 @@ class Chrome:
         """What is shown below the tree when there is no memory at all."""
         lines: list[Line] = [[], [("  No memories yet. ", "strong"), ("memtui looked here:", "name")]]
         for root in list(self._screen.forest.roots.values())[:8]:
-            lines.append([(f"    {root.id:<20} ", "folder"), (root.path, "dim")])
+            lines += [[(f"    {root.id}", "folder")], [(f"      {root.path}", "dim")]]
         new, help_ = (self._key(id_) for id_ in ("new", "help"))
         return [
             *lines,
             [],
-            [
-                (f"  {new}", "key"),
-                (" creates the first one   ", "name"),
-                (help_, "key"),
-                (" explains the keys", "name"),
-            ],
-            [("  memtui demo", "key"), (" shows everything on samples, with an agent that keeps writing", "name")],
+            [(f"  {new}", "key"), (" creates the first one", "name")],
+            [(f"  {help_}", "key"), (" explains the keys", "name")],
+            [("  memtui demo", "key"), (" shows everything on samples,", "name")],
+            [("  with an agent that keeps writing", "name")],
         ]
 
     def _key(self, id_: str) -> str:

@@ -51,7 +51,11 @@ class Panes:
         screen, chrome, now = self._screen, self._screen.chrome, self.layout
         left = Container(Lines(chrome.tree_title, id="tree-title"), screen.memories, id="left")
         right = Container(
-            Lines(chrome.side_title, id="side-title"), Lines(chrome.about, id="about"), screen.page_view, id="right"
+            Lines(chrome.side_title, id="side-title"),
+            Lines(chrome.about, id="about"),
+            screen.page_view,
+            id="right",
+            classes=self._edge,
         )
         yield Lines(chrome.header, id="header", ground="bar")
         yield Container(left, right, *([self._info()] if now.info else []), id="body")
@@ -62,7 +66,12 @@ class Panes:
         yield Lines(chrome.footer, id="footer", ground="bar")
 
     def _info(self) -> Container:
-        return Container(Lines(self._screen.chrome.info_title, id="info-title"), self._screen.info_view, id="info")
+        title = Lines(self._screen.chrome.info_title, id="info-title")
+        return Container(title, self._screen.info_view, id="info", classes=self._edge)
+
+    @property
+    def _edge(self) -> str:
+        return "ascii" if self._screen.facts.ascii else ""
 
     def place(self) -> None:
         """Give every pane its room at this size, mounting those that had none before."""
@@ -76,7 +85,6 @@ class Panes:
         left, right = screen.query_one("#left"), screen.query_one("#right")
         left.display, right.display = bool(now.left), now.right
         left.styles.width = now.left if now.left > 0 else "1fr"
-        right.set_class(screen.facts.ascii, "ascii")
         right.set_class(not now.border, "alone")
         editing = screen.editing
         shown = {"#side-title": not editing, "#page": not editing, "#about": now.about and not editing}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import Address, Memory
 from memtui.tui import bars
 from memtui.tui.bars import Line
-from memtui.tui.cells import Look, ago, size_words
+from memtui.tui.cells import Look, since, size_words
 from memtui.tui.nodes import MEMORY, SCOPE, Node
 from memtui.tui.pages import Page, PageLine, words_page
 
@@ -46,6 +46,8 @@ class Side:
         self._pages: dict[tuple[Address, str | None, bool, int], reading.Shown] = {}
         self._rest: Timer | None = None
         self._looking: Timer | None = None
+        self._arrived = False
+        """A key of the user brought the cursor here, and its text was not shown yet."""
 
     @property
     def memory(self) -> Memory | None:
@@ -71,6 +73,7 @@ class Side:
         self.node = node
         if moved:
             self._stop_looking()
+            self._arrived = by_user
             self.shown = None if self.shown is not None and self.memory is None else self.shown
             if self.mode != INFO:
                 self.mode = PREVIEW
@@ -88,8 +91,6 @@ class Side:
             self._give(kept)
         else:
             self._rest = self._screen.set_timer(REST, self.read)
-        if by_user and moved:
-            self._start_looking()
 
     def _still_true(self, node: Node) -> bool:
         """Whether what is shown is what is on disk; the marks beside it stay until the cursor leaves."""
@@ -169,12 +170,12 @@ class Side:
             for word, on in zip(("pinned", "changed by others", "conflict", "draft"), signs or (), strict=False)
             if on
         ]
-        used = f"{memory.uses}x, last {ago(memory.last_used_at, now)} ago" if memory.last_used_at else "never"
+        used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
         limit = self._screen.write_limit(memory)
         size = f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)
         who = "you" if memory.actor in ("tui", "cli") else memory.actor
         return reading.InfoWords(
-            ", ".join(state) or "nothing special", used, size, f"{ago(memory.modified_at, now)} ago by {who}"
+            ", ".join(state) or "nothing special", used, size, f"{since(memory.modified_at, now)}, by {who}"
         )
 
     def _give(self, shown: reading.Shown) -> None:
@@ -182,6 +183,9 @@ class Side:
         if memory is None or memory.address != shown.address or self.mode != PREVIEW:
             return
         same = self.shown is not None and self.shown.address == shown.address
+        if self._arrived:
+            self._arrived = False
+            self._start_looking()
         if self.shown is shown and self._screen.page_view.page is shown.page:
             return
         self.shown = shown

@@ -41,7 +41,7 @@ how many memories are below and how many of them need you."""
         super().__init__(id="tree")
         self.forest = forest
         self.marks: set[Address] = set()
-        self.placeholder: Sequence[Sequence[Run]] = ()
+        self.placeholder: list[list[Run]] = []
         """Lines below the last row: what to do when there is nothing."""
         self._clock = clock
         self._ascii = ascii_only

@@ -121,4 +121,6 @@ async def shown(
         running = Shown(app, pilot, engine)
         await running.until(lambda: not app.browser.chrome.loading)
         yield running
+        unknown = {name for name, _ in app.paint._made} - set(app.paint._styles)
+        assert not unknown, f"styles nobody defined: {unknown}"
     app.bridge.close()
