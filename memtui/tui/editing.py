@@ -135,7 +135,7 @@ class Editing(Opening):
         self.mine.discard(address)
         self.run(
             lambda engine: jobs.settle_draft(engine, address, result.sha256, data, at),
-            lambda _: self._bridge.refresh_drafts(),
+            lambda _: self.dropped(),
             what="drop a draft",
             lane=DRAFTS,
         )
@@ -225,8 +225,7 @@ class Editing(Opening):
             case intents.CompareAsked():
                 self.look(lambda: self.compare_screen(keep=False))
             case intents.LeaveAsked():
-                self.write_drafts()
-                self.wishes.left()
+                self.leave()
             case _:
                 self._handle_more(event)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.model import Address, Draft, Snapshot
+from memtui.errors import MemtuiError
 from memtui.tui import editing_jobs as jobs
 from memtui.tui import editor_intents as intents
 from memtui.tui.drafts import DraftKeeper, question_for
@@ -83,7 +84,11 @@ class Opening(EditingBase):
             self.editor.text_area.focus()
             self.look(self._go_on)
             return
-        self.put_away()
+        self.keep_then(lambda: self._load(address))
+
+    def _load(self, address: Address) -> None:
+        if not self.put_away():
+            return
         read_only = self._bridge.read_only
         self.run(
             lambda engine: jobs.load(engine, address, read_only=read_only),
@@ -143,8 +148,7 @@ class Opening(EditingBase):
         elif event.answer == "restore":
             self._restore(event.draft)
         else:
-            self.put_away()
-            self.wishes.left()
+            self.leave()
 
     def _restore(self, draft: Draft) -> None:
         """Put a draft back as what it was: an edit of the version it started from."""
@@ -168,12 +172,42 @@ class Opening(EditingBase):
         editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
         self.look(self._go_on)
 
-    def put_away(self) -> None:
-        """Leave what is open: what is typed is on its way to disk, and the pane is empty."""
-        if self.editor.subject is None:
+    def leave(self) -> None:
+        """Go back to the tree, once what is typed is on disk."""
+        self.keep_then(self.wishes.left)
+
+    def keep_then(self, then: Callable[[], None]) -> None:
+        """Bring what is typed to disk and go on; when that fails, say so and stay."""
+        drafts = self.keeper.due()
+        self.mine.update(draft.address for _, draft in drafts)
+        if not drafts:
+            then()
             return
-        self.write_drafts()
+
+        def store(_engine: object) -> None:
+            for owner, draft in drafts:
+                self.keeper.write(owner, draft)
+
+        def stored(_: None) -> None:
+            self._bridge.refresh_drafts()
+            then()
+
+        self.run(store, stored, what="keep a draft", otherwise=self._not_kept, lane=DRAFTS)
+
+    def _not_kept(self, error: MemtuiError) -> None:
+        self.editor.say(f"Your draft could not be kept, so the text stays open. {error}")
+
+    def put_away(self) -> bool:
+        """Empty the pane; what is typed must be on disk, or this does nothing and returns False."""
+        if self.editor.subject is None:
+            return True
+        try:
+            self.keeper.flush()
+        except MemtuiError as error:
+            self._not_kept(error)
+            return False
         self._close()
+        return True
 
     def abandon(self, words: str) -> None:
         """Close a memory that is gone."""
@@ -222,7 +256,12 @@ class Opening(EditingBase):
         def drop(engine: jobs.Verbs) -> None:
             engine.drop_draft(address)
 
-        self.run(drop, lambda _: self._bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)
+        self.run(drop, lambda _: self.dropped(), what="drop a draft", lane=DRAFTS)
+
+    def dropped(self) -> None:
+        """A stored draft is gone; what was typed since then needs a new one."""
+        self._bridge.refresh_drafts()
+        self.write_drafts()
 
     def settle_drafts(self) -> None:
         """Bring what is typed to disk; when nothing is unsaved any more, take the stored draft away."""

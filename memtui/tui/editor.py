@@ -35,7 +35,7 @@ class MemoryEditor(EditorCore):
     DEFAULT_CSS = """
     MemoryEditor { height: 1fr; width: 1fr; }
     MemoryEditor > #editor-said { display: none; }
-    MemoryEditor > MemoryText { height: 1fr; width: 1fr; }
+    MemoryEditor > MemoryText { height: 1fr; width: 1fr; padding: 0; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = room_bindings("editor")

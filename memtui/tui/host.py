@@ -47,6 +47,7 @@ class EditorHost:
         screen = self._screen
         editor = MemoryEditor(id="editor")
         await screen.query_one("#right").mount(editor)
+        editor.text_area.cursor_blink = not screen.facts.calm
         settings = screen.facts.settings
         wishes = Wishes(
             left=self.leave,
@@ -63,8 +64,8 @@ class EditorHost:
 
     def leave(self) -> None:
         """Go back to the tree; what was typed is kept as a draft."""
-        if self._editing is not None:
-            self._editing.put_away()
+        if self._editing is not None and not self._editing.put_away():
+            return
         self._set_active(active=False)
         self._screen.memories.focus()
         self._screen.side.refresh()

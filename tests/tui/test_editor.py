@@ -1,11 +1,14 @@
 """The editor on real files: open, type, save, follow, merge, lose no text."""
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine.model import Address
+from memtui.engine.model import Address, Draft
+from memtui.errors import StorageError
 from memtui.tui.conflict import ConflictScreen
 from memtui.tui.editor_bars import FindBar
 from memtui.tui.file_state import FileState
@@ -366,3 +369,47 @@ async def test_any_size_is_survived(tmp_path: Path, size: tuple[int, int]) -> No
         await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
         await pilot.resize_terminal(80, 24)
         await until(pilot, lambda: "! agent saved" in title(bench))
+
+
+async def test_a_draft_that_cannot_be_kept_keeps_the_text_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = make(tmp_path, {"a.md": b"one\n", "b.md": b"two\n"})
+    async with bench.run_test() as pilot:
+        await opened(bench, pilot)
+
+        def refuse(_: Draft) -> None:
+            raise StorageError("No space left.", code="E_DISK_FULL")
+
+        monkeypatch.setattr(bench.engine, "save_draft", refuse)
+        await pilot.press("x", "escape")
+        await until(pilot, lambda: "Your draft could not be kept" in said(bench))
+        assert bench.left == 0
+        bench.flow.open(address("b.md"))
+        await until(pilot, lambda: "E_DISK_FULL" in said(bench))
+        assert bench.editor.text_area.text == "xone\n"
+        assert not bench.flow.put_away()
+        monkeypatch.undo()
+        await pilot.press("escape")
+        await until(pilot, lambda: bench.left == 1)
+        assert [draft.text for draft in bench.engine.drafts()] == ["xone\n"]
+
+
+async def test_what_is_typed_while_a_save_runs_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = make(tmp_path, {"a.md": b"one\n"})
+    async with bench.run_test() as pilot:
+        await opened(bench, pilot)
+        go_on = threading.Event()
+        save = bench.engine.save
+
+        def slow(*args: Any, **options: Any) -> object:
+            assert go_on.wait(10)
+            return save(*args, **options)
+
+        monkeypatch.setattr(bench.engine, "save", slow)
+        await pilot.press("x", "ctrl+s", "y")
+        await until(pilot, lambda: any(draft.text == "xyone\n" for draft in bench.engine.drafts()))
+        go_on.set()
+        await until(pilot, lambda: bench.path("a.md").read_bytes() == b"xone\n")
+        await until(pilot, lambda: bench.editor.state is FileState.DRAFT)
+        await until(pilot, lambda: [draft.text for draft in bench.engine.drafts()] == ["xyone\n"])
+        draft = bench.engine.drafts()[0]
+        assert draft.base_sha256 == bench.engine.read(address()).sha256
