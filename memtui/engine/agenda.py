@@ -33,6 +33,7 @@ class Agenda:
         self.focused = True
         self.polling = False
         self._scan_at = now
+        self._asked = False
         self._scan_ms = 0
         self._turns = 0
         self._names: dict[str, dict[str, set[str]]] = {}
@@ -52,6 +53,7 @@ class Agenda:
     def scan(self, now: int) -> None:
         """Scan everything next."""
         self._scan_at = min(self._scan_at, now)
+        self._asked = True
 
     def list(self, places: Iterable[tuple[str, str]], now: int) -> None:
         """List folders next: they are watched only from now on."""
@@ -64,7 +66,7 @@ class Agenda:
         if self._names:
             ends.append(max(self._names_at, self._rest_until))
         ends += [
-            max(self._rest_until, min(last + QUIET_MS, first + LONGEST_MS)) for first, last in self._folders.values()
+            max(self._no_list_until, min(last + QUIET_MS, first + LONGEST_MS)) for first, last in self._folders.values()
         ]
         return min(ends)
 
@@ -73,6 +75,7 @@ class Agenda:
         if now >= self._scan_at:
             self._names.clear()
             self._folders.clear()
+            self._asked = False
             self.rest(now)
             return {root_id: Glance() for root_id in root_ids}
         folders: dict[str, set[str]] = {}
@@ -109,7 +112,7 @@ class Agenda:
         if any(glance.everything for glance in glances.values()):
             if not found:
                 self._scan_ms = took
-            if self._scan_at > ended:
+            if not self._asked:
                 self.rest(ended)
         elif any(glance.folders for glance in glances.values()):
             self._no_list_until = ended + took * _LIST_SHARE

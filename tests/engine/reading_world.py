@@ -1,6 +1,7 @@
 """A root on disk, the reading half of the engine on it, and a clock whose hands only the test moves."""
 
 import os
+import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -53,17 +54,34 @@ class Hands:
         self.advance(seconds * 1000)
 
 
+class RealHands(Hands):
+    """The system's clocks, for what really waits."""
+
+    def clock(self) -> int:
+        """Milliseconds since the epoch."""
+        self.wall = time.time_ns() // 1_000_000
+        return self.wall
+
+    def ticks(self) -> int:
+        """Milliseconds that only move forward."""
+        return time.monotonic_ns() // 1_000_000
+
+    def wait(self, seconds: float) -> None:
+        """Wait."""
+        threading.Event().wait(seconds)
+
+
 class ReadingWorld:
     """One root `t` and everything that reads it."""
 
-    def __init__(self, base: Path, *, policy: Policy = PLAIN) -> None:
+    def __init__(self, base: Path, *, policy: Policy = PLAIN, hands: Hands | None = None) -> None:
         """Make an empty root below `base`."""
         self.base = base
         self.folder = base / "root"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.state = base / "state"
         self.root = Root("t", str(self.folder), policy=policy)
-        self.hands = Hands()
+        self.hands = hands or Hands()
         self.open()
 
     def open(self) -> None:
@@ -93,7 +111,7 @@ class ReadingWorld:
         file = self.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data.encode() if isinstance(data, str) else data)
-        at = OLD_NS if old else self.hands.wall * 1_000_000
+        at = OLD_NS if old else self.hands.clock() * 1_000_000
         os.utime(file, ns=(at, at))
         return file
 
