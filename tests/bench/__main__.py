@@ -20,6 +20,7 @@ NAMES = {
     "list": "lists",
     "command": "commands",
     "watch": "watches",
+    "start": "starts",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 

@@ -121,6 +121,7 @@ def compare(
     name: str,
     batch: int = 1,
     less: Callable[[], float] | None = None,
+    clock: "Callable[[Callable[[], object], int], float] | None" = None,
 ) -> Figure:
     """Run two jobs in turn and give the median of the rounds' ratios.
 
@@ -131,14 +132,16 @@ def compare(
         name: what the yardstick is.
         batch: how often a job is repeated inside one timing, for jobs of microseconds.
         less: seconds to take off ours: work the limit allows on top of the yardstick.
+        clock: how long a batch of a job takes, in seconds, for jobs that begin and end before and behind what counts.
     """
+    clock = clock or timed
     own: list[float] = []
     other: list[float] = []
     with _quiet():
         for round_ in range(rounds + 1):
             pair = [(ours, own), (theirs, other)]
             for job, times in pair if round_ % 2 else reversed(pair):
-                times.append(timed(job, batch))
+                times.append(clock(job, batch))
     del own[0], other[0]
     allowed = less() if less is not None else 0.0
     ratios = [(mine - allowed) / yardstick for mine, yardstick in zip(own, other, strict=True)]

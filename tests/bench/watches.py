@@ -20,9 +20,9 @@ from typing import Any, Self
 
 from tests.bench import world
 from tests.bench.case import Case, Figure, Plan, latency
+from tests.bench.commands import START
 
 LIMIT_MS = 250.0
-START = "import sys; from memtui.__main__ import main; sys.exit(main())"
 PAUSE = (0.05, 0.4)
 """Seconds between two writes, from and to."""
 PATIENCE = 10.0

@@ -1,0 +1,111 @@
+"""A program in a pseudo-terminal whose answers are timed: bytes as they come, with nothing between to slow them.
+
+It exists beside `tests.terminal` because drawing the screen takes this process longer than the program under test.
+"""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from tests.terminal import KEYS
+
+COLUMNS, ROWS = 120, 40
+
+
+class Screen:
+    """One program; its output is read only when somebody waits for something."""
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], *, cwd: str | None = None) -> None:
+        """Start it; `started` is when.
+
+        Args:
+            command: the program and its arguments.
+            env: its whole environment.
+            cwd: its working directory; the home folder of `env` if not given.
+        """
+        self.raw = bytearray()
+        size = struct.pack("HHHH", ROWS, COLUMNS, 0, 0)
+        self.started = time.monotonic()
+        self.pid, self._master = pty.fork()
+        if not self.pid:
+            try:
+                fcntl.ioctl(0, termios.TIOCSWINSZ, size)
+                os.chdir(cwd or env["HOME"])
+                os.execve(command[0], [*command], {**env})
+            finally:
+                os._exit(127)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self._master)
+
+    def pump(self, seconds: float) -> bool:
+        """Take what the program wrote, waiting at most this long for the first of it; False when there was nothing."""
+        if not select.select([self._master], [], [], max(0.0, seconds))[0]:
+            return False
+        try:
+            data = os.read(self._master, 1 << 18)
+        except OSError:  # Linux reports the end of the program as EIO.
+            data = b""
+        assert data, f"the program ended; its last words:\n{self.raw[-2000:].decode('utf-8', 'replace')}"
+        self.raw += data
+        return True
+
+    def wait_for(self, *texts: bytes, after: int = 0, seconds: float = 20.0) -> float:
+        """Wait until these bytes were written behind an offset; gives the moment."""
+        end = time.monotonic() + seconds
+        left = list(texts)
+        while True:
+            left = [text for text in left if self.raw.find(text, after) < 0]
+            now = time.monotonic()
+            if not left:
+                return now
+            assert now < end, f"{left} did not come; the last bytes are {bytes(self.raw[-2000:])!r}"
+            self.pump(end - now)
+
+    def settle(self, quiet: float = 0.3, *, seconds: float = 20.0) -> float:
+        """Wait until nothing was written for a while; gives the moment of the last byte."""
+        end = time.monotonic() + seconds
+        last = time.monotonic()
+        while self.pump(quiet):
+            last = time.monotonic()
+            assert last < end, "the program never stops drawing"
+        return last
+
+    def watch(self, seconds: float) -> int:
+        """Take what comes for a while; gives how many bytes that was."""
+        before, end = len(self.raw), time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.pump(left)
+        return len(self.raw) - before
+
+    def press(self, key: str) -> float:
+        """Send one key, by name or as the character itself; gives the moment."""
+        now = time.monotonic()
+        os.write(self._master, KEYS.get(key, key).encode())
+        return now
+
+    def memory(self) -> int:
+        """Resident memory now, in bytes."""
+        with open(f"/proc/{self.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def processor(self) -> float:
+        """Seconds of processor time used so far, of all its threads."""
+        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
