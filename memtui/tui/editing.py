@@ -191,7 +191,10 @@ class Editing(Opening):
     def adopt(self, snapshot: Snapshot, words: str) -> None:
         """Show a text that was just written as what is open now."""
         self.look_after()
+        yours = self.editor.data if self.editor.dirty else None
         if self.editor.put(snapshot.bytes):
+            if yours is not None:
+                self.editor.merged(yours, snapshot)
             self.editor.saved(snapshot)
         else:
             self.editor.open(snapshot.address, snapshot, limit=self.editor.text_area.byte_limit)

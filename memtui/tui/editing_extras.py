@@ -16,6 +16,7 @@ from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot, Unchange
 from memtui.errors import MemtuiError
 from memtui.tui import editing_jobs as jobs
 from memtui.tui.bridge import WRITE
+from memtui.tui.editing_open import DRAFTS
 from memtui.tui.placing import rename_target
 from memtui.tui.text_form import read_form
 
@@ -41,8 +42,8 @@ def edit_outside(editing: Editing) -> None:
 
     def edited(data: bytes) -> None:
         if editing.address != address:
-            return
-        if editor.put(data):
+            keep(data)
+        elif editor.put(data):
             editing.write_drafts()
             editing.look()
             editor.say("The text of your editor is here, not saved yet: ctrl+s saves it, guarded.")
@@ -55,6 +56,14 @@ def edit_outside(editing: Editing) -> None:
         if data == before or not form.editable:
             return None
         return Draft(address, subject.base_sha256, data.decode(), (0, 0), editing.wishes.clock(), subject.base)
+
+    def keep(data: bytes) -> None:
+        """Another memory is open by now: what was saved in the window becomes the draft of its own memory."""
+        draft = salvage(data)
+        if draft is not None:
+            editing.run(lambda engine: engine.save_draft(draft), what="keep a draft", lane=DRAFTS)
+            editing.mine.discard(address)
+            editing.tell(f"What you saved in your editor is kept as a draft of {address.name}.")
 
     before = editor.data
     editing.write_drafts()

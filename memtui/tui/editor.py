@@ -145,7 +145,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         event.stop()
         if self.subject is None:
             return
-        self.undo_merge()
+        self.follow_undo()
         self.update_state()
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(WRITE_AFTER, self._draft_due)

@@ -26,7 +26,7 @@ class EditorCore(Vertical):
         self.refusal = ""
         """Why nothing can be written there at all; empty when it can."""
         self._sides: Sides | None = None
-        self._before_merge: tuple[str, Subject, str, Sides | None] | None = None
+        self._before_merge: tuple[str, Subject] | None = None
         self._who = ""
         self._unseen = False
         self.moved_to: Address | None = None
@@ -171,7 +171,7 @@ class EditorCore(Vertical):
         if self.subject is None:
             return
         form = read_form(snapshot.bytes, limit=self.text_area.byte_limit)
-        self._sides = self._before_merge = None
+        self._sides = None
         self._unseen, self.moved_to = False, None
         self.subject = Subject(
             self.subject.address, snapshot.bytes, snapshot.sha256, form, snapshot.bytes, snapshot.sha256
@@ -190,21 +190,26 @@ class EditorCore(Vertical):
         form = read_form(base.bytes, limit=self.text_area.byte_limit)
         if self.subject is None or not form.editable:
             return
-        self._before_merge = (read_form(yours).text, self.subject, self._base_text, self._sides)
+        self._before_merge = (read_form(yours).text, self.subject)
         self.subject = self.subject._replace(base=base.bytes, base_sha256=base.sha256)
         self._base_text = form.text
         self._sides = None
         self.text_area.set_marks({})
         self.update_state()
 
-    def undo_merge(self) -> None:
-        """When the text is again what it was before a merge, it is again an edit of the version before that."""
+    def follow_undo(self) -> None:
+        """Undone to before a merge, the text is again an edit of the version before that, so that a save compares."""
+        subject = self.subject
+        if subject is None:
+            return
         if self._before_merge is not None and self.text_area.text == self._before_merge[0]:
-            _, subject, self._base_text, sides = self._before_merge
+            before = self._before_merge[1]
             self._before_merge = None
-            self.subject = subject
-            if sides is not None:
-                self.compared(sides)
+            self.subject = subject._replace(base=before.base, base_sha256=before.base_sha256, form=before.form)
+            self._base_text = read_form(before.base, limit=self.text_area.byte_limit).text
+            self._sides = None
+        elif subject.disk_sha256 not in (None, subject.base_sha256) and self.data == subject.disk:
+            self.saved(Snapshot(subject.address, subject.disk, subject.disk_sha256 or "", self.disk_at))
 
     def put(self, data: bytes) -> bool:
         """Make the text another one, undoably; False when these bytes cannot be edited as text here."""

@@ -16,6 +16,7 @@ from memtui.engine.model import Actor
 from memtui.tui.app import MemtuiApp
 from memtui.tui.bridge import Bridge
 from memtui.tui.browser import BrowserScreen, Facts
+from memtui.tui.keyed import KeyedScreen
 from tests.tui.fake_engine import FakeEngine
 
 DIRECTORIES = Directories("/nowhere", "/nowhere/state", "/nowhere/data", "--home")
@@ -82,10 +83,13 @@ class Shown:
         )
 
     async def press(self, *keys: str) -> None:
-        """Press keys one after the other, waiting for those that are held back."""
+        """Press keys one after the other, at the pace of a person."""
         for key in keys:
+            screen = self.app.screen
+            if isinstance(screen, KeyedScreen):
+                screen._gate._recent.clear()
             await self.pilot.press(key)
-            await self.until(lambda: not self.app.screen._gate._held if hasattr(self.app.screen, "_gate") else True)
+            await self.until(lambda screen=screen: not (isinstance(screen, KeyedScreen) and screen._gate._held))
 
     async def type(self, text: str) -> None:
         """Type letters into a line of text."""

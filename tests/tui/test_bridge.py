@@ -179,7 +179,7 @@ def test_a_damaged_memory_of_the_last_run_is_an_error_not_a_crash(bridge: Bridge
     def broken() -> None:
         raise NotFoundError("gone")
 
-    engine.cached = broken  # type: ignore[method-assign, assignment]
+    engine.cached = broken  # type: ignore[method-assign]
     assert bridge.remembered() is None
     assert box.wait(messages.Failed)
 

@@ -369,3 +369,24 @@ async def test_any_size_is_survived_and_decisions_stay(tmp_path: Path, size: tup
         await pilot.resize_terminal(100, 30)
         await until(pilot, lambda: "both, YOURS first" in text_of(screen, "#conflict-title"))
         assert screen.session.open == ()
+
+
+async def test_ctrl_z_after_a_written_merge_never_saves_over_the_agent(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await in_conflict(bench, pilot)
+        await pilot.press("y", "ctrl+s")
+        await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
+        result = disk(bench)
+        assert b"four by agent" in result
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: bench.editor.data == YOURS)
+        await until(pilot, lambda: bench.editor.state in (FileState.MERGEABLE, FileState.CONFLICT))
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert disk(bench) == result
+        if isinstance(bench.screen, ConflictScreen):
+            await pilot.press("escape")
+        await pilot.press("ctrl+y")
+        await until(pilot, lambda: b"four by agent" in bench.editor.data)
+        assert disk(bench) == result

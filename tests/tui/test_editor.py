@@ -413,3 +413,23 @@ async def test_what_is_typed_while_a_save_runs_is_kept(tmp_path: Path, monkeypat
         await until(pilot, lambda: [draft.text for draft in bench.engine.drafts()] == ["xyone\n"])
         draft = bench.engine.drafts()[0]
         assert draft.base_sha256 == bench.engine.read(address()).sha256
+
+
+async def test_redoing_a_saved_merge_is_clean_again(tmp_path: Path) -> None:
+    bench = make(tmp_path, {"a.md": b"one\ntwo\nthree\n"})
+    async with bench.run_test() as pilot:
+        await opened(bench, pilot)
+        await pilot.press("x")
+        bench.path("a.md").write_bytes(b"one\ntwo\nTHREE\n")
+        bench.flow.look()
+        await until(pilot, lambda: bench.editor.state is FileState.MERGEABLE)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: said(bench).startswith(" Merged"))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: bench.editor.state is FileState.MERGEABLE)
+        assert bench.editor.text_area.text == "xone\ntwo\nthree\n"
+        await pilot.press("ctrl+y")
+        await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
+        assert bench.path("a.md").read_bytes() == b"xone\ntwo\nTHREE\n"

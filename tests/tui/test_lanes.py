@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 from memtui.tui.lanes import Lanes
+
+
+def hold(gate: threading.Event) -> Callable[[], None]:
+    """A job that waits for the gate."""
+
+    def job() -> None:
+        gate.wait(20)
+
+    return job
 
 
 def test_jobs_of_a_lane_run_in_order() -> None:
@@ -19,7 +29,7 @@ def test_jobs_of_a_lane_run_in_order() -> None:
 
 def test_a_stuck_lane_does_not_hold_up_another() -> None:
     lanes, stuck, done = Lanes(), threading.Event(), threading.Event()
-    lanes.submit("read", lambda: stuck.wait(20) and None)
+    lanes.submit("read", hold(stuck))
     lanes.submit("write", done.set)
     assert done.wait(5)
     stuck.set()
@@ -27,7 +37,7 @@ def test_a_stuck_lane_does_not_hold_up_another() -> None:
 
 def test_closing_waits_for_the_named_lane_and_for_no_other() -> None:
     lanes, stuck, ran = Lanes(), threading.Event(), []
-    lanes.submit("read", lambda: stuck.wait(20) and None)
+    lanes.submit("read", hold(stuck))
     lanes.submit("write", lambda: ran.append("saved"))
     start = time.monotonic()
     lanes.close(wait_for=("write",))
