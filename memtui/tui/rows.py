@@ -353,6 +353,15 @@ class Forest:
                 stack.extend(one.children.values())
         self._shown = None
 
+    def holds(self, node: Node) -> bool:
+        """Whether a row, perhaps from before an update, is still about something that is there."""
+        if node.memory is not None:
+            return node.memory.address in self.nodes
+        if node.kind != FOLDER:
+            return True
+        lead = node.folder
+        return any(address.root == node.root and address.path.startswith(lead) for address in self.nodes)
+
     def reveal(self, address: Address) -> Node | None:
         """Open every folder above a memory, and return its row."""
         node = self.nodes.get(address)

@@ -108,8 +108,7 @@ how many memories are below and how many of them need you."""
         places = {row.key: index for index, row in enumerate(self._rows)}
         if node.key in places:
             return places[node.key]
-        gone = node.memory is not None and node.memory.address not in self.forest.nodes
-        above = None if gone else node.parent
+        above = node.parent if self.forest.holds(node) else None
         while above is not None and above.key:
             if above.key in places:
                 return places[above.key]

@@ -157,7 +157,9 @@ class Verbs:
             else:
                 done(target)
 
-        self._screen.ask(Question(label, start.text, entered, hint=hint, cursor=start.cursor))
+        self._screen.ask(
+            Question(label, start.text, entered, self._screen.close_prompt, hint=hint, cursor=start.cursor)
+        )
 
     def _create(self, target: Target) -> None:
         address, actor = target.address, self._screen.bridge.actor

@@ -1,0 +1,88 @@
+"""The filter: as typed, parents kept, counted, and escape gives the old place back."""
+
+from __future__ import annotations
+
+from tests.tui.shown import shown
+
+TODO = "memtui:workspace/todo.md"
+RETRY = "memtui:project/decisions/retry.md"
+
+
+async def test_filtering_as_typed_and_back() -> None:
+    async with shown() as screen:
+        await screen.go(TODO)
+        await screen.press("slash")
+        await screen.type("ret")
+        await screen.until_text("1 of 7")
+        assert screen.here == RETRY
+        assert "decisions/" in screen.text
+        assert "todo.md" not in screen.text.split("▏")[0]
+        await screen.press("escape")
+        await screen.until(lambda: screen.here == TODO)
+        assert "of 7" not in screen.text
+
+
+async def test_enter_keeps_the_filter_and_escape_then_clears_it() -> None:
+    async with shown() as screen:
+        await screen.go(TODO)
+        await screen.press("slash")
+        await screen.type("decisions")
+        await screen.press("enter")
+        assert "2 of 7" in screen.text
+        await screen.press("j")
+        assert screen.here == RETRY
+        await screen.press("escape")
+        await screen.until(lambda: screen.here == TODO)
+        assert "2 of 7" not in screen.text
+
+
+async def test_letters_are_text_and_arrows_move_meanwhile() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("d t p")
+        assert screen.footer.startswith("/ d t p")
+        await screen.pilot.press("ctrl+u")
+        await screen.type("md")
+        before = screen.here
+        await screen.press("down")
+        assert screen.here != before
+        assert not [call for call in screen.engine.calls if call[0] in ("delete", "set_pinned")]
+
+
+async def test_nothing_found_is_said_and_an_empty_filter_shows_all() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("zzz")
+        await screen.until_text("0 of 7")
+        await screen.pilot.press("ctrl+u")
+        await screen.press("enter")
+        await screen.until_text("todo.md")
+        assert not screen.browser.forest.filtered
+
+
+async def test_show_only_what_others_changed() -> None:
+    async with shown() as screen:
+        screen.engine.outside(RETRY, "x")
+        await screen.until_text("A1 agent edits")
+        await screen.press("f", "a")
+        await screen.until_text("1 of 7 | unseen")
+        assert "todo.md" not in screen.text
+        await screen.press("f", "a")
+        await screen.until_text("todo.md")
+
+
+async def test_sorting_is_said_in_the_title() -> None:
+    async with shown() as screen:
+        await screen.press("s", "s")
+        await screen.until_text("7 | size")
+        await screen.press("s", "s")
+        await screen.until_text("7 | size reversed")
+
+
+async def test_a_paste_into_the_line_is_text() -> None:
+    from textual import events
+
+    async with shown() as screen:
+        await screen.press("slash")
+        screen.app.post_message(events.Paste("ret\x1b[31m\nsecond"))
+        await screen.until_text("/ ret[31m")

@@ -1,0 +1,245 @@
+"""Writing keys: what the engine is asked, what is said afterwards, and what is left alone."""
+
+from __future__ import annotations
+
+from memtui.engine.model import Address
+from memtui.errors import ConflictError, StorageError
+from tests.tui.fake_engine import FakeEngine
+from tests.tui.shown import shown
+
+PREFERENCES, AUTH, RETRY, TODO = (
+    Address.parse(name)
+    for name in (
+        "memtui:global/preferences.md",
+        "memtui:project/decisions/auth.md",
+        "memtui:project/decisions/retry.md",
+        "memtui:workspace/todo.md",
+    )
+)
+
+
+def called(engine: FakeEngine, verb: str) -> list[tuple[object, ...]]:
+    return [call[1:] for call in engine.calls if call[0] == verb]
+
+
+async def test_pin_and_unpin() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} pinned.")
+        assert screen.browser.forest.nodes[AUTH].signs.pinned
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} unpinned.")
+        assert called(screen.engine, "set_pinned") == [((AUTH,), True), ((AUTH,), False)]
+
+
+async def test_marks_are_worked_on_together_and_cleared() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("space", "space", "p")
+        await screen.until_text("2 memories pinned.")
+        assert called(screen.engine, "set_pinned") == [((AUTH, RETRY), True)]
+        assert not screen.browser.memories.marks
+
+
+async def test_a_partial_failure_is_told_with_the_reason() -> None:
+    async with shown() as screen:
+        screen.engine.fail_for[RETRY] = StorageError("The folder is read-only.", code="E_PERMISSION")
+        await screen.go(str(AUTH))
+        await screen.press("space", "space", "p")
+        await screen.until_text(f"done 1, failed 1: {RETRY}: The folder is read-only.")
+        assert screen.browser.memories.marks == {AUTH, RETRY}
+
+
+async def test_ranges_arrows_and_everything() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("v", "j", "j")
+        assert "3 marked" in screen.text
+        await screen.press("v", "j")
+        assert "3 marked" in screen.text
+        await screen.press("escape")
+        assert "marked" not in screen.text
+        await screen.press("shift+up")
+        assert "1 marked" in screen.text
+        await screen.press("asterisk")
+        await screen.until_text("7 marked")
+        await screen.press("asterisk")
+        assert "marked" not in screen.text
+
+
+async def test_space_on_a_folder_marks_what_is_in_it() -> None:
+    async with shown() as screen:
+        await screen.press("j", "space")
+        assert "2 marked" in screen.text
+        await screen.press("space")
+        assert "marked" not in screen.text
+
+
+async def test_trash_needs_a_second_other_key_and_undo_brings_it_back() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("d")
+        await screen.until_text(f"t moves {AUTH} to the trash; any other key cancels")
+        await screen.press("d")
+        await screen.until_text("Cancelled; nothing was changed.")
+        assert not called(screen.engine, "delete")
+        await screen.press("d", "t")
+        await screen.until_text(f"{AUTH} moved to the trash; u brings it back.")
+        await screen.until(lambda: "auth.md  " not in screen.text.split("Activity")[0])
+        await screen.press("u")
+        await screen.until_text(f"Undid: delete {AUTH}. U does it again.")
+        await screen.until_text("auth.md  ")
+
+
+async def test_trash_of_a_folder_says_how_many() -> None:
+    async with shown() as screen:
+        await screen.press("j", "d")
+        await screen.until_text("t moves 2 memories to the trash")
+        await screen.press("t")
+        await screen.until_text("2 memories moved to the trash")
+        await screen.until(lambda: "▾ style/" not in screen.text)
+
+
+async def test_nothing_to_undo_is_said() -> None:
+    async with shown() as screen:
+        await screen.press("U")
+        await screen.until_text("There is nothing left to redo.")
+
+
+async def test_new_creates_where_the_cursor_is_and_opens_it() -> None:
+    async with shown() as screen:
+        await screen.go("memtui:global/style/code.md")
+        await screen.press("n")
+        await screen.type("tone")
+        await screen.until_text("creates memtui:global/style/tone.md")
+        await screen.press("enter")
+        await screen.until(lambda: screen.browser.editing)
+        assert screen.here == "memtui:global/style/tone.md"
+        await screen.press("escape")
+        await screen.until(lambda: not screen.browser.editing)
+        assert screen.browser.focused is screen.browser.memories
+
+
+async def test_a_name_that_is_taken_can_be_corrected() -> None:
+    async with shown() as screen:
+        await screen.go(str(PREFERENCES))
+        await screen.press("n")
+        await screen.type("preferences")
+        await screen.press("enter")
+        await screen.until_text(f"{PREFERENCES} exists already. Choose another name.")
+        await screen.type("2")
+        await screen.until_text("creates memtui:global/preferences2.md")
+        await screen.press("escape")
+        assert screen.footer.startswith("enter edit")
+        assert len(screen.engine.rows) == 7
+
+
+async def test_rename_starts_with_the_path_and_follows() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("r")
+        assert screen.footer.startswith("move decisions/auth.md")
+        await screen.pilot.press("ctrl+u")
+        await screen.type("login")
+        await screen.press("enter")
+        await screen.until(lambda: screen.here == "memtui:project/login.md")
+        assert called(screen.engine, "rename") == [(AUTH, Address("memtui:project", "login.md"))]
+        await screen.until_text("moved to memtui:project/login.md; u takes it back.")
+
+
+async def test_moving_to_another_root() -> None:
+    async with shown() as screen:
+        await screen.go(str(TODO))
+        await screen.press("r")
+        await screen.pilot.press("home")
+        await screen.type("memtui:global/")
+        await screen.until_text("moves it to memtui:global/todo.md")
+        await screen.press("enter")
+        await screen.until(lambda: screen.here == "memtui:global/todo.md")
+
+
+async def test_a_refused_rename_stays_open() -> None:
+    async with shown() as screen:
+        screen.engine.failing["rename"] = ConflictError("That name is taken.", code="E_EXISTS")
+        await screen.go(str(AUTH))
+        await screen.press("r")
+        await screen.type("x")
+        await screen.press("enter")
+        await screen.until_text("That name is taken.")
+        assert screen.browser.prompt is not None
+
+
+async def test_a_folder_is_renamed_with_everything_below() -> None:
+    async with shown() as screen:
+        await screen.press("j", "r")
+        await screen.type("s")
+        await screen.press("enter")
+        await screen.until_text("styles/")
+        (pairs,) = called(screen.engine, "move")[0]
+        assert [str(new) for _, new in pairs] == [  # type: ignore[attr-defined]
+            "memtui:global/styles/code.md",
+            "memtui:global/styles/prose.md",
+        ]
+
+
+async def test_a_scope_keeps_its_name() -> None:
+    async with shown() as screen:
+        await screen.press("r")
+        await screen.until_text("A scope or root keeps its name")
+
+
+async def test_restoring_a_version() -> None:
+    async with shown() as screen:
+        screen.engine.outside(str(AUTH), "changed by an agent\n")
+        await screen.go(str(AUTH))
+        await screen.press("H")
+        await screen.until_text(f"Versions of {AUTH}")
+        await screen.until_text("What it changed")
+        await screen.press("j")
+        await screen.until_text("1  Session tokens.")
+        await screen.press("r")
+        await screen.until_text(f"Restored {AUTH}. u takes it back.")
+        assert screen.engine.data[AUTH] == b"Session tokens.\n"
+
+
+async def test_restoring_from_the_trash() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("d", "t")
+        await screen.until_text("moved to the trash")
+        await screen.press("g", "t")
+        await screen.until_text("Trash")
+        await screen.until_text("1  Session tokens.")
+        await screen.press("r")
+        await screen.until_text("The trash is empty.")
+        await screen.press("q")
+        await screen.until_text("auth.md")
+
+
+async def test_lists_on_top_say_what_they_cannot_do() -> None:
+    async with shown(read_only=True) as screen:
+        await screen.go(str(AUTH))
+        await screen.press("H")
+        await screen.until_text("Versions of")
+        await screen.press("r")
+        await screen.until_text("memtui was started with --read-only, so nothing can be written.")
+        await screen.press("s", "n")
+        await screen.until_text("by name does not work in this list")
+        await screen.press("escape")
+        await screen.until_text("Memories")
+
+
+async def test_copying_names_the_route() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("y", "p")
+        await screen.until_text("Copied the path (46 characters) by the terminal (OSC 52).")
+        assert screen.app.clipboard == "/home/ann/api/.memtui/memory/decisions/auth.md"
+        await screen.press("y", "c")
+        await screen.until_text("Copied the text")
+        assert screen.app.clipboard == "Session tokens.\n"
+        await screen.press("y", "s")
+        await screen.until_text("Copied the sha-256 (64 characters)")
+        await screen.press("y", "d")
+        await screen.until_text("There is nothing to copy: the description is empty.")
