@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, cast
 
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from memtui.config.directories import Directories
 from memtui.config.settings import Settings
@@ -89,7 +91,11 @@ class Shown:
             if isinstance(screen, KeyedScreen):
                 screen._gate._recent.clear()
             await self.pilot.press(key)
-            await self.until(lambda screen=screen: not (isinstance(screen, KeyedScreen) and screen._gate._held))
+            await self.until(partial(self._none_held, screen))
+
+    @staticmethod
+    def _none_held(screen: Screen[object]) -> bool:
+        return not (isinstance(screen, KeyedScreen) and screen._gate._held)
 
     async def type(self, text: str) -> None:
         """Type letters into a line of text."""
