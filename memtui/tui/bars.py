@@ -211,7 +211,7 @@ def activity(records: Iterable[AuditRecord], look: Look, width: int) -> list[Lin
                 (lead, "dim"),
                 (fit(who, 14, plain=look.ascii) + " ", "name" if mine else "agent"),
                 (fit(verb, 9, plain=look.ascii), "name"),
-                (one_line(what, max(width - len(lead) - 25, 8), ascii_tokens=look.ascii), "description"),
+                (end_of_line(what, max(width - len(lead) - 25, 8), plain=look.ascii), "description"),
             ]
         )
     return lines

@@ -69,6 +69,7 @@ class BrowserScreen(KeyedScreen[None]):
         self.facts = facts
         self.now = now
         self.forest = Forest()
+        self.forest.names = {"project": facts.project, "workspace": facts.workspace}
         self.memories = MemoryTree(self.forest, now, ascii_only=facts.ascii)
         self.page_view = PageView(id="page")
         self.info_view = PageView(id="info-page")
@@ -94,6 +95,7 @@ class BrowserScreen(KeyedScreen[None]):
         roots = self.facts.roots
         self.forest.load(self._shown_roots(roots, listing), listing.items if listing is not None else ())
         self.memories.apply(Effect(rebuilt=True, touched=frozenset()))
+        self.memories.start_at_memory()
         self.memories.focus()
         self.facts = self.facts._replace(listing=None)
 
@@ -166,10 +168,11 @@ class BrowserScreen(KeyedScreen[None]):
         return " ".join(problem.text for problem in status.problems) if status is not None else ""
 
     def _shown_roots(self, roots: tuple[Root, ...], listing: Listing | None) -> tuple[Root, ...]:
-        """Roots that are there, that are ours, or that were given by hand."""
+        """Roots that hold something or need something, that are ours, or that were given by hand."""
         if listing is None or not listing.roots:
             return tuple(root for root in roots if root.agent == "memtui") or roots
-        there = {status.root.id for status in listing.roots if status.exists or status.problems}
+        there = {status.root.id for status in listing.roots if status.files or status.problems}
+        there |= {memory.address.root for memory in listing.items}
         known = tuple(status.root for status in listing.roots)
         wanted = tuple(root for root in known if root.id in there or root.agent in ("memtui", "files"))
         return self.commands.only_wanted(wanted)
@@ -223,6 +226,7 @@ class BrowserScreen(KeyedScreen[None]):
             self.memories.placeholder = welcome
             self.memories.repaint()
         self.memories.apply(effect)
+        self.memories.start_at_memory()
         self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited[0] in self.forest.nodes:
             (address, opens), self._awaited = self._awaited, None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memtui.engine.model import Memory, Problem
 from memtui.safe_text import cell_width, one_line
-from memtui.tui.nodes import FOLDER, MEMORY, SCOPE, Node, Signs
+from memtui.tui.nodes import FOLDER, MEMORY, Node, Signs
 from memtui.tui.rows import Forest
 
 Run = tuple[str, str]
@@ -33,7 +33,7 @@ def columns_for(width: int) -> Columns:
     """Choose the columns for a tree of this width."""
     if width < 50:
         return Columns(width, max(width - 8, 6), 5, 0, 0, 0)
-    name = 40 if width >= 100 else 25
+    name = 25 if width < 60 else 28 if width < 75 else 32 if width < 100 else 40
     uses, age = 5, 5
     return Columns(width, name, 5, width - 2 - name - 5 - uses - age, uses, age)
 
@@ -118,16 +118,15 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
     indent = " " * min(2 * node.depth, columns.name // 2)
     name = node.name + "/" if node.kind == FOLDER else forest.label(node)
     style = "folder" if node.kind == FOLDER else "scope"
-    width = columns.name if node.kind != SCOPE else columns.name + max(columns.description - 20, 0)
     sums = sum_runs(node.signs)
-    tail = count_words(node.files, "file") + (" " if node.files == 1 else "")
-    tail += f"{size_words(node.bytes) if node.kind != FOLDER else '':>8}"
-    room = columns.width - 2
-    if columns.description <= 0:
+    if columns.description > 0:
+        tail = count_words(node.files, "file") + (" " if node.files == 1 else "")
+        tail += f"{size_words(node.bytes) if node.kind != FOLDER else '':>8}"
+    else:
         tail = str(node.files)
+    room = columns.width - 2
     used = sum(len(text) for text, _ in sums)
-    name_room = max(min(width, room - used - len(tail) - 1) - len(indent) - 3, 3)
-    shown = one_line(name, name_room, ascii_tokens=look.ascii)
+    shown = one_line(name, max(room - used - len(tail) - len(indent) - 4, 3), ascii_tokens=look.ascii)
     pad = columns.name - len(indent) - 2 - cell_width(shown)
     left: list[Run] = [(indent + arrows, "dim"), (shown + " " * max(pad, 1), style), *sums]
     gap = room - sum(cell_width(text) for text, _ in left) - len(tail)

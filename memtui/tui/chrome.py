@@ -146,7 +146,7 @@ class Chrome:
         """What is shown below the tree when there is no memory at all."""
         lines: list[Line] = [[], [("  No memories yet. ", "strong"), ("memtui looked here:", "name")]]
         for root in list(self._screen.forest.roots.values())[:8]:
-            lines += [[(f"    {root.id}", "folder")], [(f"      {root.path}", "dim")]]
+            lines += [[(f"    {root.id}", "folder")], [(f"      {self._screen.side.short(root.path)}", "dim")]]
         new, help_ = (self._key(id_) for id_ in ("new", "help"))
         return [
             *lines,

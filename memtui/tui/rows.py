@@ -41,6 +41,8 @@ class Forest:
     def __init__(self) -> None:
         self.top = Node("top", (), "", None)
         self.nodes: dict[Address, Node] = {}
+        self.names: Mapping[str, str] = {}
+        """Scope to the name of the one the user stands in, such as the project's."""
         self.sort = "name"
         self.reverse = False
         self.words: tuple[str, ...] = ()
@@ -378,10 +380,13 @@ class Forest:
 
     def label(self, node: Node) -> str:
         """Return the words of a scope or root row."""
+        if node.kind != SCOPE:
+            return node.name
         root = self._roots.get(node.root)
-        if node.kind == SCOPE:
-            return f"{node.name.upper()} {root.label}".strip() if root is not None else node.name.upper()
-        return node.name
+        words = [node.name.upper(), self.names.get(node.name, "")]
+        if root is not None and root.agent != "memtui":
+            words.append(root.label)
+        return " ".join(word for word in words if word)
 
     @property
     def totals(self) -> Signs:

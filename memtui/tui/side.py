@@ -13,7 +13,7 @@ from memtui.tui import bars
 from memtui.tui.bars import Line
 from memtui.tui.cells import Look, since, size_words
 from memtui.tui.nodes import MEMORY, SCOPE, Node
-from memtui.tui.pages import Page, PageLine, words_page
+from memtui.tui.pages import Page, PageLine, fields_page
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -70,7 +70,10 @@ class Side:
     def follow(self, node: Node | None, *, by_user: bool) -> None:
         """Show another row, once the cursor rests there."""
         moved = node is None or self.node is None or node.key != self.node.key
+        other_kind = node is None or self.node is None or node.kind != self.node.kind
         self.node = node
+        if other_kind:
+            self._screen.chrome.update("footer")
         if moved:
             self._stop_looking()
             self._arrived = by_user
@@ -215,25 +218,33 @@ class Side:
     def group_page(self, node: Node) -> Page:
         """Draw what is known about a folder, root or scope."""
         lines = self.group_lines(node, self.width)
-        page = tuple(PageLine(tuple(line)) for line in (lines if self._screen.panes.one_column else lines[2:]))
-        if node.kind == SCOPE:
-            page += words_page("", *self._scope_words(node), style="dim", width=self.width - 1)
+        page = tuple(PageLine(tuple(line)) for line in (lines[2:] if self._screen.panes.layout.about else lines))
+        if node.kind == SCOPE and not node.root:
+            page += fields_page(self._scope_fields(node), self.width)
         return page
 
     def group_lines(self, node: Node, width: int) -> list[Line]:
         """What is said about a folder, root or scope."""
         return bars.group_detail(node.files, node.bytes, node.signs, self.group_note(node), width)
 
-    def _scope_words(self, node: Node) -> list[str]:
-        roots = [root for root in self._screen.forest.roots.values() if root.scope == node.name]
-        return [f" {root.id}  {root.path}" for root in roots]
+    def _scope_fields(self, node: Node) -> list[tuple[str, str]]:
+        fields = [("", "")]
+        for root in self._screen.forest.roots.values():
+            if root.scope == node.name:
+                fields += [(f" {root.label or root.id}", ""), ("   id", root.id), ("   folder", self.short(root.path))]
+        return fields
+
+    def short(self, path: str) -> str:
+        """Write a path below the user's home with `~`."""
+        home = self._screen.facts.settings.home
+        return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
 
     def group_note(self, node: Node) -> str:
         """What is said about a root: who else may write there."""
         root = self._screen.forest.root(node.root) if node.root else None
         if root is None:
             return ""
-        return " ".join(part for part in (root.path, root.note, self._screen.root_problem(root.id)) if part)
+        return " ".join(part for part in (self.short(root.path), root.note, self._screen.root_problem(root.id)) if part)
 
     # Other ways to look
 

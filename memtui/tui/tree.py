@@ -46,6 +46,7 @@ how many memories are below and how many of them need you."""
         self._clock = clock
         self._ascii = ascii_only
         self._rows: list[Node] = []
+        self._started = False
         self._anchor: int | None = None
         self._range_base: frozenset[Address] = frozenset()
 
@@ -123,8 +124,22 @@ how many memories are below and how many of them need you."""
         if self._anchor is not None:
             self._mark_range()
 
+    def start_at_memory(self) -> None:
+        """Put the cursor on the first memory, unless the user has moved it."""
+        if self._started or self._cursor:
+            return
+        for index, node in enumerate(self._rows):
+            if node.kind == MEMORY:
+                self._started = True
+                self._cursor = index
+                self.keep_in_view()
+                self.repaint()
+                self.post_message(self.CursorMoved(node, by_user=False))
+                return
+
     def moved(self, *, by_user: bool) -> None:
         """Tell where the cursor is."""
+        self._started = True
         self.post_message(self.CursorMoved(self.current, by_user=by_user))
 
     def go_to(self, key: Key) -> bool:
