@@ -101,7 +101,8 @@ def row_runs(node: Node, forest: Forest, columns: Columns, look: Look, *, cursor
 def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look) -> list[Run]:
     indent = " " * min(2 * node.depth + 2, columns.name // 2)
     style = "missing" if memory.missing else "name" if memory.sha256 is not None else "problem"
-    runs: list[Run] = [(indent + fit(node.name, columns.name - len(indent) - 1, plain=look.ascii) + " ", style)]
+    name = node.name if node.name.strip() else f'"{node.name}"'
+    runs: list[Run] = [(indent + fit(name, columns.name - len(indent) - 1, plain=look.ascii) + " ", style)]
     runs += sign_runs(node.signs, columns.signs)
     if columns.description > 0:
         text, style = description(memory)

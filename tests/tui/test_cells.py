@@ -116,3 +116,7 @@ def test_a_fault_comes_before_the_description() -> None:
 def test_ascii_rows_have_only_ascii() -> None:
     assert row("a\x1bb\u202e.md", plain=True, description="\x1b[31m" + "x" * 100).isascii()
     assert group(79).replace("▾", "").isascii()
+
+
+def test_a_name_of_spaces_can_be_seen() -> None:
+    assert '" "' in row(" ")
