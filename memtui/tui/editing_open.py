@@ -94,8 +94,16 @@ class Opening(EditingBase):
             lambda engine: jobs.load(engine, address, read_only=read_only),
             self._loaded,
             what=f"open {address}",
+            otherwise=lambda error: self._unreadable(address, error),
             latest="editor-open",
         )
+
+    def _unreadable(self, address: Address, error: MemtuiError) -> None:
+        """Say in the place of the text why there is none."""
+        self._then = ""
+        self.editor.open(address, None, refusal=error.message)
+        self.editor.text_area.focus()
+        self.editor.say(str(error))
 
     def _loaded(self, loaded: jobs.Loaded) -> None:
         self.saving = False

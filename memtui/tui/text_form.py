@@ -19,6 +19,8 @@ EDIT_BYTES = 262_144
 """More than this is never edited in place, whatever the root allows."""
 LINE_BYTES = 10_240
 """A longer line makes every key slow (a line is wrapped and drawn as a whole)."""
+LINES = 20_000
+"""More lines make opening and every key slow; so many of a read-only memory are drawn."""
 SHOWN_CHARACTERS = 131_072
 """How much of a read-only memory is drawn."""
 FOLD = 1_000
@@ -149,6 +151,8 @@ def _unfit(text: str) -> str:
     if has_hidden(text):
         where = next((n for n, line in enumerate(text.split("\n"), 1) if has_hidden(line)), 1)
         return f"hidden or control characters in line {where}"
+    if text.count("\n") >= LINES:
+        return f"{text.count(chr(10)) + 1:,} lines, more than the {LINES:,} that can be edited here"
     if len(text) > LINE_BYTES:
         for number, line in enumerate(text.split("\n"), 1):
             if len(line) > LINE_BYTES // 4 and len(line.encode()) > LINE_BYTES:
@@ -167,7 +171,7 @@ def _plain(data: bytes) -> bytes:
 def _raw(data: bytes, reason: str) -> TextForm:
     """Draw what cannot be edited: visible tokens for hidden characters, long lines folded, the rest counted."""
     text = data[: SHOWN_CHARACTERS * 4].decode(errors="surrogateescape")
-    shown = text[:SHOWN_CHARACTERS]
+    shown = "\n".join(text[:SHOWN_CHARACTERS].split("\n", LINES)[:LINES])
     lines: list[str] = []
     for line in re.split("\r\n|\n", shown):
         safe = visible(line, keep_tabs=True)

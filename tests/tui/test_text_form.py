@@ -72,6 +72,7 @@ def test_an_edit_changes_only_what_was_typed(lines: list[str], newline: str, at:
         ("a\nb\u202ec\n".encode(), "hidden or control characters in line 2"),
         ("\ufeff\ufeffa".encode(), "hidden or control characters in line 1"),
         (b"x" * (LINE_BYTES + 1), "line 1 is longer than 10,240 bytes"),
+        (b"y\n" * 20_000, "20,001 lines, more than the 20,000 that can be edited here"),
         (b"y\n" * (EDIT_BYTES // 2 + 1), "over the 262,144 that can be edited here"),
     ],
 )
@@ -114,3 +115,9 @@ def test_a_paste_is_cleaned_and_capped() -> None:
 def test_line_ends_and_mark_alone_are_the_same_text() -> None:
     assert same_text(b"\xef\xbb\xbfa\r\nb\r", b"a\nb\n")
     assert not same_text(b"a\n", b"a")
+
+
+def test_half_a_million_lines_are_drawn_in_part() -> None:
+    form = read_form(b"\n" * 500_000)
+    assert form.text.count("\n") <= 20_000
+    assert form.text.endswith("(and 480,001 more bytes)")
