@@ -42,14 +42,23 @@ def matching(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
     numbers: dict[Hashable, int] = {}
     left = [numbers.setdefault(item, len(numbers)) for item in a]
     right = [numbers.setdefault(item, len(numbers)) for item in b]
-    runs = sorted(_Comparison(left, right).runs())
     joined: list[Run] = []
-    for run in runs:
-        last = joined[-1] if joined else None
-        if last and last.a + last.size == run.a and last.b + last.size == run.b:
-            joined[-1] = Run(last.a, last.b, last.size + run.size)
-        else:
-            joined.append(run)
+    for run in sorted(_Comparison(left, right).runs()):
+        a_at, b_at, size = run
+        if joined:
+            last = joined.pop()
+            a_end, b_end = last.a + last.size, last.b + last.size
+            # What stands after the last run may equal the start of this one: then the last run takes it over.
+            while size and (a_end, b_end) != (a_at, b_at) and left[a_end] == right[b_end]:
+                a_end, b_end = a_end + 1, b_end + 1
+                taken = int(a_end > a_at or b_end > b_at)
+                a_at, b_at, size = a_at + taken, b_at + taken, size - taken
+            if size and (a_end, b_end) == (a_at, b_at):
+                a_at, b_at, size = last.a, last.b, a_end - last.a + size
+            else:
+                joined.append(Run(last.a, last.b, a_end - last.a))
+        if size:
+            joined.append(Run(a_at, b_at, size))
     return joined
 
 

@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtui.curation.lines import matching, split_lines
@@ -33,6 +33,7 @@ def test_only_line_feeds_end_lines(text: str) -> None:
 
 
 @given(sequences, sequences)
+@example(list("abb"), list("bbab"))
 def test_runs_are_equal_rising_and_as_long_as_they_can_be(a: list[str], b: list[str]) -> None:
     at_a = at_b = 0
     for run in matching(a, b):
