@@ -188,7 +188,7 @@ def group_detail(files: int, size: int, signs: Signs, note: str, width: int) -> 
 VERBS = {
     "save": "edit", "create": "create", "rename": "rename", "delete": "trash", "restore": "restore", "pin": "pin",
     "unpin": "unpin", "undo": "undo", "redo": "redo", "modified": "edit", "created": "create", "deleted": "delete",
-    "renamed": "rename",
+    "renamed": "rename", "restored": "restore",
 }  # fmt: skip
 """Operations of the audit in the words of the screen."""
 

@@ -37,6 +37,7 @@ class EditorHost:
     async def open(self, address: Address, *, then: str = "") -> None:
         """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`)."""
         editing = self._editing or await self._make()
+        self._screen.side.mode = PREVIEW
         self._set_active(active=True)
         editing.open(address, then=then)
 

@@ -38,7 +38,7 @@ Page = tuple[PageLine, ...]
 
 def words_page(*lines: str, style: str = "description", width: int = 80) -> Page:
     """Draw plain sentences, folded."""
-    return tuple(PageLine(((part, style),)) for line in lines for part in fold(visible(line), width))
+    return tuple(PageLine(((" " + part, style),)) for line in lines for part in fold(visible(line), width - 1))
 
 
 def text_page(data: bytes, width: int, *, changed: Collection[int] = (), plain: bool = False) -> Page:

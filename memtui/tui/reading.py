@@ -107,7 +107,7 @@ def since_seen(engine: Reader, memory: Memory, width: int, *, plain: bool = Fals
         snapshot = None
     after = snapshot.bytes if snapshot is not None else None
     added, removed = diff_counts(before, after)
-    title = f"+{added} -{removed} since you last looked"
+    title = f"+{added} -{removed} since you last looked" if before != after else "nothing new"
     if before is None:
         title = "new to you"
         page = text_page(after or b"", width, plain=plain)

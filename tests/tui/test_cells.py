@@ -39,7 +39,7 @@ def group(width: int, count: int = 3, **fields: object) -> str:
 
 def test_a_row_says_everything() -> None:
     text = row(pinned=True, unseen=True, description="Short notes", uses=17, modified_at=NOW - 12 * MINUTE)
-    assert text == f"{'>*    notes.md':<27}{'PA':<5}{'Short notes':<37}{'x17':>5}{'12m':>5}"
+    assert text == f"{'>*    notes.md':<34}{'PA':<5}{'Short notes':<30}{'x17':>5}{'12m':>5}"
 
 
 def test_a_narrow_row_has_name_and_signs() -> None:

@@ -32,7 +32,7 @@ def test_numbers_and_marks() -> None:
 
 
 def test_an_empty_memory_says_so() -> None:
-    assert lines(text_page(b"", WIDTH)) == ["(empty)"]
+    assert lines(text_page(b"", WIDTH)) == [" (empty)"]
 
 
 def test_line_ends_and_a_byte_order_mark_are_not_shown() -> None:
@@ -104,7 +104,7 @@ def test_a_diff_has_signs_numbers_and_context() -> None:
 
 
 def test_diffs_of_nothing_of_newness_and_of_the_end() -> None:
-    assert lines(diff_page(b"a", b"a", WIDTH)) == ["No difference."]
+    assert lines(diff_page(b"a", b"a", WIDTH)) == [" No difference."]
     assert lines(diff_page(None, b"a\n", WIDTH)) == ["   1 + a"]
     assert lines(diff_page(b"a\n", None, WIDTH)) == ["   1 - a"]
     assert "Only the line end" in lines(diff_page(b"a\n", b"a", WIDTH))[0]
