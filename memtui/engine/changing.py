@@ -52,10 +52,14 @@ class Changer:
                     raise
                 with self._site(root, actor) as site:
                     return self._refused(site, address, data, actor)
-        try:
+
+        def replace(job: Job) -> Saved | Unchanged | Conflict:
             with self._site(root, actor) as site:
-                txn = transaction(self._ledger, "save", actor, f"save {address}")
-                result = files.replace(site, address, data, expected, Job(txn, actor, "modified"))
+                return files.replace(site, address, data, expected, job)
+
+        txn = transaction(self._ledger, "save", actor, f"save {address}")
+        try:
+            result = files.calmly(Job(txn, actor, "modified"), replace)
         except NotFoundError as error:
             if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
                 raise
@@ -84,7 +88,7 @@ class Changer:
 
     def _refused(self, site: Site, address: Address, data: bytes, actor: Actor) -> Unchanged | Conflict:
         txn = transaction(self._ledger, "create", actor, f"create {address}")
-        found = wholefile.read(site.handle, paths.split(address.path), address)
+        found = wholefile.read(site.handle, paths.split(address.path), address, calm=True)
         try:
             if found.data == data:
                 return Unchanged(address, found.sha)
@@ -117,25 +121,13 @@ class Changer:
         else:
             sha = self._ledger.find_version(uid, address.path, version)
         data = self._ledger.blob(sha) or b""
-        with self._site(root, actor, create=True) as site:
-            txn = transaction(self._ledger, "restore", actor, f"restore {address}")
-            job = Job(txn, actor, "restored")
-            result: Saved | Unchanged | Conflict
-            try:
-                found = wholefile.read(site.handle, paths.split(address.path), address)
-            except NotFoundError:
-                result = files.create(site, address, data, job)
-            else:
-                fsio.close(found.handle)
-                if version is None and found.sha != sha:
-                    raise ConflictError(
-                        f"{address} exists again, with another text.",
-                        code="E_EXISTS",
-                        unharmed="Both texts are kept.",
-                        hint="Rename one, or restore the version over it with --version.",
-                        details={"current_sha256": found.sha},
-                    )
-                result = files.replace(site, address, data, found.sha, job)
+
+        def bring_back(job: Job) -> Saved | Unchanged | Conflict:
+            with self._site(root, actor, create=True) as site:
+                return _bring_back(site, address, data, job, over=version is not None)
+
+        txn = transaction(self._ledger, "restore", actor, f"restore {address}")
+        result = files.calmly(Job(txn, actor, "restored"), bring_back)
         if isinstance(result, Saved):
             self._tell(address, "created" if result.before is None else "modified", actor, result.before, sha)
         return result
@@ -199,8 +191,12 @@ class Changer:
 
         def one(address: Address) -> Outcome:
             root = self._writable(address, actor)
-            with self._site(root, actor) as site:
-                result = files.remove(site, address, None, job)
+
+            def remove(job: Job) -> Saved | Conflict:
+                with self._site(root, actor) as site:
+                    return files.remove(site, address, None, job)
+
+            result = files.calmly(job, remove)
             if isinstance(result, Conflict):
                 return Outcome(address, result)
             self._tell(address, "deleted", actor, result.before, None)
@@ -240,11 +236,14 @@ class Changer:
             self._check_new(target, new)
         if address == new:
             raise ConflictError(f"{address} has that name already.", code="E_EXISTS", hint="Choose another name.")
-        if source.id == target.id:
+
+        def rename(job: Job) -> Saved | Conflict:
+            if source.id != target.id:
+                return self._carry(source, target, address, new, expected, job)
             with self._site(source, job.actor) as site:
-                result = files.rename(site, address, new, expected, job)
-        else:
-            result = self._carry(source, target, address, new, expected, job)
+                return files.rename(site, address, new, expected, job)
+
+        result = files.calmly(job, rename)
         if isinstance(result, Saved):
             self._publish([self._change(new, "renamed", job.actor, result.before, result.sha256, address)])
         return Outcome(address, result, new_address=new)
@@ -255,8 +254,11 @@ class Changer:
         first, second = sorted((source, target), key=self._roots.uid)
         with self._site(first, job.actor, create=True) as one, self._site(second, job.actor, create=True) as two:
             here, there = (one, two) if first.id == source.id else (two, one)
-            found = wholefile.read(here.handle, paths.split(address.path), address)
+            found = wholefile.read(here.handle, paths.split(address.path), address, calm=True)
             try:
+                if job.patient and not found.settled:
+                    raise files.StillWritten
+                job = job._replace(patient=False)  # what comes next is one change in two steps
                 if expected is not None and found.sha != expected:
                     return files.refuse(here, address, None, expected, found, job)
                 if len(found.data) > target.policy.write_bytes:
@@ -423,6 +425,24 @@ def encode(text: str | bytes, root: Root, address: Address) -> bytes:
     if len(data) > root.policy.write_bytes:
         raise _too_big(address, len(data), root.policy.write_bytes)
     return data
+
+
+def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bool) -> Saved | Unchanged | Conflict:
+    """Put a stored text under its name, over what is there only if that was asked for."""
+    try:
+        found = wholefile.read(site.handle, paths.split(address.path), address)
+    except NotFoundError:
+        return files.create(site, address, data, job)
+    fsio.close(found.handle)
+    if not over and found.data != data:
+        raise ConflictError(
+            f"{address} exists again, with another text.",
+            code="E_EXISTS",
+            unharmed="Both texts are kept.",
+            hint="Rename one, or restore the version over it with --version.",
+            details={"current_sha256": found.sha},
+        )
+    return files.replace(site, address, data, found.sha, job)
 
 
 def _mode(root: Root) -> int | None:

@@ -195,7 +195,7 @@ def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
     """
     site, address = spot.site, spot.address
     try:
-        content = wholefile.read_in(spot.folder, name, address, site.handle.identity[0])
+        content = wholefile.read_in(spot.folder, name, address, site.handle.identity[0], calm=True)
     except NotFoundError:
         return
     except RefusedError as error:
@@ -209,7 +209,7 @@ def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
             fsio.unlink(spot.folder, name)  # its text stays under its other name
             return
         stored = content.sha in known
-        if not stored and fsio.has_writer(content.handle) is not True:
+        if not stored and content.settled:
             site.ledger.keep_text(site.uid, address.path, content.data, actor="outside", note=OVERTAKEN)
             stored = True
         fsio.unlink(spot.folder, name)

@@ -19,12 +19,17 @@ from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Conflict, Saved, Unchanged, is_person
 from memtui.engine.wholefile import Content
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.values import NamedTuple
+from memtui.values import TYPE_CHECKING, NamedTuple
 
 REFUSED = "refused: somebody else was first"
 PATIENCE = 0.75
 """Seconds a change waits for another program that has the memory open for writing, so that no half version is taken."""
-_STEP = 0.005
+_STEP = 0.01
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
 
 
 class Txn:
@@ -59,6 +64,27 @@ class Job(NamedTuple):
     actor: Actor
     operation: str
     """`created`, `modified`, `deleted`, `renamed` or `restored`: the word history shows."""
+    patient: bool = False
+    """Raise `StillWritten` rather than change a memory that somebody has open for writing."""
+
+
+class StillWritten(Exception):  # noqa: N818
+    """Somebody has the memory open for writing, so what was read of it may be half of a version. Nothing was done."""
+
+
+def calmly(job: Job, change: "Callable[[Job], Result]") -> "Result":
+    """Make a change when nobody is writing the memory, or after `PATIENCE`; no lock is held while waiting.
+
+    Args:
+        job: what the change belongs to.
+        change: makes it, for as long as the job is patient; called again after `StillWritten`.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return change(job._replace(patient=time.monotonic() < deadline))
+        except StillWritten:
+            time.sleep(_STEP)
 
 
 class Lost(NamedTuple):
@@ -86,7 +112,7 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
     with site.handle.folder(parts[:-1]) as folder:
         spot = Spot(site, folder, parts[-1], address)
         try:
-            found = _read(spot, patient=lambda content: content.sha == expected != sha)
+            found = _read(spot, job, lambda content: content.sha == expected != sha)
         except NotFoundError:
             return refuse(site, address, data, expected, None, job)
         try:
@@ -177,7 +203,7 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
         spot = Spot(site, folder, parts[-1], address)
-        found = _read(spot, patient=lambda content: expected in (None, content.sha))
+        found = _read(spot, job, lambda content: expected in (None, content.sha))
         try:
             if expected is not None and found.sha != expected:
                 return refuse(site, address, None, expected, found, job)
@@ -205,7 +231,8 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
     """
     parts, target = paths.split(address.path), paths.split(new.path)
     with site.handle.folder(parts[:-1]) as folder:
-        found = _read(Spot(site, folder, parts[-1], address), patient=lambda content: expected in (None, content.sha))
+        spot = Spot(site, folder, parts[-1], address)
+        found = _read(spot, job, lambda content: expected in (None, content.sha))
         try:
             if expected is not None and found.sha != expected:
                 return refuse(site, address, None, expected, found, job)
@@ -269,7 +296,7 @@ def refuse(
         yours = None
         if data is not None:
             yours = site.ledger.keep_text(site.uid, address.path, data, actor=job.actor.name, note=REFUSED)
-        if found is not None and fsio.has_writer(found.handle) is not True:
+        if found is not None and found.settled:
             # Half of a version that is still being written is no version; it stays on disk, where its author ends it.
             _keep_before(site, address, found)
         current = found.sha if found else None
@@ -364,15 +391,17 @@ def _keep_before(site: Site, address: Address, found: Content) -> None:
     ledger.set_current(site.uid, address.path, found.sha, actor="outside", at=at)
 
 
-def _read(spot: Spot, *, patient: Callable[[Content], bool]) -> Content:
-    """Read a memory that is about to change; where `patient` says so, give whoever is writing it a moment to finish."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        found = wholefile.read_in(spot.folder, spot.name, spot.address, spot.site.handle.identity[0])
-        if not patient(found) or fsio.has_writer(found.handle) is not True or time.monotonic() >= deadline:
-            return found
+def _read(spot: Spot, job: Job, matters: Callable[[Content], bool]) -> Content:
+    """Read a memory that is about to change.
+
+    Raises:
+        StillWritten: the job is patient, the content would matter, and it may be half of a version.
+    """
+    found = wholefile.read_in(spot.folder, spot.name, spot.address, spot.site.handle.identity[0], calm=True)
+    if job.patient and not found.settled and matters(found):
         fsio.close(found.handle)
-        time.sleep(_STEP)
+        raise StillWritten
+    return found
 
 
 def _swap_in(spot: Spot, temp: str, found: Content, data: bytes, sha: str, seq: int) -> Content | Lost:

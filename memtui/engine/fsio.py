@@ -65,6 +65,8 @@ OPERATIONS = (
     "chmod",
     "chown",
     "has_writer",
+    "hold_writers",
+    "release_writers",
     "open_lock",
     "lock",
     "lock_now",
@@ -280,19 +282,36 @@ def chown(handle: int, user: int, group: int) -> None:
 def has_writer(handle: int) -> bool | None:
     """Whether somebody has this file open for writing right now; None where the system cannot tell.
 
-    The kernel grants a read lease only when nobody has (fcntl(2)), and it is given back at once. On a file without
-    a name False is final: nobody can open it any more.
+    On a file without a name False is final: nobody can open it any more.
+    """
+    held = hold_writers(handle)
+    if held:
+        release_writers(handle)
+    return None if held is None else not held
+
+
+def hold_writers(handle: int) -> bool | None:
+    """Make whoever opens this file for writing wait until `release_writers`: what is read until then is whole.
+
+    The kernel grants a read lease only when nobody writes (fcntl(2)), and death gives it back.
+
+    Returns:
+        False when somebody has it open for writing already; None where the system cannot tell.
     """
     try:
         # The default signal of a broken lease would end this process; SIGURG is ignored by default.
         fcntl.fcntl(handle, fcntl.F_SETSIG, _SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     except BlockingIOError:
-        return True
+        return False
     except (OSError, AttributeError):
         return None
-    return False
+    return True
+
+
+def release_writers(handle: int) -> None:
+    """Let writers open the file again, after `hold_writers` answered True."""
+    fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
 def open_lock(path: str) -> int:

@@ -68,8 +68,12 @@ class Undoer:
             now = Address(names[step.new_uid or step.uid], step.new_path)
             return self._changer.move_one(now, address, step.after, job, again=True)
         root = self._roots.find(address.root)
-        with self._roots.site(root, actor, create=step.after is None) as site:
-            result = self._put_back(site, step, address, Job(txn, actor, "restored"))
+
+        def put_back(job: Job) -> Saved | Unchanged | Conflict | None:
+            with self._roots.site(root, actor, create=step.after is None) as site:
+                return self._put_back(site, step, address, job)
+
+        result = files.calmly(Job(txn, actor, "restored"), put_back)
         if isinstance(result, Saved):
             kind = "deleted" if step.before is None else "created" if step.after is None else "modified"
             self._publish([Change(address, kind, actor.name, step.after, step.before, self._ledger.clock())])

@@ -25,19 +25,25 @@ class Content(NamedTuple):
     sha: str
     status: os.stat_result
     settled: bool = True
-    """False: somebody still had it open for writing, so this may be half of a version."""
+    """False: somebody had it open for writing, so this may be half of a version."""
 
 
-def read(handle: RootHandle, parts: tuple[str, ...], address: Address) -> Content:
+def read(handle: RootHandle, parts: tuple[str, ...], address: Address, *, calm: bool = False) -> Content:
     """Read a memory whole. The caller closes `Content.handle`.
+
+    Args:
+        handle: its root.
+        parts: its path.
+        address: for messages.
+        calm: see `read_in`.
 
     Raises:
         MemtuiError: as `paths.open_regular`.
     """
     if len(parts) == 1:
-        return read_in(handle.fd, parts[0], address, handle.identity[0])
+        return read_in(handle.fd, parts[0], address, handle.identity[0], calm=calm)
     with handle.folder(parts[:-1]) as folder:
-        return read_in(folder, parts[-1], address, handle.identity[0])
+        return read_in(folder, parts[-1], address, handle.identity[0], calm=calm)
 
 
 def read_bytes(handle: RootHandle, parts: tuple[str, ...], address: Address) -> bytes:
@@ -48,10 +54,31 @@ def read_bytes(handle: RootHandle, parts: tuple[str, ...], address: Address) -> 
     return data
 
 
-def read_in(folder: int, name: str, address: Address, device: int) -> Content:
-    """Read a memory by its name in an open folder. The caller closes `Content.handle`."""
-    descriptor, data, status = _take(folder, name, address, device)
-    return Content(descriptor, data, sha256_hex(data), status)
+def read_in(folder: int, name: str, address: Address, device: int, *, calm: bool = False) -> Content:
+    """Read a memory by its name in an open folder. The caller closes `Content.handle`.
+
+    Args:
+        folder: the handle of its folder.
+        name: its last component.
+        address: for messages.
+        device: the root's device.
+        calm: keep writers out while reading, and say whether one was in already, so that half a version is not taken
+            for a whole one.
+    """
+    if not calm:
+        descriptor, data, status = _take(folder, name, address, device)
+        return Content(descriptor, data, sha256_hex(data), status)
+    descriptor, status = paths.open_regular(folder, name, address, device, READ_LIMIT - 1)
+    held = None
+    try:
+        held = fsio.hold_writers(descriptor)
+        data = fsio.read_all(descriptor, status.st_size)
+        if held:
+            fsio.release_writers(descriptor)
+    except OSError as error:
+        fsio.close(descriptor)
+        raise paths.translate(error, f"Reading {address}") from error
+    return Content(descriptor, data, sha256_hex(data), status, settled=held is not False)
 
 
 def _take(folder: int, name: str, address: Address, device: int) -> tuple[int, bytes, os.stat_result]:
@@ -80,11 +107,10 @@ def take_a_look(folder: int, name: str, address: Address, device: int) -> Conten
     The caller closes `Content.handle`.
     """
     try:
-        content = read_in(folder, name, address, device)
+        return read_in(folder, name, address, device, calm=True)
     except NotFoundError:
         return None
     except RefusedError as error:
         if error.code in NO_MEMORY:
             return None
         raise  # it may well be a plain file
-    return content._replace(settled=fsio.has_writer(content.handle) is not True)

@@ -1,13 +1,16 @@
 """Whatever another program does between two steps of a change, every text stays: on disk or in history."""
 
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memtui.engine import Engine
-from memtui.engine.model import Conflict, Saved, Unchanged
+from memtui.engine import Engine, files
+from memtui.engine.model import Conflict, Done, Saved, Unchanged
+from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from tests.faults.injector import Call, hooked, meddling
 from tests.faults.world import ME, World, at, drain, in_history, open_intents, sha, stored
 
@@ -123,7 +126,7 @@ def test_versions_that_land_around_the_swap_are_all_kept(
     swaps = 1 if calls == "native" else 3
     second = {
         "at once": meddling(swap, again(file, LATER), time=swaps, after=True),
-        "while verifying": meddling("has_writer", again(file, LATER), time=2),
+        "while verifying": meddling("hold_writers", again(file, LATER), time=2),
         "before the swap back": meddling(swap, again(file, LATER), time=swaps + 1),
         "after the swap back": meddling(swap, again(file, LATER), time=2 * swaps, after=True),
     }[moment]
@@ -141,3 +144,197 @@ def test_versions_that_land_around_the_swap_are_all_kept(
         assert file.read_bytes() == THEIRS  # written into the file that was just taken off again: kept in history
         return
     assert file.read_bytes() == LATER
+
+
+# --- writers that are not done
+
+
+class Writing:
+    """A program that has truncated a memory and written half of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.handle = os.open(path, os.O_WRONLY | os.O_TRUNC)
+        os.write(self.handle, THEIRS[:3])
+
+    def finish(self) -> None:
+        """Write the rest."""
+        os.write(self.handle, THEIRS[3:])
+        os.close(self.handle)
+
+
+def test_a_save_waits_for_a_writer_and_keeps_nobody_else_waiting(
+    world: World, engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 30.0)
+    torn = sha(THEIRS[:3])
+    writing = Writing(file)
+    waiting, results = threading.Event(), []
+
+    def save() -> None:
+        with hooked(meddling("hold_writers", waiting.set, after=True)):
+            results.append(engine.save(A, MINE, expected_sha256=torn, actor=ME))
+
+    thread = threading.Thread(target=save)
+    thread.start()
+    assert waiting.wait(10)
+    other = at("other.md")
+    engine.create(other, OLD, actor=ME)
+    writing.finish()
+    thread.join()
+    assert isinstance(results[0], Conflict)
+    assert file.read_bytes() == THEIRS
+    assert torn not in stored(engine)
+    check(world, engine, MINE, THEIRS)
+
+
+def test_somebody_who_keeps_a_memory_open_stops_nobody(
+    world: World, engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 0.05)
+    with file.open("r+b") as keeper:
+        result = engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME)
+        assert isinstance(result, Saved)
+        keeper.write(THEIRS)
+    drain(engine)
+    assert file.read_bytes() == MINE
+    check(world, engine, OLD, MINE, THEIRS)
+
+
+def test_half_a_version_is_never_history(world: World, engine: Engine, file: Path) -> None:
+    writing = Writing(file)
+    result = engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME)
+    assert isinstance(result, Conflict)
+    with pytest.raises(NotFoundError):
+        engine.read_version(A, sha(THEIRS[:3]))
+    writing.finish()
+    assert file.read_bytes() == THEIRS
+
+
+@pytest.mark.parametrize("verb", ["delete", "rename"])
+def test_other_changes_wait_for_a_writer_too(
+    world: World, engine: Engine, file: Path, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 30.0)
+    writing = Writing(file)
+    waiting = threading.Event()
+    done: list[Done] = []
+
+    def change() -> None:
+        with hooked(meddling("hold_writers", waiting.set, after=True)):
+            done.append(engine.delete([A], actor=ME) if verb == "delete" else engine.rename(A, at("b.md"), actor=ME))
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    assert waiting.wait(10)
+    writing.finish()
+    thread.join()
+    assert done[0].outcomes[0].ok
+    assert sha(THEIRS[:3]) not in stored(engine)
+    check(world, engine, THEIRS)
+
+
+# --- deleting and creating
+
+
+@pytest.mark.parametrize("act", [replace, rewrite])
+def test_a_version_that_lands_before_a_deletion_gets_its_name_back(
+    world: World, engine: Engine, file: Path, act: Callable[[Path, bytes], Callable[[], object]]
+) -> None:
+    with hooked(meddling("rename_noreplace", act(file, THEIRS))):
+        (outcome,) = engine.delete([A], actor=ME).outcomes
+    assert isinstance(outcome.result, Conflict)
+    assert file.read_bytes() == THEIRS
+    check(world, engine, OLD, THEIRS)
+
+
+def test_a_name_taken_again_during_a_deletion_costs_nobody_a_text(world: World, engine: Engine, file: Path) -> None:
+    first = meddling("rename_noreplace", replace(file, THEIRS))
+    second = meddling("rename_noreplace", lambda: file.write_bytes(LATER), time=2)
+
+    def both(number: int, name: str, call: Call, arguments: tuple[Any, ...]) -> Any:
+        return first(number, name, lambda *given: second(number, name, call, given), arguments)
+
+    with hooked(both):
+        (outcome,) = engine.delete([A], actor=ME).outcomes
+    assert isinstance(outcome.result, Conflict)
+    assert file.read_bytes() == LATER
+    check(world, engine, OLD, THEIRS, LATER)
+
+
+def test_a_late_write_into_a_deleted_memory_is_kept(
+    world: World, engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 0.0)
+    with file.open("r+b") as keeper:
+        assert engine.delete([A], actor=ME).outcomes[0].ok
+        keeper.write(LATER)
+    drain(engine)
+    check(world, engine, OLD, LATER)
+
+
+def test_a_name_that_appears_while_creating_is_not_replaced(world: World, engine: Engine) -> None:
+    path = world.folder() / "a.md"
+    with (
+        hooked(meddling("rename_noreplace", lambda: path.write_bytes(THEIRS))),
+        pytest.raises(ConflictError) as caught,
+    ):
+        engine.create(A, MINE, actor=ME)
+    assert caught.value.code == "E_EXISTS"
+    assert path.read_bytes() == THEIRS
+    check(world, engine, MINE, THEIRS)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/hostname", path)])
+def test_what_is_no_memory_is_neither_read_nor_replaced(
+    world: World, engine: Engine, make: Callable[[Path], object]
+) -> None:
+    path = world.folder() / "a.md"
+    make(path)
+    before = path.lstat()
+    acts: list[Callable[[], object]] = [
+        lambda: engine.read(A),
+        lambda: engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME),
+        lambda: engine.save(A, MINE, expected_sha256=None, actor=ME),
+        lambda: engine.create(A, MINE, actor=ME),
+        lambda: engine.rename(A, at("b.md"), actor=ME),
+    ]
+    for act in acts:
+        with pytest.raises(MemtuiError) as caught:
+            act()
+        assert caught.value.code in ("E_NOT_REGULAR", "E_SYMLINK", "E_EXISTS", "E_NOT_FOUND")
+    after = path.lstat()
+    assert (before.st_ino, before.st_mtime_ns, before.st_mode) == (after.st_ino, after.st_mtime_ns, after.st_mode)
+    check(world, engine)
+
+
+def test_something_else_than_a_file_that_takes_the_name_gets_it_back(world: World, engine: Engine, file: Path) -> None:
+    def swap() -> None:
+        file.unlink()
+        file.symlink_to("/etc/hostname")
+
+    with hooked(meddling("stat_path", swap, time=3)):
+        try:
+            result = engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME)
+        except MemtuiError as error:
+            assert error.code in ("E_SYMLINK", "E_PERMISSION", "E_CONFLICT")  # noqa: PT017
+        else:
+            assert isinstance(result, Conflict)
+    assert file.is_symlink()
+    check(world, engine, OLD, MINE)
+
+
+def test_a_version_with_the_same_text_that_is_still_open_is_watched(world: World, engine: Engine, file: Path) -> None:
+    """The file that was displaced is looked after, not the one that was read before."""
+    keepers: list[int] = []
+
+    def same_text_in_another_file() -> None:
+        replace(file, OLD)()
+        keepers.append(os.open(file, os.O_WRONLY))
+
+    with hooked(meddling("stat_path", same_text_in_another_file, time=3)):
+        result = engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME)
+    assert isinstance(result, Saved)
+    os.write(keepers[0], LATER)
+    os.close(keepers[0])
+    drain(engine)
+    check(world, engine, OLD, MINE, LATER + OLD[len(LATER) :])

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from tests.faults import io_errors, kills, ledger
 from tests.faults.report import Campaign
+from tests.races import outside
 
 CAMPAIGNS: dict[str, Campaign] = {
     "kills": kills.run,
     "io-errors": io_errors.run,
     "ledger": ledger.run,
+    "outside": outside.run,
 }
 
 

@@ -13,8 +13,8 @@ Call = Callable[..., Any]
 Hook = Callable[[int, str, Call, tuple[Any, ...]], Any]
 """(number from 1, operation, the real call, its arguments) to what the call returns."""
 
-CANNOT_FAIL = frozenset({"has_writer", "close"})
-"""What never raises: one answers None where the system cannot tell, the other always closes."""
+CANNOT_FAIL = frozenset({"has_writer", "hold_writers", "release_writers", "close"})
+"""What never raises: where the system cannot tell, the answer is None; a close always closes."""
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def failing(at: int, number: int) -> Hook:
         if count != at:
             return call(*arguments)
         if name in CANNOT_FAIL:
-            return call(*arguments) if name == "close" else None
+            return call(*arguments) if name in ("close", "release_writers") else None
         raise OSError(number, os.strerror(number))
 
     return hook
