@@ -112,15 +112,16 @@ class Agenda:
         if any(glance.everything for glance in glances.values()):
             if not found:
                 self._scan_ms = took
-            if not self._asked:
-                self.rest(ended)
+            self.rest(ended)
         elif any(glance.folders for glance in glances.values()):
             self._no_list_until = ended + took * _LIST_SHARE
         elif glances:
             self._rest_until = ended + took
 
     def rest(self, now: int) -> None:
-        """Plan the next scan of everything."""
+        """Plan the next scan of everything, unless one is asked for already."""
+        if self._asked:
+            return
         base = POLLING_MS if self.polling else FOCUSED_MS if self.focused else AWAY_MS
         share = _POLLING_SHARE if self.polling else _SHARE
         # Processes that started together drift apart, the same way in every run.

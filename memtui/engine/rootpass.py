@@ -70,6 +70,8 @@ class State:
         """What was told although the ledger cannot be written."""
         self.told: dict[str, int] = {}
         """When a name that is being written was last told to be drawn again."""
+        self.hidden: set[str] = set()
+        """Names that are believed and not listed, and yet something is there: asked for again by every scan."""
         self.due: int | None = None
         self.tree: Tree | None = None
         """What is in it, for a quick question without its guard."""
@@ -133,6 +135,9 @@ class RootPass:
         state.tree = shelf.tree
         self._look(glance, beliefs)
         looked = set(shelf.news)
+        if glance.everything:
+            looked |= state.hidden
+            state.hidden.clear()
         if self._first:
             looked |= beliefs.known.keys() | shelf.readings.keys()
             shelf.rebuilt.clear()
@@ -218,11 +223,15 @@ class RootPass:
     def _view(self, path: str) -> View | None:
         entry, reading = self._shelf.tree.entry(path), self._shelf.readings.get(path)
         if entry is None:
-            # Not listed is not gone: a limit, a folder without permission or a changed layout may hide it.
+            # Not listed is not gone: a limit, a folder without permission or a changed layout may hide it, or it came
+            # back since it was looked for.
             try:
-                return _UNREADABLE if is_there(self._handle, split(path)) else None
+                there = is_there(self._handle, split(path))
             except MemtuiError:
-                return _UNREADABLE  # nobody can tell
+                there = True  # nobody can tell
+            if there:
+                self._state.hidden.add(path)
+            return _UNREADABLE if there else None
         if reading is None or reading.sha256 is None:
             return _UNREADABLE
         return View(reading.sha256, reading.key.ino, reading.steady, reading.since)

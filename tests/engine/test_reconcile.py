@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.digest import sha256_hex
-from memtui.engine import fsio, gitwork
+from memtui.engine import fsio, gitwork, rootpass
 from memtui.engine.beliefs import AT_WORK_MS, DELETED_MS, EMPTIED_MS, MISSING_MS
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Change, Changes, Policy, Saved
@@ -749,3 +749,18 @@ def test_after_a_quiet_time_everything_told_adds_up_to_the_disk(
     assert recorded(world) == there
     assert story == there
     world.close()
+
+
+def test_a_file_that_is_there_for_a_moment_only_is_not_forgotten(
+    known: ReadingWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is gone when the folder is listed, back when that is checked, and gone for good after that."""
+    (known.folder / "a.md").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(rootpass, "is_there", lambda *_: True)
+        assert known.look("a.md").changes == ()
+    found = []
+    for _ in range(10):
+        known.hands.advance(1_000)
+        found.append(known.look(everything=True))
+    assert kinds(joined(found)) == {"a.md": "deleted"}
