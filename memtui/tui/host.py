@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from memtui.engine.model import Address
+from memtui.tui.side import PREVIEW
 
 if TYPE_CHECKING:
     from memtui.tui.app import MemtuiApp

@@ -70,7 +70,7 @@ async def test_ranges_arrows_and_everything() -> None:
 
 async def test_space_on_a_folder_marks_what_is_in_it() -> None:
     async with shown() as screen:
-        await screen.press("j", "space")
+        await screen.press("k", "space")
         assert "2 marked" in screen.text
         await screen.press("space")
         assert "marked" not in screen.text
@@ -94,7 +94,7 @@ async def test_trash_needs_a_second_other_key_and_undo_brings_it_back() -> None:
 
 async def test_trash_of_a_folder_says_how_many() -> None:
     async with shown() as screen:
-        await screen.press("j", "d")
+        await screen.press("k", "d")
         await screen.until_text("t moves 2 memories to the trash")
         await screen.press("t")
         await screen.until_text("2 memories moved to the trash")
@@ -172,7 +172,7 @@ async def test_a_refused_rename_stays_open() -> None:
 
 async def test_a_folder_is_renamed_with_everything_below() -> None:
     async with shown() as screen:
-        await screen.press("j", "r")
+        await screen.press("k", "r")
         await screen.type("s")
         await screen.press("enter")
         await screen.until_text("styles/")
@@ -185,7 +185,7 @@ async def test_a_folder_is_renamed_with_everything_below() -> None:
 
 async def test_a_scope_keeps_its_name() -> None:
     async with shown() as screen:
-        await screen.press("r")
+        await screen.press("g", "g", "r")
         await screen.until_text("A scope or root keeps its name")
 
 
