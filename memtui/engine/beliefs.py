@@ -221,13 +221,15 @@ class Beliefs:
     def _arriving(self, work: "_Work") -> None:
         look = work.look
         newest = max(self.noticed.values(), default=look.now)
+        oldest = min((self.noticed[path] for path in work.arriving), default=look.now)
+        if look.patient and work.arriving and look.now - newest < QUIET_MS and look.now - oldest < PATIENCE_MS:
+            # One batch for a burst. What is to go waits as well: it may turn out to be one half of a rename.
+            work.wait(min(newest + QUIET_MS, oldest + PATIENCE_MS))
+            return
         partners = _Partners((path, self.known[path]) for path in work.leaving) if work.arriving else _Partners(())
         for path, (view, told) in work.arriving.items():
             assert view.sha256 is not None
             noticed = self.noticed[path]
-            if look.patient and look.now - newest < QUIET_MS and look.now - noticed < PATIENCE_MS:
-                work.wait(min(newest + QUIET_MS, noticed + PATIENCE_MS))
-                continue
             known, last = self.known.get(path), look.told(path)
             before = known.sha256 if known is not None else None
             if told is None and last is not None and last.sha256 is not None:
