@@ -83,7 +83,7 @@ class Editing(Opening):
             return
         match editor.state:
             case FileState.RAW:
-                editor.say("Read-only here, so there is nothing to save. f4 opens it in your editor.")
+                editor.say(self.why_read_only())
             case FileState.CLEAN if subject.base_sha256 is not None:
                 editor.say("Nothing to save.")
             case FileState.FOLLOW:

@@ -65,6 +65,7 @@ class EditingBase:
         self._app = app
         self._bridge = bridge
         self.wishes = wishes
+        self._shown: Screen[None] | None = None
 
     @property
     def actor(self) -> Actor:
@@ -90,8 +91,10 @@ class EditingBase:
         self._bridge.run(job, then, what=what, otherwise=otherwise, lane=lane, latest=latest)
 
     def show_screen(self, screen: Screen[None]) -> None:
-        """Put a screen on top."""
-        self._app.push_screen(screen)
+        """Put a screen on top, unless the one before it is still there: a key pressed twice asks once."""
+        if self._shown is None or not self._shown.is_running:
+            self._shown = screen
+            self._app.push_screen(screen)
 
     def close_screen(self, screen: Screen[None] | None) -> None:
         """Take a screen away, when it is on top."""

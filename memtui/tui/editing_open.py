@@ -14,6 +14,7 @@ from memtui.tui import editing_jobs as jobs
 from memtui.tui import editor_intents as intents
 from memtui.tui.drafts import DraftKeeper, question_for
 from memtui.tui.editing_base import EditingBase, Wishes
+from memtui.tui.file_state import FileState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,10 +111,19 @@ class Opening(EditingBase):
         self._show(loaded, loaded.snapshot)
         self.opened_at = self.wishes.clock()
         self.editor.text_area.focus()
+        if self.editor.state is FileState.RAW:
+            self.editor.say(self.why_read_only())
         if loaded.draft is not None:
             self._offer(loaded, loaded.draft)
         else:
             self._go_on()
+
+    def why_read_only(self) -> str:
+        """Say why the open memory cannot be edited here, and what can be done."""
+        subject = self.editor.subject
+        if self.editor.refusal or subject is None:
+            return f"Read-only here: {self.editor.refusal}."
+        return f"Read-only here: {subject.form.reason}. f4 opens it in your own editor."
 
     def _go_on(self) -> None:
         """Do what the memory was opened for."""

@@ -390,3 +390,20 @@ async def test_ctrl_z_after_a_written_merge_never_saves_over_the_agent(tmp_path:
         await pilot.press("ctrl+y")
         await until(pilot, lambda: b"four by agent" in bench.editor.data)
         assert disk(bench) == result
+
+
+@pytest.mark.parametrize("key", ["f8", "ctrl+s"])
+async def test_a_key_pressed_twice_opens_one_screen(tmp_path: Path, key: str) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await in_conflict(bench, pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
+        bench.editor.action_save() if key == "ctrl+s" else bench.editor.action_compare()
+        bench.editor.action_compare()
+        bench.editor.action_save()
+        await until(pilot, lambda: isinstance(bench.screen, ConflictScreen))
+        await pilot.pause(0.2)
+        assert len([screen for screen in bench.screen_stack if isinstance(screen, ConflictScreen)]) == 1
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
