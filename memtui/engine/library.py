@@ -129,6 +129,7 @@ class Library:
             from memtui.engine.reconcile import Reconciler
 
             self._reconciler = Reconciler(self._roots, self._ledger, self._catalog, clock=self._clock)
+            self._events.subscribe(self._reconciler.published)
         return self._reconciler
 
     def _text(self, row: Memory) -> str:

@@ -112,6 +112,9 @@ class Watch:
             self._listen()
             while not self._stopping:
                 self._look()
+                if not self._agenda.polling:
+                    # Said only now: whoever waits for it may count on everything that happens from here on.
+                    self._report(Health("watching"))
                 self._hear()
             why = ""
         finally:
@@ -203,7 +206,6 @@ class Watch:
         self._agenda.polling, self._retry_at = False, None
         self._cookie_at = now
         self._agenda.scan(now)
-        self._report(Health("watching"))
 
     def _give_up(self, why: str) -> None:
         self._close_source()
