@@ -56,8 +56,8 @@ def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run
 
 def hunk_title(session: MergeSession, index: int) -> str:
     """Name a place: which one, where, and what was decided."""
-    hunks = session.hunks
     chunk = session.chunks[index]
+    alike = [n for n in session.hunks if (session.chunks[n].kind == CONFLICT) == (chunk.kind == CONFLICT)]
     choice = session.choice(index)
     kind = "conflict" if chunk.kind == CONFLICT else "change"
     if not choice:
@@ -70,7 +70,7 @@ def hunk_title(session: MergeSession, index: int) -> str:
         ]
         state += f", merged -> {CHOICES[choice]}"
     blank = "  only white space differs" if chunk.kind == CONFLICT and chunk.whitespace_only else ""
-    return f"{kind} {hunks.index(index) + 1}/{len(hunks)}  line {chunk.yours_line + 1}  {state}{blank}"
+    return f"{kind} {alike.index(index) + 1}/{len(alike)}  line {chunk.yours_line + 1}  {state}{blank}"
 
 
 def hunk_lines(session: MergeSession, index: int, parties: Parties, width: int, *, beside: bool = False) -> list[Line]:

@@ -65,7 +65,7 @@ def test_a_side_that_takes_lines_out_or_changes_nothing_says_so() -> None:
 @pytest.mark.parametrize(
     ("choice", "words"),
     [
-        ("", "conflict 1/2  line 1  OPEN"), ("yours", "-> YOURS"), ("theirs", "-> AGENT"), ("base", "-> BASE"),
+        ("", "conflict 1/1  line 1  OPEN"), ("yours", "-> YOURS"), ("theirs", "-> AGENT"), ("base", "-> BASE"),
         ("both", "-> both, YOURS first"),
     ],
 )  # fmt: skip
@@ -74,6 +74,7 @@ def test_the_title_of_a_place_says_what_was_decided(choice: str, words: str) -> 
     if choice:
         merged.decide([0], choice)
     assert words in hunk_title(merged, 0)
+    assert "change 1/1" in hunk_title(merged, merged.hunks[1])
     assert "only AGENT changed, merged -> AGENT" in hunk_title(merged, merged.hunks[1])
 
 
