@@ -17,13 +17,16 @@ class Result(NamedTuple):
     broken: tuple[str, ...]
     """A sentence for each broken promise."""
     seed: int
+    notes: tuple[str, ...] = ()
+    """Measured figures, each said once."""
 
     @property
     def line(self) -> str:
         """The campaign in one line."""
         shown = [f"{self.counts[what]:,} {what}" for what in self.order]
         extra = [f"{count:,} {what}" for what, count in sorted(self.counts.items()) if what not in self.order]
-        return f"{self.name}: {', '.join(shown + extra)}, seed {self.seed}"
+        said = f"{self.name}: {', '.join(shown + extra)}, seed {self.seed}"
+        return f"{said} ({'; '.join(self.notes)})" if self.notes else said
 
 
 class Tally:
@@ -36,6 +39,7 @@ class Tally:
         self.order = order
         self.counts: Counter[str] = Counter()
         self.broken: list[str] = []
+        self.notes: list[str] = []
 
     def add(self, what: str, count: int = 1) -> None:
         """Count something that was tried."""
@@ -46,9 +50,13 @@ class Tally:
         self.counts[what] += 1
         self.broken.append(f"{what}: {sentence}")
 
+    def note(self, sentence: str) -> None:
+        """Say a figure that was measured."""
+        self.notes.append(sentence)
+
     def result(self) -> Result:
         """What was counted."""
-        return Result(self.name, self.counts, self.order, tuple(self.broken), self.seed)
+        return Result(self.name, self.counts, self.order, tuple(self.broken), self.seed, tuple(self.notes))
 
 
 Campaign = Callable[[Path, bool, int], Result]

@@ -1,7 +1,7 @@
 """A writer that knows nothing of locks, at the same memories at the same time: nobody loses a version they finished.
 
-The agent here replaces files by exchanging names and writes in place only after reading what it is about to destroy, so
-it can say of each of its versions whether it destroyed that version itself. What it did not destroy has to be somewhere.
+The agent here replaces files by exchanging names and writes in place only after reading what it will destroy, so it
+can say of each of its versions whether it destroyed that version itself. What it did not destroy has to be somewhere.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine import Engine, fsio
-from memtui.engine.model import Address, Changes, Conflict, Saved, Unchanged
+from memtui.engine.model import Address, Changes, Conflict, Notice, Saved, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
 from tests.faults import children
 from tests.faults.report import Result, Tally
@@ -152,7 +152,7 @@ def saver(world: World, name: str, seed: int, seconds: float, rate: float, *, po
     """Save guarded edits at a steady rate."""
     rng = random.Random(seed)
     meant = Meant([], [], 0, [])
-    late = []
+    late: list[Notice] = []
 
     def hear(changes: Changes) -> None:
         late.extend(notice for notice in changes.notices if notice.kind == "late-write")
