@@ -15,9 +15,10 @@ from memtui.engine.ledger import Record
 from memtui.engine.model import Address, Memory, Problem, Root, is_person
 from memtui.engine.paths import RootHandle
 from memtui.engine.readings import SETTLE_MS, Contents, Reading, Times, read
+from memtui.engine.rowcache import Remembered, Rows
 from memtui.engine.scan import Delta, Entry, Tree
 from memtui.engine.selection import Patterns, Selection
-from memtui.values import TYPE_CHECKING, NamedTuple
+from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -39,17 +40,6 @@ class Book(Protocol):
 
     def change_counter(self) -> tuple[int, int]:
         """A pair that differs from an earlier one when any process has committed since."""
-
-
-class Rows(NamedTuple):
-    """The rows of one root, and what its status says."""
-
-    items: tuple[Memory, ...]
-    """Ordered by path."""
-    files: int
-    bytes: int
-    truncated: bool = False
-    problems: tuple[Problem, ...] = ()
 
 
 class Shelf:
@@ -102,7 +92,13 @@ class Catalog:
     """The rows of every root; safe to share between threads."""
 
     def __init__(
-        self, ledger: Book, state_dir: str, clock: Callable[[], int], *, ticks: Callable[[], int] | None = None
+        self,
+        ledger: Book,
+        state_dir: str,
+        clock: Callable[[], int],
+        *,
+        ticks: Callable[[], int] | None = None,
+        remembered: Remembered | None = None,
     ) -> None:
         """Start without rows; nothing is read before it is asked for.
 
@@ -111,7 +107,9 @@ class Catalog:
             state_dir: where rows are kept between processes, in files that may be deleted at any time.
             clock: milliseconds since the epoch.
             ticks: milliseconds that only move forward, for durations; the system's monotonic clock if not given.
+            remembered: what was read of `state_dir` already.
         """
+        self._remembered = remembered or Remembered(state_dir)
         self._ledger = ledger
         self._state_dir = state_dir
         self._clock = clock
@@ -150,8 +148,7 @@ class Catalog:
         with shelf.guard:
             if shelf.complete:
                 return self.result(shelf)
-        found = rowcache.load(self._state_dir, root)
-        return None if found is None else Rows(found.rows, len(found.rows), sum([row.bytes for row in found.rows]))
+            return self._remembered.rows(root)
 
     def last_identity(self, root: Root) -> tuple[int, int] | None:
         """The (device, inode) the root had when its rows were last written down."""
@@ -213,8 +210,10 @@ class Catalog:
             shelf.rename(handle.identity)
             shelf.uid = uid
         loaded: Mapping[str, Reading] = {}
+        remembered: set[str] = set()
         if not shelf.complete and names is None and folders is None:
             loaded = self._load(shelf, handle)
+            remembered.update(shelf.rows)
         if names is not None:
             delta = Delta()
             for folder, some in names.items():
@@ -236,7 +235,7 @@ class Catalog:
                 shelf.readings[path] = kept
             else:
                 stale.add(path)
-        changed = delta.changed | delta.flagged | delta.gone
+        changed = delta.changed | delta.flagged | delta.gone | remembered
         shelf.news |= delta.changed | delta.gone
         if stale:
             changed |= self.read(shelf, handle, stale, contents).keys()
@@ -311,9 +310,16 @@ class Catalog:
     # --- building rows
 
     def _load(self, shelf: Shelf, handle: RootHandle) -> Mapping[str, Reading]:
-        """Readings of an earlier process, if this is the same folder and there are so many that loading them pays."""
-        found = rowcache.load(self._state_dir, shelf.root, at_least=rowcache.WORTH_LOADING)
-        return found.readings() if found is not None and found.identity == handle.identity else {}
+        """Readings of an earlier process, if this is the same folder and there are so many that loading them pays.
+
+        Its rows are kept where they are still true, so that whoever shows them already need not hold both.
+        """
+        found = self._remembered.take(shelf.root)
+        if found is None or found.identity != handle.identity:
+            return {}
+        for row in found.rows:
+            shelf.rows.setdefault(row.address.path, row)
+        return found.readings()
 
     def _changed_records(self, shelf: Shelf, *, force: bool) -> set[str]:
         heat_at = self._clock() // HEAT_STEP_MS * HEAT_STEP_MS

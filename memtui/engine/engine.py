@@ -151,7 +151,7 @@ class Engine:
 
     def cached(self) -> Listing | None:
         """The rows of the last list, without touching a memory; None when there are none."""
-        return self._rooms.books.cached()
+        return self._rooms.cached()
 
     def memory(self, address: Address) -> Memory:
         """One row; `NotFoundError` when there is no such memory."""

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable
 
 from memtui.engine import fsio, paths, wholefile
-from memtui.engine.catalog import Catalog, Rows
+from memtui.engine.catalog import Catalog
 from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Address, Changes, Health, Hit, Listing, Memory, Problem, Root, RootStatus
 from memtui.engine.roots import OpenRoot, Roots
+from memtui.engine.rowcache import Remembered, Rows, listing
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.values import TYPE_CHECKING
 
@@ -21,13 +22,15 @@ UNREVIEWED = Problem("unreviewed", "It lies in a checkout, so a repository may h
 class Library:
     """The reading half of the engine; safe to share between threads."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, events: Events, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, roots: Roots, ledger: Ledger, events: Events, clock: Callable[[], int], remembered: Remembered
+    ) -> None:
         """Take what it works with."""
         self._roots = roots
         self._ledger = ledger
         self._events = events
         self._clock = clock
-        self._catalog = Catalog(ledger, ledger.directory, clock)
+        self._catalog = Catalog(ledger, ledger.directory, clock, remembered=remembered)
         self._reconciler: Reconciler | None = None
 
     def list(self, root_ids: Iterable[str] | None) -> Listing:
@@ -42,25 +45,7 @@ class Library:
 
     def cached(self) -> Listing | None:
         """See `Engine.cached`."""
-        found = [(root, self._catalog.cached(root)) for root in self._roots.all()]
-        if all(rows is None for _, rows in found):
-            return None
-        status = [
-            RootStatus(
-                root,
-                exists=True,
-                writable=not root.read_only,
-                accepted=True,
-                files=rows.files,
-                bytes=rows.bytes,
-                truncated=rows.truncated,
-                problems=rows.problems,
-            )
-            for root, rows in found
-            if rows is not None
-        ]
-        items = tuple(item for _, rows in found if rows is not None for item in rows.items)
-        return Listing(items, any(one.truncated for one in status), tuple(status))
+        return listing((root, self._catalog.cached(root)) for root in self._roots.all())
 
     def memory(self, address: Address) -> Memory:
         """See `Engine.memory`."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from memtui.engine.events import Events
-from memtui.engine.model import Change, Changes, Notice, Root
+from memtui.engine.model import Change, Changes, Listing, Notice, Root
 from memtui.engine.roots import Roots
 from memtui.errors import MemtuiError
 from memtui.values import TYPE_CHECKING
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger import Ledger
     from memtui.engine.library import Library
     from memtui.engine.marks import Marks
+    from memtui.engine.rowcache import Remembered
     from memtui.engine.undoing import Undoer
 
 
@@ -93,7 +94,21 @@ class Rooms:
         """Everything that only reads."""
         from memtui.engine.library import Library
 
-        return Library(self.roots, self.ledger, self.events, self.clock)
+        return Library(self.roots, self.ledger, self.events, self.clock, self._remembered)
+
+    @cached_property
+    def _remembered(self) -> Remembered:
+        from memtui.engine.rowcache import Remembered
+
+        return Remembered(self._state_dir)
+
+    def cached(self) -> Listing | None:
+        """The rows of the last list; no more is loaded than it takes to read them, because the first paint waits."""
+        if self.used("books"):
+            return self.books.cached()
+        from memtui.engine.rowcache import listing
+
+        return listing([(root, self._remembered.rows(root)) for root in self.roots.all()])
 
     def _changed(self, changes: Iterable[Change]) -> None:
         self.events.publish(Changes(changes=tuple(changes)))

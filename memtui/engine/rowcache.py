@@ -9,18 +9,18 @@ from __future__ import annotations
 import binascii
 import os
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 
 from memtui.digest import sha256_hex
 from memtui.engine import fsio
-from memtui.engine.model import Address, Memory, Problem, Root
-from memtui.engine.readings import Reading
-from memtui.engine.scan import Key
+from memtui.engine.model import Address, Listing, Memory, Problem, Root, RootStatus
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
+
+    from memtui.engine.readings import Reading
 
 WORTH_LOADING = 200
 """Rows; fewer are read anew more quickly than this file is loaded."""
@@ -30,6 +30,17 @@ _FORMAT = "memtui rows 1"
 _FOLDER = "rows"
 
 Columns: TypeAlias = "dict[str, list[Any]]"
+
+
+class Rows(NamedTuple):
+    """The rows of one root, and what its status says."""
+
+    items: tuple[Memory, ...]
+    """Ordered by path."""
+    files: int
+    bytes: int
+    truncated: bool = False
+    problems: tuple[Problem, ...] = ()
 
 
 class Cached(NamedTuple):
@@ -107,6 +118,50 @@ def load(state_dir: str, root: Root, *, at_least: int = 0) -> Cached | None:
         return None
 
 
+class Remembered:
+    """What earlier processes left, each file read once: first for the screen, then for whoever looks at the root."""
+
+    def __init__(self, state_dir: str) -> None:
+        """Read nothing yet."""
+        self._state_dir = state_dir
+        self._found: dict[str, Cached | None] = {}
+
+    def rows(self, root: Root) -> Rows | None:
+        """The rows of a root, without touching a memory file."""
+        if root.id not in self._found:
+            self._found[root.id] = load(self._state_dir, root)
+        found = self._found[root.id]
+        return None if found is None else Rows(found.rows, len(found.rows), sum([row.bytes for row in found.rows]))
+
+    def take(self, root: Root) -> Cached | None:
+        """Hand over what there is about a root, unless it was not read yet and is not worth it."""
+        if root.id in self._found:
+            return self._found.pop(root.id)
+        return load(self._state_dir, root, at_least=WORTH_LOADING)
+
+
+def listing(found: Iterable[tuple[Root, Rows | None]]) -> Listing | None:
+    """Rows of roots as one list; None when there are none of any root."""
+    known = [(root, rows) for root, rows in found if rows is not None]
+    if not known:
+        return None
+    status = [
+        RootStatus(
+            root,
+            exists=True,
+            writable=not root.read_only,
+            accepted=True,
+            files=rows.files,
+            bytes=rows.bytes,
+            truncated=rows.truncated,
+            problems=rows.problems,
+        )
+        for root, rows in known
+    ]
+    items = tuple([item for _, rows in known for item in rows.items])
+    return Listing(items, any(one.truncated for one in status), tuple(status))
+
+
 _COLUMNS = (
     "path", "bytes", "modified", "sha", "description",
     "pinned", "uses", "heat", "used", "written", "unseen", "actor", "version",
@@ -129,6 +184,10 @@ def _rows(root: Root, columns: Columns, odd: dict[str, list[list[list[str]]]]) -
 
 
 def _readings(columns: Columns, odd: dict[str, list[list[list[str]]]]) -> dict[str, Reading]:
+    # Loaded here, because the first paint needs rows only.
+    from memtui.engine.readings import Reading
+    from memtui.engine.scan import Key
+
     keys = map(tuple.__new__, repeat(Key), zip(*[columns[name] for name in _COLUMNS[13:19]], strict=True))
     problems: dict[int, tuple[Problem, ...]] = {int(number): _problems(found) for number, (_, found) in odd.items()}
     return {

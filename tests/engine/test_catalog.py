@@ -383,6 +383,38 @@ def test_the_next_process_reads_only_what_changed(
     assert {path for path in after if after[path] != before[path]} == {"2.md"}
 
 
+def test_rows_of_the_last_process_are_kept_where_they_are_still_true(world: ReadingWorld) -> None:
+    for name in ("same.md", "other.md", "gone.md"):
+        world.write(name, "text", old=True)
+    (world.folder / "link.md").symlink_to("/")
+    world.hands.advance(5_000)
+    world.rows()
+    world.close()
+    (world.folder / "gone.md").unlink()
+    (world.folder / "link.md").unlink()
+    world.write("other.md", "news", old=True)
+    world.open()
+    shown = world.catalog.cached(world.root)
+    assert shown is not None
+    before = {row.address.path: row for row in shown.items}
+    after = world.rows()
+    assert after["same.md"] is before["same.md"]
+    assert after["other.md"] != before["other.md"]
+    assert after.keys() == {"same.md", "other.md"}
+
+
+def test_rows_of_the_last_process_go_with_the_last_file(world: ReadingWorld) -> None:
+    (world.folder / "link.md").symlink_to("/")
+    assert len(world.rows()) == 1
+    world.close()
+    (world.folder / "link.md").unlink()
+    world.open()
+    shown = world.catalog.cached(world.root)
+    assert shown is not None
+    assert len(shown.items) == 1
+    assert world.rows() == {}
+
+
 def test_rows_of_another_folder_under_the_same_name_are_not_believed(
     world: ReadingWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
