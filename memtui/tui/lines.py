@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -30,6 +30,11 @@ class Painted(Widget):
         """The styles of the current theme."""
         paint: Paint = self.app.paint  # type: ignore[attr-defined]
         return paint
+
+    @property
+    def size(self) -> Size:
+        """The size: without border and padding it need not be looked up in the layout, which costs more than a line."""
+        return self.outer_size
 
     @property
     def plain(self) -> bool:
