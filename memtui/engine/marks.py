@@ -56,7 +56,7 @@ class Marks:
                 continue  # a folder that cannot be opened shows its reason in the list of roots
             if opened.fresh:
                 continue
-            for record in self._ledger.records(opened.uid).values():
+            for record in self._ledger.records(opened.uid, not_seen=True).values():
                 if is_unseen(record):
                     yield root, opened.uid, record
 

@@ -170,8 +170,7 @@ class RootPass:
         state, identity = self._state, self._handle.identity
         beliefs = state.beliefs
         if beliefs is None or state.uid != self._opened.uid:
-            records = self._tools.ledger.records(self._opened.uid)
-            beliefs = Beliefs({path: record.sha256 for path, record in records.items() if record.sha256})
+            beliefs = Beliefs(self._tools.ledger.contents(self._opened.uid))
         elif state.identity != identity or not state.here:
             beliefs.gone.clear()
             self._gathered.roots.add(self._root.id)

@@ -5,6 +5,7 @@ Pins and uses live here and nowhere else, so that a file can never pin itself.
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterable, Sequence
 
 from memtui.engine.ledger.database import Database, Row
@@ -146,12 +147,20 @@ class MemoryTable(Database):
 
     # --- memories
 
-    def records(self, uid: int) -> dict[str, Record]:
-        """Everything known of the memories of a root, by path."""
-        return {
-            record.path: record
-            for record in map(_record, self.rows(f"SELECT {_COLUMNS} FROM memories WHERE root = ?", (uid,)))
-        }
+    def records(self, uid: int, *, not_seen: bool = False) -> dict[str, Record]:
+        """Everything known of the memories of a root, by path.
+
+        Args:
+            uid: the root.
+            not_seen: only those whose current version is not the one the user last looked at.
+        """
+        sql = f"SELECT {_COLUMNS} FROM memories WHERE root = ?{' AND sha IS NOT seen_sha' if not_seen else ''}"
+        return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
+
+    def contents(self, uid: int) -> dict[str, str]:
+        """The current version of each memory of a root that has one, by path."""
+        sql = "SELECT path, sha FROM memories WHERE root = ? AND sha NOT NULL"
+        return {os.fsdecode(path): sha.hex() for path, sha in self.rows(sql, (uid,))}
 
     def record(self, uid: int, path: str) -> Record | None:
         """What is known of one memory."""
@@ -225,12 +234,14 @@ class MemoryTable(Database):
 
 def _record(row: Row) -> Record:
     path, sha, actor, at, seen, versions, pinned, uses, heat, heat_at, used, written = row
+    current = sha.hex() if sha else None
+    # A workbench holds thousands of these, most of them seen and written by few actors: one text for all of them.
     return Record(
         os.fsdecode(path),
-        sha.hex() if sha else None,
-        actor,
+        current,
+        sys.intern(actor),
         at,
-        seen.hex() if seen else None,
+        current if seen == sha else seen.hex() if seen else None,
         versions,
         bool(pinned),
         uses,
