@@ -128,7 +128,7 @@ class RootHandle:
         self.root = root
         self._open = False
         try:
-            self.fd = fsio.open_root(root.path)
+            self.fd = _open_root(root)
         except FileNotFoundError:
             raise NotFoundError(
                 f"The folder of {root.id} does not exist.", code="E_ROOT_MISSING", hint="Creating a memory makes it."
@@ -184,7 +184,7 @@ class RootHandle:
             yield self.fd
             return
         try:
-            handle = self._make(parts) if create else fsio.open_beneath(self.fd, parts)
+            handle = _make_below(os.dup(self.fd), parts) if create else fsio.open_beneath(self.fd, parts)
         except OSError as error:
             raise self._explain(error, parts) from error
         try:
@@ -197,24 +197,6 @@ class RootHandle:
             yield handle
         finally:
             fsio.close(handle)
-
-    def _make(self, parts: tuple[str, ...]) -> int:
-        handle = os.dup(self.fd)
-        for part in parts:
-            try:
-                try:
-                    below = fsio.open_dir(handle, part)
-                except FileNotFoundError:
-                    try:
-                        fsio.make_dir(handle, part)
-                        fsio.fsync_dir(handle)
-                    except FileExistsError:
-                        pass  # another writer made it first: it is opened below, without following links
-                    below = fsio.open_dir(handle, part)
-            finally:
-                fsio.close(handle)
-            handle = below
-        return handle
 
     def _explain(self, error: OSError, parts: tuple[str, ...]) -> MemtuiError:
         """Say which component is a link or no folder: the kernel gives one error for both."""
@@ -252,6 +234,77 @@ class RootHandle:
     def __del__(self) -> None:
         """Close a folder that was replaced, when the last who read through it is done."""
         self.close()
+
+
+def make_root(root: Root) -> None:
+    """Make the folder of a root, and what is missing above it.
+
+    Raises:
+        MemtuiError: it cannot be made, or only through a link that a repository brought.
+    """
+    brought = _brought(root)
+    try:
+        if brought and root.project:
+            fsio.close(_make_below(fsio.open_root(root.project), brought))
+        else:
+            fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
+    except OSError as error:
+        if brought and error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise _brought_link(root) from None
+        raise translate(error, f"Making the folder of {root.id}") from error
+
+
+def _brought(root: Root) -> tuple[str, ...]:
+    """The components of a root's path that a repository could have brought: no link is followed in them."""
+    base = (root.project or "").rstrip("/") + "/"
+    if not root.in_checkout or not root.project or not root.path.startswith(base):
+        return ()
+    return tuple(part for part in root.path[len(base) :].split("/") if part)
+
+
+def _open_root(root: Root) -> int:
+    brought = _brought(root)
+    if not brought or not root.project:
+        return fsio.open_root(root.path)
+    handle = fsio.open_root(root.project)
+    for part in brought:
+        try:
+            below = fsio.open_dir(handle, part)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                raise _brought_link(root) from None
+            raise
+        finally:
+            fsio.close(handle)
+        handle = below
+    return handle
+
+
+def _brought_link(root: Root) -> RefusedError:
+    return RefusedError(
+        f"The folder of {root.id} is reached through a link inside the checkout, or is no folder.",
+        code="E_SYMLINK",
+        hint="A repository can bring such a link; use --root NAME=DIR for the folder it leads to if it is yours.",
+    )
+
+
+def _make_below(handle: int, parts: tuple[str, ...]) -> int:
+    """Make the folders that are missing below an open folder, which is closed; returns the handle of the last."""
+    for part in parts:
+        try:
+            try:
+                below = fsio.open_dir(handle, part)
+            except FileNotFoundError:
+                try:
+                    fsio.make_dir(handle, part)
+                    fsio.fsync_dir(handle)
+                except FileExistsError:
+                    pass  # another writer made it first: it is opened below, without following links
+                below = fsio.open_dir(handle, part)
+        finally:
+            fsio.close(handle)
+        handle = below
+    return handle
 
 
 def open_regular(parent: int, name: str, address: Address, device: int, limit: int) -> tuple[int, os.stat_result]:

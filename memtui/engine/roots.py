@@ -178,10 +178,7 @@ class Roots:
             handle = self._handles.get(root.id)
             if create and _identity(root) is None:
                 made = True
-                try:
-                    fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
-                except OSError as error:
-                    raise paths.translate(error, f"Making the folder of {root.id}") from error
+                paths.make_root(root)
                 handle = None
             if handle is None:
                 handle = self._handles[root.id] = RootHandle(root)

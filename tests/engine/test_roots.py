@@ -239,3 +239,52 @@ def test_what_names_no_memory_is_refused(
     with pytest.raises(error) as caught:
         engine.resolve(text.format(notes=world.folder()))
     assert caught.value.code == code
+
+
+def in_checkout(world: World) -> Root:
+    """A root that a repository could have brought, in a checkout."""
+    project = world.base / "checkout"
+    (project / ".git").mkdir(parents=True)
+    return Root("memtui:project", str(project / ".memtui/memory"), in_checkout=True, project=str(project))
+
+
+@pytest.mark.parametrize("link", [".memtui", ".memtui/memory"])
+def test_a_link_that_a_repository_brought_is_no_root(world: World, link: str) -> None:
+    root = in_checkout(world)
+    secret = world.base / "home/.ssh"
+    (secret / "memory").mkdir(parents=True)
+    (secret / "id.md").write_bytes(b"secret\n")
+    (secret / "memory/id.md").write_bytes(b"secret\n")
+    place = world.base / "checkout" / link
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(secret)
+    before = sorted(secret.rglob("*"))
+    with Engine.open([root], state_dir=str(world.state)) as engine:
+        for act in (
+            lambda: engine.read(at("id.md", root.id)),
+            lambda: engine.create(at("b.md", root.id), NEW, actor=ME),
+            lambda: engine.save(at("id.md", root.id), NEW, expected_sha256=sha(b"secret\n"), actor=ME),
+        ):
+            with pytest.raises(MemtuiError) as caught:
+                act()
+            assert caught.value.code == "E_SYMLINK"
+        assert not engine.list().items
+        engine.reconcile()
+    assert sorted(secret.rglob("*")) == before
+    assert (secret / "id.md").read_bytes() == b"secret\n"
+
+
+def test_a_link_that_a_repository_brought_makes_nothing_elsewhere(world: World) -> None:
+    root = in_checkout(world)
+    (world.base / "elsewhere").mkdir()
+    (world.base / "checkout/.memtui").symlink_to(world.base / "elsewhere")
+    with Engine.open([root], state_dir=str(world.state)) as engine, pytest.raises(MemtuiError):
+        engine.create(at("b.md", root.id), NEW, actor=ME)
+    assert not list((world.base / "elsewhere").iterdir())
+
+
+def test_a_root_in_a_checkout_is_made_when_it_is_first_used(world: World) -> None:
+    root = in_checkout(world)
+    with Engine.open([root], state_dir=str(world.state)) as engine:
+        engine.create(at("b.md", root.id), NEW, actor=ME)
+        assert engine.read(at("b.md", root.id)).bytes == NEW
