@@ -31,11 +31,17 @@ def start(tmp_path: Path, text: bytes) -> Terminal:
 
 
 def open_note(terminal: Terminal) -> None:
+    """Go to the memory and open it, each key after the one before was taken."""
     terminal.wait_for("note.md")
     terminal.press("/")
+    terminal.wait_for(lambda t: t.text.rstrip().split("\n")[-1].strip().startswith("/"))
     terminal.type("note")
+    terminal.wait_for("/ note")
     terminal.press("enter")
-    terminal.wait_for("notes/note.md")
+    terminal.wait_for("enter edit")
+    terminal.press("enter")
+    terminal.wait_for(lambda t: ">note.md" in t.text or ">notes/note.md" in t.text)
+    terminal.wait_for("ctrl+s save")
 
 
 def test_a_hostile_memory_is_shown_as_tokens(tmp_path: Path) -> None:
