@@ -14,8 +14,6 @@ QUIET_MS, LONGEST_MS = 75, 500
 """A folder is listed again after so much quiet, or at the latest this long after its first hint."""
 FOCUSED_MS, AWAY_MS, POLLING_MS = 2_000, 30_000, 2_000
 """How often everything is scanned, whatever was heard."""
-SELDOM_MS = 15_000
-"""However much there is, somebody who looks waits no longer for a change that was not heard."""
 _SHARE = 250
 """A scan that took a millisecond comes at most every 250 of them; without events ..."""
 _POLLING_SHARE = 100
@@ -34,7 +32,7 @@ class Agenda:
         self.polling = False
         self._scan_at = now
         self._asked = False
-        self._scan_ms = 0
+        self._scan_ms = self._last_ms = 0
         self._turns = 0
         self._names: dict[str, dict[str, set[str]]] = {}
         self._names_at = now
@@ -111,7 +109,8 @@ class Agenda:
         took = ended - started
         if any(glance.everything for glance in glances.values()):
             if not found:
-                self._scan_ms = took
+                # One that had to read much again says nothing about the next.
+                self._scan_ms, self._last_ms = min(took, self._last_ms), took
             self.rest(ended)
         elif any(glance.folders for glance in glances.values()):
             self._no_list_until = ended + took * _LIST_SHARE
@@ -127,4 +126,4 @@ class Agenda:
         # Processes that started together drift apart, the same way in every run.
         self._turns += 1
         jitter = 0.9 + 0.1 * (self._turns * 0.618 % 1)
-        self._scan_at = now + round(max(base, min(SELDOM_MS, self._scan_ms * share)) * jitter)
+        self._scan_at = now + round(max(base, min(AWAY_MS, self._scan_ms * share)) * jitter)

@@ -51,6 +51,10 @@ class Contents:
             self._room -= len(data)
             self._data[path] = data
 
+    def has(self, path: str) -> bool:
+        """Whether the bytes of one memory are there."""
+        return path in self._data
+
     def take(self, path: str) -> bytes | None:
         """Hand the bytes of one memory out, and make room."""
         data = self._data.pop(path, None)

@@ -4,7 +4,7 @@
 was still so when the ledger took it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memtui.engine import gitwork
 from memtui.engine.beliefs import AT_WORK_MS, DELETED_MS, EMPTIED_MS, QUIET_MS, Beliefs, Event, Look, Told, View
@@ -262,24 +262,33 @@ class RootPass:
 
     # --- recording and telling
 
-    def _record(self, events: Iterable[Event], beliefs: Beliefs) -> None:
-        batch: list[tuple[Event, Observation]] = []
-        size = 0
-        for event in events:
-            if event.actor is not None:
-                self._tell(event, beliefs)
-                continue
-            data = None
-            if event.after is not None:
-                data = self._settled(event, beliefs)
-                if data is None:
+    def _record(self, events: Sequence[Event], beliefs: Beliefs) -> None:
+        for start in range(0, len(events), BATCH_FILES):
+            some = events[start : start + BATCH_FILES]
+            self._fetch([event.path for event in some if event.actor is None and event.after is not None])
+            batch: list[tuple[Event, Observation]] = []
+            size = 0
+            for event in some:
+                if event.actor is not None:
+                    self._tell(event, beliefs)
                     continue
-                size += len(data)
-            batch.append((event, self._observation(event, data)))
-            if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
-                self._flush(batch, beliefs)
-                batch, size = [], 0
-        self._flush(batch, beliefs)
+                data = None
+                if event.after is not None:
+                    data = self._settled(event, beliefs)
+                    if data is None:
+                        continue
+                    size += len(data)
+                batch.append((event, self._observation(event, data)))
+                if size >= BATCH_BYTES:
+                    self._flush(batch, beliefs)
+                    batch, size = [], 0
+            self._flush(batch, beliefs)
+
+    def _fetch(self, wanted: Iterable[str]) -> None:
+        """Read again, a folder at a time, what this look had no reason to read."""
+        missing = [path for path in wanted if not self._contents.has(path)]
+        if missing:
+            self._tools.catalog.read(self._shelf, self._handle, missing, self._contents)
 
     def _observation(self, event: Event, data: bytes | None) -> Observation:
         return Observation(event.path, event.kind, event.after, data, OUTSIDE.name, self._tools.clock(), event.old_path)
