@@ -110,7 +110,7 @@ def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look) -> li
         uses = f"x{memory.uses}" if memory.uses else ""
         if len(uses) > columns.uses:
             uses = f"x{memory.uses // 1000}k"
-        runs.append((f"{uses:>{columns.uses}}{ago(memory.modified_at, look.now):>{columns.age}}", "dim"))
+        runs.append((f"{uses:>{columns.uses}}{ago(memory.modified_at, look.now):>{columns.age}}", "description"))
     return _exact(runs, columns.width - 2)
 
 

@@ -267,8 +267,6 @@ class Commands:
         screen.side.show_mode(CHANGES)
         if screen.panes.one_column:
             self._show_over()
-        if node.memory is not None and node.memory.unseen:
-            screen.verbs.mark_seen((node.memory.address,), quiet=True)
 
     def _versions(self) -> None:
         node = self._screen.memories.current

@@ -13,6 +13,9 @@ from textual.message import Message
 from memtui.tui.cells import Run
 from memtui.tui.scroller import Scroller, Token
 
+AHEAD = 0.6
+"""How much of the view a step over its edge brings in: one large repaint now and then instead of one at every key."""
+
 
 class RowList(Scroller):
     """Rows and a cursor."""
@@ -69,17 +72,18 @@ class RowList(Scroller):
         if index == self._cursor:
             return
         old, self._cursor = self._cursor, index
-        self.keep_in_view()
+        self.keep_in_view(ahead=AHEAD if abs(index - old) == 1 else 0)
         self.repaint([old - self.top, index - self.top])
         self.moved(by_user=True)
 
-    def keep_in_view(self) -> None:
-        """Scroll as little as needed to see the cursor."""
+    def keep_in_view(self, *, ahead: float = 0) -> None:
+        """Scroll until the cursor is seen, and then by this part of the view further."""
         height = self.size.height
+        more = int(height * ahead)
         if self._cursor < self.top:
-            self.scroll_to_row(self._cursor)
+            self.scroll_to_row(self._cursor - more)
         elif height and self._cursor >= self.top + height:
-            self.scroll_to_row(self._cursor - height + 1)
+            self.scroll_to_row(self._cursor - height + 1 + more)
 
     # Events
 

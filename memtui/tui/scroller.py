@@ -14,6 +14,7 @@ from textual.strip import Strip
 
 from memtui.tui.cells import Run
 from memtui.tui.lines import Painted
+from memtui.tui.spans import differing
 
 KEPT_STRIPS = 1_024
 """Drawn lines that are kept; several screens full."""
@@ -94,8 +95,11 @@ class Scroller(Painted, can_focus=True):
         if strip is None:
             if len(self._strips) > KEPT_STRIPS:
                 self._strips.clear()
-            line = self.paint.strip(token[0][:-1], room, token[1])
-            strip = Strip.join([line, self.paint.strip(token[0][-1:], 1)])
+            *runs, thumb = token[0]
+            if thumb[0] == " ":
+                strip = self.paint.strip(runs, room + 1, token[1])
+            else:
+                strip = Strip.join([self.paint.strip(runs, room, token[1]), self.paint.strip([thumb], 1)])
             self._strips[token, room] = strip
         return strip
 
@@ -105,8 +109,14 @@ class Scroller(Painted, can_focus=True):
             return
         width = self.size.width
         for y in range(self.size.height) if lines is None else lines:
-            if 0 <= y < self.size.height and self._drawn.get(y) != self._line(y):
-                self.refresh(Region(0, y, width, 1))
+            if not 0 <= y < self.size.height:
+                continue
+            old, new = self._drawn.get(y), self._line(y)
+            if old == new:
+                continue
+            alike = old is not None and old[1] == new[1] and old[1] == ""
+            for start, end in differing(old[0], new[0], width) if alike and old is not None else [(0, width)]:
+                self.refresh(Region(start, y, end - start, 1))
 
     def forget_drawn(self) -> None:
         """Draw everything anew, in other colours."""
@@ -117,9 +127,9 @@ class Scroller(Painted, can_focus=True):
     # Events
 
     def on_resize(self) -> None:
-        """Draw for the new size."""
-        self._drawn.clear()
+        """Fill the new size, which may already be drawn from the old first line."""
         self._top = max(0, min(self._top, self.length() - self.size.height))
+        self.repaint()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """Scroll with the wheel."""

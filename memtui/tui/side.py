@@ -204,6 +204,8 @@ class Side:
             return
         self.difference = difference
         self._screen.page_view.show(difference.page)
+        if self.memory.unseen:
+            self._screen.verbs.mark_seen((difference.address,), quiet=True)
         self._screen.chrome.update("side-title", "about", "detail")
 
     def _show_group(self, node: Node | None) -> None:
