@@ -9,12 +9,13 @@ from pathlib import Path
 
 from tests.faults import io_errors, kills, ledger
 from tests.faults.report import Campaign
-from tests.races import edits, locks, outside
+from tests.races import edits, escapes, locks, outside
 
 CAMPAIGNS: dict[str, Campaign] = {
     "kills": kills.run,
     "io-errors": io_errors.run,
     "ledger": ledger.run,
+    "escapes": escapes.run,
     "outside": outside.run,
     "edits": edits.run,
     "locks": locks.run,
