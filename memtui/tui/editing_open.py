@@ -6,12 +6,13 @@ comes back by itself, one that outlived a death is asked about, and a draft is o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtui.engine.model import Address, Draft, Snapshot
 from memtui.errors import MemtuiError
 from memtui.tui import editing_jobs as jobs
 from memtui.tui import editor_intents as intents
+from memtui.tui.bridge import READ
 from memtui.tui.drafts import DraftKeeper, question_for
 from memtui.tui.editing_base import EditingBase, Wishes
 from memtui.tui.file_state import FileState
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from memtui.tui.bridge import Bridge
     from memtui.tui.editor import MemoryEditor
     from memtui.tui.merge_session import MergeSession
+
+T = TypeVar("T")
 
 DRAFTS = "drafts"
 """The lane drafts are written in: a save that waits for a lock must not hold them up."""
@@ -46,6 +49,28 @@ class Opening(EditingBase):
         """Memories whose drafts were made in this session."""
         self._then = ""
         self._pending: jobs.Loaded | None = None
+
+    def run(
+        self,
+        job: Callable[[jobs.Verbs], T],
+        then: Callable[[T], None] | None = None,
+        *,
+        what: str,
+        otherwise: Callable[[MemtuiError], None] | None = None,
+        lane: str = READ,
+        latest: str | None = None,
+    ) -> None:
+        """Run a job with the engine in a thread; what follows is dropped when the editor is gone by then."""
+
+        def follow(result: T) -> None:
+            if then is not None and self.editor.is_attached:
+                then(result)
+
+        def refused(error: MemtuiError) -> None:
+            if otherwise is not None and self.editor.is_attached:
+                otherwise(error)
+
+        super().run(job, follow, what=what, otherwise=refused if otherwise else None, lane=lane, latest=latest)
 
     # --- what the rest of the flow does
 

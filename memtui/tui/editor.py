@@ -20,7 +20,6 @@ from memtui.tui import editor_intents as intents
 from memtui.tui.drafts import WRITE_AFTER, Question
 from memtui.tui.editor_bars import EditorPrompt, FindBar, QuestionBar
 from memtui.tui.editor_core import EditorCore
-from memtui.tui.lines import Lines
 from memtui.tui.memory_text import MemoryText
 from memtui.tui.room_bindings import room_bindings
 from memtui.tui.text_form import EDIT_BYTES
@@ -52,12 +51,12 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     def compose(self) -> ComposeResult:
         """Title, text, one line of words, one line of questions."""
-        yield Lines(id="editor-title", ground="bar")
-        yield MemoryText(id="editor-text")
+        yield self.title_line
+        yield self.text_area
         yield FindBar(id="editor-find")
         yield EditorPrompt(id="editor-prompt")
         yield QuestionBar(id="editor-question")
-        yield Lines(id="editor-said")
+        yield self.said_line
 
     def open(
         self,

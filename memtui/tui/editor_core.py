@@ -22,6 +22,10 @@ class EditorCore(Vertical):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
+        self.text_area = MemoryText(id="editor-text")
+        """The widget that is typed in; held, so that its text can be kept also while the screen is taken apart."""
+        self.title_line = Lines(id="editor-title", ground="bar")
+        self.said_line = Lines(id="editor-said")
         self.subject: Subject | None = None
         self.refusal = ""
         """Why nothing can be written there at all; empty when it can."""
@@ -37,11 +41,6 @@ class EditorCore(Vertical):
         self._base_text = ""
 
     # --- what is open
-
-    @property
-    def text_area(self) -> MemoryText:
-        """The widget that is typed in."""
-        return self.query_one(MemoryText)
 
     @property
     def state(self) -> FileState:
@@ -223,7 +222,7 @@ class EditorCore(Vertical):
 
     def say(self, words: str) -> None:
         """Show one line below the text until the next key."""
-        line = self.query_one("#editor-said", Lines)
+        line = self.said_line
         line.set_lines([(f" {words}", "strong")])
         line.display = bool(words)
         self.text_area.tell_next_key = bool(words) or self._unseen
@@ -247,7 +246,7 @@ class EditorCore(Vertical):
         subject = self.subject
         if subject is None:
             self._state = FileState.CLEAN
-            self.query_one("#editor-title", Lines).set_lines()
+            self.title_line.set_lines()
             return
         sides = self._sides
         before = self._state
@@ -272,6 +271,6 @@ class EditorCore(Vertical):
         if not note and subject.base_sha256 is None:
             note = "new memory, nothing written yet"
         line = title_runs(str(subject.address), note, self._state, self.size.width, focused=self.has_focus_within)
-        self.query_one("#editor-title", Lines).set_lines(line)
+        self.title_line.set_lines(line)
         if self._state is not before:
             self.post_message(intents.StateChanged(self))
