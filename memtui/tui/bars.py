@@ -13,6 +13,7 @@ from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.actions import Action, shown_key
 from memtui.tui.cells import Look, Run, ago, count_words, fit, since, size_words
 from memtui.tui.nodes import Signs
+from memtui.tui.pages import fold
 
 Line = list[Run]
 
@@ -170,11 +171,11 @@ def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
     return lines
 
 
-def group_detail(files: int, size: int, signs: Signs, note: str, width: int) -> list[Line]:
+def group_detail(files: int, size: int, signs: Signs, notes: Iterable[str], width: int) -> list[Line]:
     """The lines about a folder, root or scope."""
     lines: list[Line] = [[(f" {count_words(files, 'memory')}, {size_words(size)}", "name")]]
-    if note:
-        lines.append([(" " + one_line(note, width - 2), "dim")])
+    for note in notes:
+        lines += [[(" " + part, "dim")] for part in fold(visible(note), max(width - 2, 1))]
     if signs.unseen:
         keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" all seen", "dim")]
         lines.append([(" A ", "agent"), (f"{signs.unseen} changed since you last looked  ", "name"), *keys])

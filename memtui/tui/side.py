@@ -12,7 +12,7 @@ from memtui.engine.model import Address, Memory
 from memtui.tui import bars
 from memtui.tui.bars import Line
 from memtui.tui.cells import Look, since, size_words
-from memtui.tui.nodes import MEMORY, SCOPE, Node
+from memtui.tui.nodes import FOLDER, MEMORY, SCOPE, Node
 from memtui.tui.pages import Page, PageLine, fields_page
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class Side:
 
     def group_lines(self, node: Node, width: int) -> list[Line]:
         """What is said about a folder, root or scope."""
-        return bars.group_detail(node.files, node.bytes, node.signs, self.group_note(node), width)
+        return bars.group_detail(node.files, node.bytes, node.signs, self.group_notes(node), width)
 
     def _scope_fields(self, node: Node) -> list[tuple[str, str]]:
         fields = [("", "")]
@@ -241,12 +241,14 @@ class Side:
         home = self._screen.facts.settings.home
         return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
 
-    def group_note(self, node: Node) -> str:
-        """What is said about a root: who else may write there."""
+    def group_notes(self, node: Node) -> list[str]:
+        """What is said about a folder or root: where it is, who else writes there, what is wrong."""
         root = self._screen.forest.root(node.root) if node.root else None
         if root is None:
-            return ""
-        return " ".join(part for part in (self.short(root.path), root.note, self._screen.root_problem(root.id)) if part)
+            return []
+        below = f"/{node.key[-1]}" if node.kind == FOLDER else ""
+        notes = (self.short(root.path + below), root.note, self._screen.root_problem(root.id))
+        return [note for note in notes if note]
 
     # Other ways to look
 

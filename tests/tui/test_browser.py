@@ -107,6 +107,20 @@ async def test_a_resize_keeps_the_cursor() -> None:
 # The text beside the tree
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_all_that_is_known_about_a_folder_or_root_is_shown(size: tuple[int, int]) -> None:
+    engine = engine_with()
+    note = " ".join(f"word{n}" for n in range(24))
+    engine.roots = tuple(root._replace(note=note) for root in engine.roots)
+    async with shown(engine, size=size) as screen:
+        await screen.press("k")
+        assert screen.here == "folder/memtui:global/style"
+        await screen.until_text("~/memory/global/style")
+        await screen.press("k")
+        await screen.until_text("word23")
+        assert "~/memory/global/style" not in screen.text
+
+
 async def test_the_text_follows_the_cursor() -> None:
     async with shown() as screen:
         await screen.go(RETRY)
