@@ -167,8 +167,7 @@ class Reconciler:
                     self._away(root, state, gathered)
                     continue
                 shelf = self._catalog.shelf(root)
-                with shelf.guard:
-                    RootPass(self._tools, root, state, shelf, opened, gathered, patient=patient).run(glance)
+                RootPass(self._tools, root, state, shelf, opened, gathered, patient=patient).run(glance)
             except MemtuiError as error:
                 if error.code not in _LEDGER_TROUBLE:
                     self._away(root, state, gathered)

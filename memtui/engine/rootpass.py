@@ -7,7 +7,7 @@ was still so when the ledger took it.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memtui.engine import gitwork
-from memtui.engine.beliefs import AT_WORK_MS, DELETED_MS, EMPTIED_MS, QUIET_MS, Beliefs, Event, Look, Told, View
+from memtui.engine.beliefs import AT_WORK_MS, DELETED_MS, EMPTIED_MS, QUIET_MS, Beliefs, Event, Look, Step, Told, View
 from memtui.engine.catalog import Catalog, Shelf
 from memtui.engine.ledger import Ledger, Observation
 from memtui.engine.model import OUTSIDE, Address, Change, Changes, Notice, Root
@@ -96,7 +96,7 @@ class Gathered:
 
 
 class RootPass:
-    """One pass over one root, its shelf's guard held."""
+    """One pass over one root. Lists wait for its looks, not for its records."""
 
     def __init__(
         self,
@@ -120,6 +120,10 @@ class RootPass:
         self._gathered = gathered
         self._patient = patient
         self._contents = Contents()
+        self._counter: tuple[int, int] | None = None
+        """The ledger's change counter when this pass decided, or recorded last."""
+        self._recorded: dict[str | None, str | None] = {}
+        """What the ledger took for the current versions when this pass decided."""
         self._first = state.beliefs is None or state.uid != opened.uid
         self._fresh = self._first and opened.fresh and state.here is not False
         """First sight of a root that was there when we came: its content is no news."""
@@ -130,8 +134,22 @@ class RootPass:
         Raises:
             MemtuiError: the root cannot be listed, or the ledger cannot take what was found; nothing is lost by that.
         """
-        state, shelf, tools = self._state, self._shelf, self._tools
         beliefs, glance = self._begin(glance)
+        with self._shelf.guard:
+            step = self._decide(beliefs, glance)
+        ledger = self._tools.ledger
+        if ledger.mode == "normal" and not ledger.read_only:
+            self._record(step.events, beliefs)
+            if self._first and self._opened.fresh:
+                ledger.mark_baseline(self._opened.uid)
+                self._tools.roots.baselined(self._root)
+        else:
+            self._only_tell(step.events, beliefs)
+        with self._shelf.guard:
+            self._show(beliefs, step)
+
+    def _decide(self, beliefs: Beliefs, glance: Glance) -> Step:
+        state, shelf = self._state, self._shelf
         state.tree = shelf.tree
         self._look(glance, beliefs)
         looked = set(shelf.news)
@@ -147,15 +165,17 @@ class RootPass:
         step = beliefs.step(self._sight(beliefs, looked), looked)
         shelf.news -= looked
         state.due = step.due
-        if tools.ledger.mode == "normal" and not tools.ledger.read_only:
-            self._record(step.events, beliefs)
-            if self._first and self._opened.fresh:
-                tools.ledger.mark_baseline(self._opened.uid)
-                tools.roots.baselined(self._root)
-        else:
-            self._only_tell(step.events, beliefs)
-        tools.catalog.follow(shelf)
-        tools.catalog.show(shelf, writing=step.writing & beliefs.noticed.keys(), held=step.held)
+        self._counter = shelf.counter
+        for event in step.events:
+            for path in (event.path, event.old_path):
+                record = None if path is None else shelf.records.get(path)
+                self._recorded[path] = None if record is None else record.sha256
+        return step
+
+    def _show(self, beliefs: Beliefs, step: Step) -> None:
+        state, shelf, catalog = self._state, self._shelf, self._tools.catalog
+        catalog.follow(shelf)
+        catalog.show(shelf, writing=step.writing & beliefs.noticed.keys(), held=step.held)
         if step.emptied and not state.emptied:
             self._gathered.roots.add(self._root.id)
         state.emptied = step.emptied
@@ -265,7 +285,8 @@ class RootPass:
     def _record(self, events: Sequence[Event], beliefs: Beliefs) -> None:
         for start in range(0, len(events), BATCH_FILES):
             some = events[start : start + BATCH_FILES]
-            self._fetch([event.path for event in some if event.actor is None and event.after is not None])
+            with self._shelf.guard:
+                self._fetch([event.path for event in some if event.actor is None and event.after is not None])
             batch: list[tuple[Event, Observation]] = []
             size = 0
             for event in some:
@@ -296,10 +317,11 @@ class RootPass:
     def _settled(self, event: Event, beliefs: Beliefs) -> bytes | None:
         """The bytes of a version that is to be recorded; None when another text is there by now."""
         data = self._contents.take(event.path)
-        if data is None:
-            self._tools.catalog.read(self._shelf, self._handle, [event.path], self._contents)
-            data = self._contents.take(event.path)
-        reading = self._shelf.readings.get(event.path)
+        with self._shelf.guard:
+            if data is None:
+                self._tools.catalog.read(self._shelf, self._handle, [event.path], self._contents)
+                data = self._contents.take(event.path)
+            reading = self._shelf.readings.get(event.path)
         if data is not None and reading is not None and reading.sha256 == event.after:
             return data
         now = self._tools.ticks()
@@ -314,7 +336,7 @@ class RootPass:
         old: list[tuple[Event, Observation]] = []
         news: list[tuple[Event, Observation]] = []
         with ledger.transaction():
-            same = ledger.change_counter() == shelf.counter
+            same = ledger.change_counter() == self._counter
             for event, observation in batch:
                 if not same and not self._still(event):
                     continue  # memtui wrote it meanwhile, here or elsewhere: the next pass sees that
@@ -325,14 +347,14 @@ class RootPass:
             if news:
                 ledger.observe(uid, [observation for _, observation in news])
             written = {path for event, _ in (*old, *news) for path in (event.path, event.old_path) if path}
-            records = {path: ledger.record(uid, path) for path in written}
-            counter = ledger.change_counter()
-        if same:
-            self._tools.catalog.adopt(shelf, records, counter)
-        else:
-            self._tools.catalog.follow(shelf)
+            # Asking for some records is quicker than for all of them, up to a point.
+            records = {path: ledger.record(uid, path) for path in written} if len(batch) < BATCH_FILES else None
+            before, self._counter = self._counter, ledger.change_counter()
+        with shelf.guard:
+            if same and records is not None and shelf.counter == before:
+                self._tools.catalog.adopt(shelf, records, self._counter)
+            shelf.baseline -= {event.path for event, _ in old}
         for event, _ in old:
-            self._shelf.baseline.discard(event.path)
             self._state.baseline.pop(event.path, None)
             beliefs.accept(event)
         for event, observation in news:
@@ -347,10 +369,8 @@ class RootPass:
     def _still(self, event: Event) -> bool:
         """Whether the ledger knows of the names what it did when this was decided."""
         for path in (event.path, event.old_path):
-            if path is None:
-                continue
-            record, before = self._tools.ledger.record(self._opened.uid, path), self._shelf.records.get(path)
-            if (record.sha256 if record else None) != (before.sha256 if before else None):
+            record = None if path is None else self._tools.ledger.record(self._opened.uid, path)
+            if (record.sha256 if record else None) != self._recorded[path]:
                 return False
         return True
 

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -764,3 +765,25 @@ def test_a_file_that_is_there_for_a_moment_only_is_not_forgotten(
         known.hands.advance(1_000)
         found.append(known.look(everything=True))
     assert kinds(joined(found)) == {"a.md": "deleted"}
+
+
+def test_lists_do_not_wait_while_versions_are_recorded(known: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    observe = Ledger.observe
+    free = []
+
+    def record(ledger: Ledger, *arguments: Any, **options: Any) -> None:
+        guard = known.catalog.shelf(known.root).guard
+
+        def try_it() -> None:
+            free.append(guard.acquire(blocking=False))
+            guard.release()
+
+        other = threading.Thread(target=try_it)
+        other.start()
+        other.join()
+        observe(ledger, *arguments, **options)
+
+    monkeypatch.setattr(Ledger, "observe", record)
+    known.write("a.md", "changed")
+    assert kinds(known.settle()) == {"a.md": "modified"}
+    assert free == [True]
