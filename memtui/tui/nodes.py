@@ -34,17 +34,20 @@ class Signs(NamedTuple):
 
 NO_SIGNS = Signs()
 
+_NO_CHILDREN: dict[str, Node] = {}
+"""What every memory has below it."""
+
 
 class Node:
     """One row of the tree, with what is below it."""
 
     __slots__ = (
+        "_key",
         "_order",
         "bytes",
         "children",
         "depth",
         "files",
-        "key",
         "kind",
         "memory",
         "name",
@@ -55,18 +58,23 @@ class Node:
 
     def __init__(self, kind: str, key: Key, name: str, parent: Node | None, *, root: str = "") -> None:
         self.kind = kind
-        self.key = key
+        self._key = key
         self.name = name
         self.parent = parent
         self.root = root
         """The root id, except for scopes that hold several."""
         self.depth: int = -1 if parent is None else parent.depth + 1
-        self.children: dict[str, Node] = {}
+        self.children: dict[str, Node] = {} if kind != MEMORY else _NO_CHILDREN
         self.memory: Memory | None = None
         self.files = 0
         self.bytes = 0
         self.signs = NO_SIGNS
         self._order: list[Node] | None = None
+
+    @property
+    def key(self) -> Key:
+        """What the row is; made when asked for a memory, of which there are many."""
+        return self._key if self.memory is None else (MEMORY, *self.memory.address)
 
     def __repr__(self) -> str:
         return f"Node({'/'.join(self.key)})"

@@ -184,7 +184,7 @@ class Forest:
 
     def _hang(self, folder: Node, name: str, memory: Memory) -> Node:
         """Add a memory to its folder, without counting it above."""
-        leaf = Node(MEMORY, (MEMORY, *memory.address), name, folder, root=folder.root)
+        leaf = Node(MEMORY, (), name, folder, root=folder.root)
         leaf.memory = memory
         leaf.files, leaf.bytes = 1, memory.bytes
         if memory.pinned or memory.unseen or self._drafts:
