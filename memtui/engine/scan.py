@@ -308,7 +308,7 @@ class Tree:
         entries: dict[str, Entry] = {}
         below: set[str] = set()
         fresh = 0
-        room = self._max_files - self._count + len(old)
+        room = self._max_files - self._count + len(old if names is None else names & old.keys())
         everything = folder.selection.only is None
         if len(items) > room:
             items = sorted(items, key=lambda item: item.name)

@@ -73,7 +73,7 @@ class Selection:
                 return False
         elif not ((found := self.only.below.get(name)) and found.file):
             return False
-        if self.hidden is not None and (taken := self.hidden.below.get(name)) and (taken.file or taken.whole):
+        if self.hidden is not None and (taken := self.hidden.below.get(name)) and taken.file:
             return False
         return not self.ignore.match(name)
 

@@ -441,3 +441,15 @@ def test_content_changed_behind_an_equal_size_and_time_shows(world: ReadingWorld
     file.write_text("two")
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert tree.refresh(world.handle()).changed == {"a.md"}
+
+
+def test_a_look_at_names_keeps_to_the_limit(world: ReadingWorld) -> None:
+    for number in range(4):
+        world.write(f"f{number}.md", "x")
+    tree = world.tree(max_files=4)
+    world.write("g.md", "x")
+    world.write("f1.md", "longer")
+    delta = tree.look(world.handle(), "", {"f1.md", "g.md"})
+    assert delta.changed == {"f1.md"}
+    assert len(tree) == 4
+    assert [problem.code for problem in tree.problems()] == ["truncated"]
