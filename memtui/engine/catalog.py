@@ -232,7 +232,8 @@ class Catalog:
                 shelf.readings.pop(path, None)
                 stale.discard(path)
             elif kept is not None and kept.trusted and kept.key == entry.key:
-                shelf.readings[path] = kept
+                # With the key of the entry, which is the same and is kept anyway.
+                shelf.readings[path] = tuple.__new__(Reading, (entry.key, *kept[1:]))
             else:
                 stale.add(path)
         changed = delta.changed | delta.flagged | delta.gone | remembered

@@ -9,6 +9,7 @@ from __future__ import annotations
 import binascii
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 
@@ -26,7 +27,7 @@ WORTH_LOADING = 200
 """Rows; fewer are read anew more quickly than this file is loaded."""
 _BYTES_PER_ROW = 150
 _LARGEST = 64 * 1024 * 1024
-_FORMAT = "memtui rows 1"
+_FORMAT = "memtui rows 2"
 _FOLDER = "rows"
 
 Columns: TypeAlias = "dict[str, list[Any]]"
@@ -74,6 +75,9 @@ def save(
             strict=True,
         ):
             columns[name].append(value)
+    for column in columns.values():
+        if kept and column.count(column[0]) == len(column):
+            del column[1:]  # most are the same in all rows; what is written once is read once
     head = {"root": [root.id, root.path], "identity": identity, "scope": root.scope, "agent": root.agent}
     # Problems of a reading come first, then those that hold for this look only; most rows have neither.
     odd = {
@@ -112,8 +116,9 @@ def load(state_dir: str, root: Root, *, at_least: int = 0) -> Cached | None:
         if kept["root"] != [root.id, root.path]:
             return None
         device, inode = kept["identity"]
-        rows = _rows(root, kept["columns"], kept["odd"])
-        return Cached((int(device), int(inode)), rows, lambda: _readings(kept["columns"], kept["odd"]))
+        columns = _columns(kept["columns"])
+        rows = _rows(root, columns, kept["odd"])
+        return Cached((int(device), int(inode)), rows, lambda: _readings(columns, kept["odd"]))
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
 
@@ -168,6 +173,17 @@ _COLUMNS = (
     "ino", "size", "mtime", "ctime", "mode", "nlink", "trusted",
 )  # fmt: skip
 _NO_KEY = (0, 0, 0, 0, 0, 0)
+
+
+def _columns(kept: Columns) -> Columns:
+    """Whole columns, with one text for what the ledger's records hold as well."""
+    count = len(kept["path"])  # no two are the same
+    columns = {name: kept[name] * count if len(kept[name]) == 1 else kept[name] for name in _COLUMNS}
+    columns["path"] = list(map(sys.intern, columns["path"]))
+    columns["sha"] = [sha if sha is None else sys.intern(sha) for sha in columns["sha"]]
+    if any(len(column) != count for column in columns.values()):
+        raise ValueError("not of one length")
+    return columns
 
 
 def _rows(root: Root, columns: Columns, odd: dict[str, list[list[list[str]]]]) -> tuple[Memory, ...]:

@@ -520,7 +520,7 @@ def test_garbled_rows_are_no_rows(kept: tuple[ReadingWorld, bytes], data: st.Dat
 )  # fmt: skip
 def test_rows_of_a_strange_shape_are_no_rows(kept: tuple[ReadingWorld, bytes], body: bytes) -> None:
     text = body.replace(b"PATH", os.fsencode(kept[0].folder))
-    assert not load_as(kept, f"memtui rows 1 {binascii.crc32(text):08x}\n".encode() + text)
+    assert not load_as(kept, f"{rowcache._FORMAT} {binascii.crc32(text):08x}\n".encode() + text)
 
 
 @pytest.mark.parametrize("kind", ["folder", "link", "fifo"])

@@ -29,6 +29,8 @@ else:
 
 BUSY_MS = 10_000
 """How long one statement waits for another process's transaction."""
+CACHE_KIB = 256
+"""How much of the file SQLite keeps in memory: a change touches few pages, and the system keeps the rest."""
 BACKUPS = 3
 BACKUP_EVERY_MS = 24 * 3_600_000
 LARGEST_BACKUP = 512 * 1024 * 1024
@@ -205,6 +207,7 @@ class Database:
         database = apsw.Connection(self.path)
         try:
             database.set_busy_timeout(BUSY_MS)
+            database.execute(f"PRAGMA cache_size={-CACHE_KIB}")
             (version,) = next(iter(database.execute("PRAGMA user_version")))
             if version == LATEST:
                 if not _has_tables(database):

@@ -160,7 +160,8 @@ class MemoryTable(Database):
     def contents(self, uid: int) -> dict[str, str]:
         """The current version of each memory of a root that has one, by path."""
         sql = "SELECT path, sha FROM memories WHERE root = ? AND sha NOT NULL"
-        return {os.fsdecode(path): sha.hex() for path, sha in self.rows(sql, (uid,))}
+        intern = sys.intern
+        return {intern(os.fsdecode(path)): intern(sha.hex()) for path, sha in self.rows(sql, (uid,))}
 
     def record(self, uid: int, path: str) -> Record | None:
         """What is known of one memory."""
@@ -234,10 +235,10 @@ class MemoryTable(Database):
 
 def _record(row: Row) -> Record:
     path, sha, actor, at, seen, versions, pinned, uses, heat, heat_at, used, written = row
-    current = sha.hex() if sha else None
-    # A workbench holds thousands of these, most of them seen and written by few actors: one text for all of them.
+    # A workbench holds thousands of these, and the same paths and digests in its rows: one text for each of them.
+    current = sys.intern(sha.hex()) if sha else None
     return Record(
-        os.fsdecode(path),
+        sys.intern(os.fsdecode(path)),
         current,
         sys.intern(actor),
         at,
