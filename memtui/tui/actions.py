@@ -5,7 +5,8 @@ It imports nothing that draws, so that tests, docs and the command line can read
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+
+from memtui.values import NamedTuple
 
 ROOMS = {
     "everywhere": "Everywhere (in text: only those with ctrl or an f-key)",

@@ -6,7 +6,6 @@ All of them are pure functions of values, so that what they say at 80, 120 and 2
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from memtui.engine.model import AuditRecord, Health, Memory
 from memtui.safe_text import cell_width, one_line, visible
@@ -14,6 +13,7 @@ from memtui.tui.actions import Action, shown_key
 from memtui.tui.cells import Look, Run, ago, count_words, fit, since, size_words
 from memtui.tui.nodes import Signs
 from memtui.tui.pages import fold
+from memtui.values import NamedTuple
 
 Line = list[Run]
 

@@ -5,12 +5,11 @@ It draws nothing itself: a run is text and the name of a style. Text of memories
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from memtui.engine.model import Memory, Problem
 from memtui.safe_text import cell_width, one_line
 from memtui.tui.nodes import FOLDER, MEMORY, Node, Signs
 from memtui.tui.rows import Forest
+from memtui.values import NamedTuple
 
 Run = tuple[str, str]
 """Text, and the name of its style (`tui/paint.py` knows them)."""

@@ -7,10 +7,10 @@ reaches the screen was made safe, however long or hostile it is.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from memtui.safe_text import cell_width, visible
 from memtui.tui.cells import Run
+from memtui.values import NamedTuple
 
 SHOWN_BYTES = 1_048_576
 """Larger memories are not previewed."""

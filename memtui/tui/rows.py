@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from memtui.engine.model import SCOPES, Address, Draft, Memory, Root
 from memtui.tui.nodes import FOLDER, MEMORY, ROOT, SCOPE, Key, Node, Signs, add_up, ghost, line_up, sort_value, sum_up
+from memtui.values import NamedTuple
 
 OPEN_UP_TO = 300
 """With so many memories or fewer, folders are open at the start."""
