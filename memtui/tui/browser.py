@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -32,6 +32,7 @@ from memtui.tui.rowlist import RowList
 from memtui.tui.rows import Effect, Forest
 from memtui.tui.side import Side
 from memtui.tui.tree import MemoryTree
+from memtui.values import NamedTuple
 
 if TYPE_CHECKING:
     from memtui.tui.copying import Copying
@@ -267,7 +268,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_resize(self) -> None:
         """Fold the text to the new width."""
-        self.panes.place()
+        self.panes.follow_size()
         self.call_after_refresh(self.side.refresh)
 
     # Keys

@@ -93,6 +93,16 @@ class Panes:
             for widget in screen.query(name):
                 widget.display = display
 
+    def follow_size(self) -> None:
+        """Place the panes after the screen changed its size; the one that is typed into stays on it.
+
+        A pane that vanishes loses the focus, and the next letters of a sentence would be commands.
+        """
+        focused = self._screen.focused
+        in_text = focused is not None and any(pane.id == "right" for pane in focused.ancestors)
+        self.over = self.one_column and (self.over or in_text)
+        self.place()
+
     def rearrange(self, *, over: bool | None = None, zoom: str | None = None) -> None:
         """Show the text over the tree or not, give a pane the screen or not."""
         self.over = self.over if over is None else over
