@@ -200,7 +200,7 @@ class Engine:
 
     def trash(self) -> tuple[TrashEntry, ...]:
         """Deleted memories that can be restored, newest first."""
-        return self._rooms.ledger.trash(self._roots.names())
+        return tuple(map(self._roots.placed, self._rooms.ledger.trash(self._roots.names())))
 
     def audit(
         self,
@@ -212,9 +212,9 @@ class Engine:
     ) -> tuple[AuditRecord, ...]:
         """Audit records, newest first; times in milliseconds."""
         memory = None if address is None else (self._roots.uid(self._roots.find(address.root)), address.path)
-        return self._rooms.ledger.audit_records(
-            self._roots.names(), actor=actor, since=since, memory=memory, limit=limit
-        )
+        names = self._roots.names()
+        records = self._rooms.ledger.audit_records(names, actor=actor, since=since, memory=memory, limit=limit)
+        return tuple(map(self._roots.placed, records))
 
     def search(
         self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50
@@ -355,7 +355,7 @@ class Engine:
 
     def drafts(self) -> tuple[Draft, ...]:
         """All unsaved texts, oldest first."""
-        return self._rooms.ledger.drafts(self._roots.names())
+        return tuple(map(self._roots.placed, self._rooms.ledger.drafts(self._roots.names())))
 
     def drop_draft(self, address: Address) -> None:
         """Forget a draft; a text that is nowhere else goes on the memory's history first."""

@@ -365,7 +365,7 @@ class Draft(NamedTuple):
     """Line and column, from 0."""
     at: int
     base: bytes | None = None
-    """The text of `base_sha256`, when it may not be in history yet: it is kept there with the draft. Never read back."""
+    """The text of `base_sha256`, when it may not be in history yet: kept there with the draft. Never read back."""
 
 
 class Hit(NamedTuple):

@@ -7,15 +7,20 @@ from contextlib import contextmanager
 
 from memtui.digest import sha256_hex
 from memtui.engine import fsio, paths
-from memtui.engine.model import Actor, Address, Problem, Root
+from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
 from memtui.engine.paths import RootHandle
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from memtui.engine.commit import Site
     from memtui.engine.ledger import Ledger
     from memtui.engine.locks import RootLock
+    from memtui.engine.model import Draft, TrashEntry
+
+    Entry = TypeVar("Entry", AuditRecord, Draft, TrashEntry)
 
 
 class OpenRoot(NamedTuple):
@@ -155,6 +160,24 @@ class Roots:
             except MemtuiError:
                 continue  # a folder that cannot be opened has no memories to name; `status` tells why
         return found
+
+    def rightful(self, address: Address) -> Address:
+        """The same file under the root that takes it: roots that share a folder share its records too."""
+        root = self._roots.get(address.root)
+        if root is None or included(root, address.path):
+            return address
+        here = _identity(root)
+        for other in self.all():
+            same = other.path == root.path or (here is not None and _identity(other) == here)
+            if same and included(other, address.path):
+                return Address(other.id, address.path)
+        return address
+
+    def placed(self, entry: "Entry") -> "Entry":
+        """Tell what the ledger knows of a folder of the root whose file it is about."""
+        if isinstance(entry, AuditRecord) and entry.new_address is not None:
+            entry = entry._replace(new_address=self.rightful(entry.new_address))
+        return entry._replace(address=self.rightful(entry.address))
 
     @contextmanager
     def site(self, root: Root, actor: Actor, *, create: bool = False) -> "Iterator[Site]":

@@ -44,7 +44,7 @@ class Undoer:
         number = txn.id  # begun by itself: the first step may fail together with what it was to record
         outcomes = []
         for step, moved_from in reversed(_paired(self._ledger.steps(what.id))):
-            address = Address(names[step.uid], step.path)
+            address = self._roots.rightful(Address(names[step.uid], step.path))
             try:
                 outcomes.append(self._inverse(step, moved_from, address, names, txn, actor))
             except MemtuiError as error:
@@ -62,10 +62,10 @@ class Undoer:
             return self._pin(step, address, txn, actor)
         job = Job(txn, actor, "renamed")
         if moved_from is not None:
-            back = Address(names[moved_from.uid], moved_from.path)
+            back = self._roots.rightful(Address(names[moved_from.uid], moved_from.path))
             return self._changer.move_one(address, back, step.after, job, again=True)
         if step.new_path is not None:
-            now = Address(names[step.new_uid or step.uid], step.new_path)
+            now = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
             return self._changer.move_one(now, address, step.after, job, again=True)
         root = self._roots.find(address.root)
 

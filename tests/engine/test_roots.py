@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Conflict, Policy, Root
+from memtui.engine.model import Conflict, Draft, Policy, Root
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
 from tests.faults.injector import hooked, meddling
 from tests.faults.world import FIRST, ME, SECOND, World, at, handles, in_history, ledger_of, sha
@@ -121,6 +121,30 @@ def test_two_roots_may_share_a_folder_and_take_their_own_files(world: World) -> 
         engine.create(at("QWEN.md", "two"), NEW, actor=ME)
         with pytest.raises(RefusedError):
             engine.create(at("QWEN.md", "one"), NEW, actor=ME)
+
+
+def test_what_happened_in_a_shared_folder_is_told_of_the_root_whose_file_it_was(world: World) -> None:
+    roots = [
+        Root("one", str(world.folder()), policy=Policy(include=("CLAUDE.md", "rules/"))),
+        Root("two", str(world.folder()), policy=Policy(include=("QWEN.md",))),
+    ]
+    mine, other, rule = at("CLAUDE.md", "one"), at("QWEN.md", "two"), at("rules/a.md", "one")
+    with Engine.open(roots, state_dir=str(world.state)) as engine:
+        for address in (mine, other, rule):
+            engine.create(address, OLD, actor=ME)
+            engine.save_draft(Draft(address, sha(OLD), "typed", (0, 0), 1))
+        assert {draft.address for draft in engine.drafts()} == {mine, other, rule}
+        moved = at("rules/b.md", "one")
+        engine.rename(rule, moved, expected_sha256=sha(OLD), actor=ME)
+        assert [(record.address, record.new_address) for record in engine.audit()] == [
+            (rule, moved),
+            *((address, None) for address in (rule, other, mine)),
+        ]
+        engine.delete([mine, other, moved], actor=ME)
+        assert {entry.address for entry in engine.trash()} == {mine, other, moved}
+        done = engine.undo(actor=ME)
+        assert {outcome.address for outcome in done.outcomes} == {mine, other, moved}
+        assert [outcome.address for outcome in engine.undo(actor=ME).outcomes] == [moved]
 
 
 def test_the_root_itself_may_be_reached_through_a_link(world: World, tmp_path: Path) -> None:
