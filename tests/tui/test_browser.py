@@ -8,6 +8,7 @@ from textual import events
 from memtui.engine.model import Address, Listing
 from memtui.errors import StorageError
 from memtui.tui import side
+from memtui.tui.memory_text import MemoryText
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import TEXTS, Shown, engine_with, make_app, shown
 
@@ -102,6 +103,19 @@ async def test_a_resize_keeps_the_cursor() -> None:
         await screen.pilot.resize_terminal(200, 60)
         await screen.until_text("── Info")
         assert screen.here == RETRY
+
+
+@pytest.mark.parametrize("size", [(99, 30), (60, 12), (20, 5), (10, 3), (1, 1)])
+async def test_a_terminal_made_smaller_keeps_what_is_typed_into(size: tuple[int, int]) -> None:
+    async with shown(size=(120, 40)) as screen:
+        await screen.go(RETRY)
+        await screen.press("e")
+        await screen.until(lambda: isinstance(screen.browser.focused, MemoryText))
+        await screen.pilot.resize_terminal(*size)
+        await screen.type("dt")
+        await screen.pilot.resize_terminal(120, 40)
+        await screen.until_text("dt# Retry")
+        assert not called(screen.engine, "delete")
 
 
 # The text beside the tree
