@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING, Any
 
-from textual import constants
+from textual import constants, screen
 
 from memtui.engine.model import Actor
 from memtui.tui import messages, themes
@@ -128,7 +128,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     gc.disable()
     options = session.options
     if options.calm:
-        constants.MAX_FPS = CALM_FPS  # type: ignore[misc]
+        screen.UPDATE_PERIOD = 1 / CALM_FPS  # type: ignore[misc]
     constants.SMOOTH_SCROLL = False  # type: ignore[misc]
     actor = Actor("tui") if options.actor == Actor("cli") else options.actor
     bridge = Bridge(session.engine, actor=actor, read_only=options.read_only)
