@@ -122,7 +122,7 @@ class RootPass:
         self._contents = Contents()
         self._counter: tuple[int, int] | None = None
         """The ledger's change counter when this pass decided, or recorded last."""
-        self._recorded: dict[str | None, str | None] = {}
+        self._decided_on: dict[str | None, str | None] = {}
         """What the ledger took for the current versions when this pass decided."""
         self._first = state.beliefs is None or state.uid != opened.uid
         self._fresh = self._first and opened.fresh and state.here is not False
@@ -162,14 +162,17 @@ class RootPass:
         if self._fresh:
             state.baseline = {path: found.sha256 for path, found in shelf.readings.items() if found.sha256}
             shelf.baseline = set(state.baseline)
-        step = beliefs.step(self._sight(beliefs, looked), looked)
+        # Roots that share a folder share its records: what another one takes is none of this one's business.
+        covers = self._shelf.tree.selection.covers
+        mine = [path for path in looked if shelf.tree.entry(path) is not None or covers(path)]
+        step = beliefs.step(self._sight(beliefs, mine), mine)
         shelf.news -= looked
         state.due = step.due
         self._counter = shelf.counter
         for event in step.events:
             for path in (event.path, event.old_path):
                 record = None if path is None else shelf.records.get(path)
-                self._recorded[path] = None if record is None else record.sha256
+                self._decided_on[path] = None if record is None else record.sha256
         return step
 
     def _show(self, beliefs: Beliefs, step: Step) -> None:
@@ -190,7 +193,7 @@ class RootPass:
         state, identity = self._state, self._handle.identity
         beliefs = state.beliefs
         if beliefs is None or state.uid != self._opened.uid:
-            beliefs = Beliefs(self._tools.ledger.contents(self._opened.uid))
+            beliefs = Beliefs(self._last_versions())
         elif state.identity != identity or not state.here:
             beliefs.gone.clear()
             self._gathered.roots.add(self._root.id)
@@ -200,6 +203,13 @@ class RootPass:
             self._gathered.roots.add(self._root.id)
         state.beliefs, state.uid, state.identity, state.here = beliefs, self._opened.uid, identity, True
         return beliefs, Glance() if self._first else glance
+
+    def _last_versions(self) -> Mapping[str, str]:
+        """The current version of each memory, from what the shelf holds if that is up to date."""
+        ledger, uid, shelf = self._tools.ledger, self._opened.uid, self._shelf
+        if shelf.uid != uid or shelf.counter != ledger.change_counter():
+            return ledger.contents(uid)
+        return {path: record.sha256 for path, record in shelf.records.items() if record.sha256}
 
     def _look(self, glance: Glance, beliefs: Beliefs) -> None:
         catalog, shelf, handle, uid = self._tools.catalog, self._shelf, self._handle, self._opened.uid
@@ -370,7 +380,7 @@ class RootPass:
         """Whether the ledger knows of the names what it did when this was decided."""
         for path in (event.path, event.old_path):
             record = None if path is None else self._tools.ledger.record(self._opened.uid, path)
-            if (record.sha256 if record else None) != self._recorded[path]:
+            if (record.sha256 if record else None) != self._decided_on[path]:
                 return False
         return True
 
