@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memtui.engine.reconcile import Reconciler
     from memtui.engine.watch import Watch
 
-UNREVIEWED = Problem("unreviewed", "It lies in a checkout, so a repository may have put it there: not accepted yet.")
+UNREVIEWED = "It lies in a checkout, so a repository may have put it there; `memtui roots --accept {}` accepts it."
 
 
 class Library:
@@ -141,8 +141,8 @@ class Library:
         except MemtuiError as error:
             problems.append(Problem(error.code, error.message))
         accepted = not root.in_checkout or (opened is not None and self._ledger.is_accepted(opened.uid))
-        if not accepted:
-            problems.append(UNREVIEWED)
+        if not accepted and rows.files:
+            problems.append(Problem("unreviewed", UNREVIEWED.format(root.id)))
         exists = opened is not None and opened.handle is not None
         status = RootStatus(
             root,

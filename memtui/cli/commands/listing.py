@@ -3,7 +3,7 @@
 from memtui.cli import places
 from memtui.cli.call import Call
 from memtui.cli.output import Column
-from memtui.engine.model import Memory
+from memtui.engine.model import Memory, RootStatus
 from memtui.errors import NotFoundError
 from memtui.wire import outcomes, values
 
@@ -38,7 +38,7 @@ def roots(call: Call) -> int:
                 status.root.id,
                 status.files,
                 status.bytes,
-                _state(exists=status.exists, writable=status.writable, accepted=status.accepted),
+                _state(status),
                 status.root.path,
             )
             for status in found
@@ -53,12 +53,12 @@ def roots(call: Call) -> int:
     return outcomes.DONE
 
 
-def _state(*, exists: bool, writable: bool, accepted: bool) -> str:
-    if not exists:
+def _state(status: RootStatus) -> str:
+    if not status.exists:
         return "empty"
-    if not accepted:
+    if status.files and not status.accepted:
         return "unreviewed"
-    return "ok" if writable else "read-only"
+    return "ok" if status.writable else "read-only"
 
 
 def ls(call: Call) -> int:

@@ -112,6 +112,20 @@ def test_a_root_found_in_a_checkout_is_unreviewed_until_accepted(cli: Cli, tmp_p
     assert cli("roots", "--accept", "nothing", "--json").error["code"] == "E_NO_ROOT"
 
 
+def test_a_root_with_nothing_in_it_has_nothing_to_accept(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "work" / ".git").mkdir()
+    shown = cli("roots", terminal=True)
+    assert "memtui:project" in shown.out
+    assert "--accept" not in shown.err
+    (tmp_path / "work" / ".memtui" / "memory").mkdir(parents=True)
+    shown = cli("roots")
+    assert "memtui:project\t0\t0\tok\t" in shown.out
+    (tmp_path / "work" / ".memtui" / "memory" / "planted.md").write_text("planted")
+    shown = cli("roots")
+    assert "memtui:project\t1\t7\tunreviewed\t" in shown.out
+    assert "--accept memtui:project" in shown.err
+
+
 def test_search_finds_and_says_where(here: Cli) -> None:
     result = here("search", "use", "TABS", "--json")
     (hit,) = result.items
