@@ -332,7 +332,7 @@ def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
             continue
         lines += ["", f"## {title}", "", "| key | does | id |", "| --- | --- | --- |"]
         for action in here:
-            keys = " or ".join(f"`{shown_key(key)}`" for key in action.keys).replace("|", "\\|")
+            keys = " or ".join(f"`{key}`" for key in action.keys).replace("|", "\\|")
             lines.append(f"| {keys} | {action.help}{' *writes*' if action.writes else ''} | `{action.id}` |")
     lines += ["", "## Signs", "", "| sign | means |", "| --- | --- |"]
     lines += [f"| `{sign}` | {meaning} |" for sign, meaning in SIGNS]

@@ -59,11 +59,11 @@ def text_page(data: bytes, width: int, *, changed: Collection[int] = (), plain: 
         return words_page(
             f"Not UTF-8: byte {error.start} cannot be read as text.", "f4 opens it in $EDITOR.", width=width
         )
-    if not text:
-        return words_page("(empty)", style="dim", width=width)
     lines = text.removeprefix("\ufeff").split("\n")
     if lines[-1] == "":
         lines.pop()
+    if not lines:
+        return words_page("(empty)", style="dim", width=width)
     gutter = max(len(str(len(lines))), 3)
     room = max(width - gutter - 3, 8)
     return tuple(_text_lines(lines, room, gutter, frozenset(changed), plain))

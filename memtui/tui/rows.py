@@ -10,15 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from memtui.engine.model import SCOPES, Address, Draft, Memory, Root
+from memtui.tui.folds import Folds
 from memtui.tui.nodes import FOLDER, MEMORY, ROOT, SCOPE, Key, Node, Signs, add_up, ghost, line_up, sort_value, sum_up
 from memtui.values import NamedTuple
-
-OPEN_UP_TO = 300
-"""With so many memories or fewer, folders are open at the start."""
-
-
-OPEN_ROOTS = 12
-"""With so many roots in a scope or fewer, all of them are open at the start."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -51,8 +45,7 @@ class Forest:
         self._roots: dict[str, Root] = {}
         self._homes: dict[str, Node] = {}
         self._drafts: dict[Address, Draft] = {}
-        self._opened: set[Key] = set()
-        self._closed: set[Key] = set()
+        self._folds = Folds()
         self._shown: list[Node] | None = None
         self._matched = 0
 
@@ -273,7 +266,7 @@ class Forest:
         found = [self._list(child, shown) for child in self._sorted(node)]
         if not any(found):
             del shown[place:]
-        elif node.key in self._closed:
+        elif self._folds.is_closed(node):
             del shown[place + 1 :]
         return any(found)
 
@@ -336,23 +329,11 @@ class Forest:
 
     def is_open(self, node: Node) -> bool:
         """Whether what is below a row is shown."""
-        if node.key in self._opened or node.key in self._closed:
-            return node.key in self._opened
-        if node.kind == ROOT and node.parent is not None:
-            return len(node.parent.children) <= OPEN_ROOTS or node.files <= OPEN_ROOTS
-        return node.kind == SCOPE or len(self.nodes) <= OPEN_UP_TO
+        return self._folds.is_open(node, len(self.nodes))
 
     def set_open(self, node: Node, *, open: bool, below: bool = False) -> None:  # noqa: A002
         """Open or close a row, or also everything below it."""
-        stack = [node]
-        while stack:
-            one = stack.pop()
-            if one.kind == MEMORY:
-                continue
-            (self._opened if open else self._closed).add(one.key)
-            (self._closed if open else self._opened).discard(one.key)
-            if below:
-                stack.extend(one.children.values())
+        self._folds.set_open(node, wide=open, below=below)
         self._shown = None
 
     def holds(self, node: Node) -> bool:

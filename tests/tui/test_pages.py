@@ -33,6 +33,7 @@ def test_numbers_and_marks() -> None:
 
 def test_an_empty_memory_says_so() -> None:
     assert lines(text_page(b"", WIDTH)) == [" (empty)"]
+    assert lines(text_page(b"\xef\xbb\xbf", WIDTH)) == [" (empty)"]
 
 
 def test_line_ends_and_a_byte_order_mark_are_not_shown() -> None:
