@@ -221,6 +221,19 @@ class Catalog:
         else:
             delta = shelf.tree.refresh(handle, folders)
             shelf.complete |= folders is None
+        self._sort(shelf, delta, loaded)
+        changed = delta.changed | delta.flagged | delta.gone | remembered
+        shelf.news |= delta.changed | delta.gone
+        if shelf.stale:
+            changed |= self.read(shelf, handle, shelf.stale, contents).keys()
+        records = self._changed_records(shelf, force=new_uid)
+        shelf.news |= records
+        self._rebuild(shelf, changed | records)
+        return delta
+
+    @staticmethod
+    def _sort(shelf: Shelf, delta: Delta, loaded: Mapping[str, Reading]) -> None:
+        """Tell what has to be read from what an earlier process read already, and from what went."""
         stale = shelf.stale
         for path in delta.gone:
             shelf.readings.pop(path, None)
@@ -236,14 +249,6 @@ class Catalog:
                 shelf.readings[path] = tuple.__new__(Reading, (entry.key, *kept[1:]))
             else:
                 stale.add(path)
-        changed = delta.changed | delta.flagged | delta.gone | remembered
-        shelf.news |= delta.changed | delta.gone
-        if stale:
-            changed |= self.read(shelf, handle, stale, contents).keys()
-        records = self._changed_records(shelf, force=new_uid)
-        shelf.news |= records
-        self._rebuild(shelf, changed | records)
-        return delta
 
     def follow(self, shelf: Shelf) -> None:
         """Bring a shelf up to date with the ledger, if anybody wrote to it."""

@@ -13,7 +13,7 @@ from memtui.engine.catalog import Catalog, monotonic_ms
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Change, Changes, Notice, Root
 from memtui.engine.rootpass import NOWHERE, Gathered, Glance, RootPass, State, Tools
-from memtui.engine.roots import Roots
+from memtui.engine.roots import OpenRoot, Roots
 from memtui.errors import MemtuiError
 
 _ROUNDS = 4
@@ -154,27 +154,36 @@ class Reconciler:
 
     def _pass(self, glances: Mapping[str, Glance], gathered: Gathered, *, patient: bool) -> None:
         own = [self._own.popleft() for _ in range(len(self._own))]
+        opened: dict[str, OpenRoot] = {}
+        # All are opened before the first is looked at: of roots that share a folder, none is to find it seen before.
         for root in self._roots.all():
             state = self._states.setdefault(root.id, State())
             if state.beliefs is not None:
                 _note_own(state.beliefs, root, own)
-            glance = glances.get(root.id)
-            if glance is None:
+            if root.id in glances:
+                try:
+                    opened[root.id] = self._roots.open(root)
+                except MemtuiError as error:
+                    self._failed(root, state, error, gathered)
+        for found in opened.values():
+            root, state = found.root, self._states[found.root.id]
+            if found.handle is None:
+                self._away(root, state, gathered)
                 continue
+            shelf = self._catalog.shelf(root)
             try:
-                opened = self._roots.open(root)
-                if opened.handle is None:
-                    self._away(root, state, gathered)
-                    continue
-                shelf = self._catalog.shelf(root)
-                RootPass(self._tools, root, state, shelf, opened, gathered, patient=patient).run(glance)
+                RootPass(self._tools, root, state, shelf, found, gathered, patient=patient).run(glances[root.id])
             except MemtuiError as error:
-                if error.code not in _LEDGER_TROUBLE:
-                    self._away(root, state, gathered)
-                    continue
-                # What was told so far must not be lost with the rest, which is tried again.
-                state.due = self._tools.ticks() + RETRY_MS
-                gathered.trouble = error
+                self._failed(root, state, error, gathered)
+
+    def _failed(self, root: Root, state: State, error: MemtuiError, gathered: Gathered) -> None:
+        """Go on with the other roots."""
+        if error.code not in _LEDGER_TROUBLE:
+            self._away(root, state, gathered)
+            return
+        # What was told so far must not be lost with the rest, which is tried again.
+        state.due = self._tools.ticks() + RETRY_MS
+        gathered.trouble = error
 
     def _away(self, root: Root, state: State, gathered: Gathered) -> None:
         """A root that is not there is an empty root; what it held is not deleted."""

@@ -152,6 +152,11 @@ class Tree:
         """How many names are listed."""
         return self._count
 
+    @property
+    def selection(self) -> Selection:
+        """Which names count."""
+        return self.folders[""].selection
+
     def entry(self, path: str) -> Entry | None:
         """What is known of one path."""
         folder, _, name = path.rpartition("/")

@@ -66,6 +66,17 @@ class Selection:
         """The only names worth looking at; None when the folder has to be listed."""
         return None if self.only is None else list(self.only.below)
 
+    def covers(self, path: str) -> bool:
+        """Whether a file of this path, relative to the folder, is a memory of this root."""
+        here = self
+        *folders, name = path.split("/")
+        for folder in folders:
+            below = here.folder(folder)
+            if below is None:
+                return False
+            here = below
+        return here.file(name)
+
     def file(self, name: str) -> bool:
         """Whether a file of this name is a memory of this root."""
         if self.only is None:

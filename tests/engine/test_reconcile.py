@@ -3,7 +3,6 @@
 import errno
 import os
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.digest import sha256_hex
-from memtui.engine import fsio, gitwork, rootpass
-from memtui.engine.beliefs import AT_WORK_MS, DELETED_MS, EMPTIED_MS, MISSING_MS
+from memtui.engine import fsio
+from memtui.engine.beliefs import AT_WORK_MS, DELETED_MS, EMPTIED_MS
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Change, Changes, Policy, Saved
 from memtui.engine.rootpass import RETELL_MS
@@ -345,265 +344,6 @@ def test_an_edit_that_still_stands_is_not_said_to_be_taken_back(known: ReadingWo
     assert changes.notices == ()
 
 
-# --- going
-
-
-def test_what_goes_is_missing_then_deleted(known: ReadingWorld) -> None:
-    (known.folder / "a.md").unlink()
-    assert known.look("a.md").changes == ()
-    assert "a.md" in known.rows()
-    assert not known.rows()["a.md"].missing
-    known.hands.advance(MISSING_MS)
-    changes = known.look()
-    assert changes.touched == {known.at("a.md")}
-    assert known.rows()["a.md"].missing
-    known.hands.advance(DELETED_MS - MISSING_MS - 1)
-    assert known.look() == Changes()
-    known.hands.advance(1)
-    assert kinds(known.look()) == {"a.md": "deleted"}
-    assert "a.md" not in known.rows()
-    with known.engine() as engine:
-        assert [entry.address.path for entry in engine.trash()] == ["a.md"]
-        assert [change.kind for change in engine.changes()] == ["deleted"]
-
-
-def test_a_file_replaced_slowly_is_changed_not_deleted(known: ReadingWorld) -> None:
-    (known.folder / "a.md").unlink()
-    known.look("a.md")
-    assert known.settle(DELETED_MS - 100).changes == ()
-    known.write("a.md", "again")
-    assert kinds(known.settle(DELETED_MS * 2)) == {"a.md": "modified"}
-
-
-def test_a_rename_carries_pins_and_history_along(known: ReadingWorld) -> None:
-    with known.engine() as engine:
-        engine.set_pinned([known.at("a.md")], pinned=True, actor=CLI)
-    (known.folder / "a.md").rename(known.folder / "sub" / "moved.md")
-    (change,) = known.settle(DELETED_MS * 2).changes
-    assert (change.kind, change.address, change.old_address) == ("renamed", known.at("sub/moved.md"), known.at("a.md"))
-    assert known.rows()["sub/moved.md"].pinned
-    assert versions(known, "sub/moved.md")[0] == ("created", "outside")
-
-
-def test_a_folder_renamed_renames_what_is_in_it(known: ReadingWorld) -> None:
-    (known.folder / "sub").rename(known.folder / "other")
-    (change,) = known.settle(DELETED_MS * 2).changes
-    assert (change.kind, change.address, change.old_address) == (
-        "renamed",
-        known.at("other/c.md"),
-        known.at("sub/c.md"),
-    )
-
-
-def rename_over(file: Path, data: bytes) -> None:
-    """What most editors and agents do."""
-    other = file.with_name(file.name + ".tmp")
-    other.write_bytes(data)
-    other.rename(file)
-
-
-def backup_first(file: Path, data: bytes) -> None:
-    """What vim does with `backupcopy=no`."""
-    backup = file.with_name(file.name + "~")
-    file.rename(backup)
-    file.write_bytes(data)
-    backup.unlink()
-
-
-def keep_backup(file: Path, data: bytes) -> None:
-    """What emacs does."""
-    file.with_name("#" + file.name + "#").write_bytes(data)
-    file.rename(file.with_name(file.name + "~"))
-    file.write_bytes(data)
-    file.with_name("#" + file.name + "#").unlink()
-
-
-def truncate(file: Path, data: bytes) -> None:
-    """What the others do."""
-    file.write_bytes(data)
-
-
-@pytest.mark.parametrize("save", [rename_over, backup_first, truncate])
-def test_however_an_editor_saves_it_is_one_change(known: ReadingWorld, save: Callable[[Path, bytes], None]) -> None:
-    save(known.folder / "a.md", b"edited\n")
-    assert kinds(known.settle(AT_WORK_MS, 200)) == {"a.md": "modified"}
-
-
-def test_a_backup_that_stays_is_a_memory_of_its_own(known: ReadingWorld) -> None:
-    keep_backup(known.folder / "a.md", b"edited\n")
-    assert kinds(known.settle(AT_WORK_MS, 200)) == {"a.md": "modified", "a.md~": "created"}
-
-
-def test_a_root_that_goes_is_no_thousand_deletions(known: ReadingWorld) -> None:
-    known.folder.rename(known.base / "away")
-    changes = known.look(everything=True)
-    assert changes == Changes(roots=frozenset({"t"}))
-    assert known.settle(EMPTIED_MS * 2, 1_000) == Changes()
-    (known.base / "away").rename(known.folder)
-    changes = known.look(everything=True)
-    assert changes == Changes(roots=frozenset({"t"}))
-    assert known.settle().changes == ()
-
-
-def test_a_root_removed_file_by_file_is_no_thousand_deletions(known: ReadingWorld) -> None:
-    found = []
-    for path in ("sub/c.md", "a.md", "b.md"):
-        (known.folder / path).unlink()
-        found.append(known.look(everything=True))
-        known.hands.advance(20)
-    (known.folder / "sub").rmdir()
-    known.folder.rmdir()
-    found.append(known.settle(EMPTIED_MS * 2, 1_000))
-    assert joined(found).changes == ()
-    assert joined(found).roots == {"t"}
-
-
-def test_an_emptied_root_is_believed_only_after_a_minute(known: ReadingWorld) -> None:
-    for path in ("sub/c.md", "a.md", "b.md"):
-        (known.folder / path).unlink()
-    changes = known.settle(EMPTIED_MS - 1_000, 500)
-    assert changes.changes == ()
-    assert changes.roots == frozenset({"t"})
-    assert known.rows() == {}
-    assert kinds(known.settle(2_000)) == {"sub/c.md": "deleted", "a.md": "deleted", "b.md": "deleted"}
-
-
-def test_another_folder_in_the_root_s_place_deletes_nothing(known: ReadingWorld) -> None:
-    known.folder.rename(known.base / "away")
-    known.folder.mkdir()
-    changes = known.settle(EMPTIED_MS * 2, 1_000)
-    assert changes == Changes(roots=frozenset({"t"}))
-    known.folder.rmdir()
-    (known.base / "away").rename(known.folder)
-    assert known.settle(EMPTIED_MS * 2, 1_000).changes == ()
-
-
-def test_another_folder_found_at_the_start_deletes_nothing(known: ReadingWorld) -> None:
-    known.close()
-    known.folder.rename(known.base / "away")
-    known.folder.mkdir()
-    known.hands.advance(EMPTIED_MS * 10)
-    known.open()
-    assert known.reconcile().changes == ()
-    assert known.settle(EMPTIED_MS * 2, 1_000).changes == ()
-
-
-def test_a_folder_that_cannot_be_listed_now_deletes_nothing(
-    known: ReadingWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    open_beneath = fsio.open_beneath
-
-    def refuse(root: int, parts: tuple[str, ...]) -> int:
-        if parts == ("sub",):
-            raise OSError(errno.EACCES, "no")
-        return open_beneath(root, parts)
-
-    monkeypatch.setattr(fsio, "open_beneath", refuse)
-    assert known.settle(AT_WORK_MS, 500).changes == ()
-    known.close()
-    known.hands.advance(AT_WORK_MS)
-    known.open()
-    assert known.reconcile().changes == ()
-    assert known.settle(AT_WORK_MS, 500).changes == ()
-
-
-def test_what_a_layout_no_longer_shows_is_not_deleted(known: ReadingWorld) -> None:
-    known.close()
-    known.root = known.root._replace(policy=Policy(ignore=("a.md",)))
-    known.hands.advance(AT_WORK_MS)
-    known.open()
-    assert known.reconcile().changes == ()
-    assert known.settle(AT_WORK_MS, 500).changes == ()
-    assert sorted(known.rows()) == ["b.md", "sub/c.md"]
-
-
-def test_what_a_limit_hides_is_not_deleted(known: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known.catalog.shelf(known.root).tree, "_max_files", 2)
-    assert known.settle(AT_WORK_MS, 500).changes == ()
-
-
-# --- git
-
-
-def test_git_at_work_is_told_by_its_files(tmp_path: Path) -> None:
-    now = 1_700_000_000_000
-    git = tmp_path / ".git"
-    inside = tmp_path / "deep" / "er"
-    inside.mkdir(parents=True)
-    assert not gitwork.at_work(str(inside), now)
-    git.mkdir()
-
-    def put(name: str, age: int) -> Path:
-        file = git / name
-        file.write_text("x")
-        os.utime(file, ns=((now - age) * 1_000_000, (now - age) * 1_000_000))
-        return file
-
-    for name in ("HEAD", "index"):
-        put(name, 3_600_000)
-    assert not gitwork.at_work(str(inside), now)
-    lock = put("index.lock", 1_000)
-    assert gitwork.at_work(str(inside), now)
-    put("index.lock", gitwork.STALE_MS + 1)
-    assert not gitwork.at_work(str(inside), now), "a lock a dead git left must not hold anything for ever"
-    lock.unlink()
-    put("HEAD", 5_000)
-    assert gitwork.at_work(str(inside), now)
-    put("HEAD", 3_600_000)
-    (git / "rebase-merge").mkdir()
-    assert gitwork.at_work(str(inside), now)
-
-
-def test_a_worktree_s_git_folder_is_found(tmp_path: Path) -> None:
-    now = 1_700_000_000_000
-    (tmp_path / "main" / ".git" / "worktrees" / "w").mkdir(parents=True)
-    (tmp_path / "main" / ".git" / "worktrees" / "w" / "index.lock").write_text("")
-    os.utime(tmp_path / "main" / ".git" / "worktrees" / "w" / "index.lock", ns=(now * 10**6, now * 10**6))
-    (tmp_path / "w").mkdir()
-    for text, found in (
-        (f"gitdir: {tmp_path}/main/.git/worktrees/w\n", True),
-        ("gitdir: ../main/.git/worktrees/w\n", True),
-        ("gitdir: \0\n", False),
-        ("nonsense", False),
-        ("gitdir:", False),
-        ("gitdir: " + "x" * 5_000, False),
-    ):
-        (tmp_path / "w" / ".git").write_text(text)
-        assert gitwork.at_work(str(tmp_path / "w"), now) is found, text
-
-
-@pytest.mark.parametrize("kind", ["fifo", "link", "folder loop"])
-def test_a_planted_git_file_delays_nothing(tmp_path: Path, kind: str) -> None:
-    place = tmp_path / ".git"
-    if kind == "fifo":
-        os.mkfifo(place)
-    elif kind == "link":
-        place.symlink_to("nowhere")
-    else:
-        place.symlink_to(".git")
-    assert not gitwork.at_work(str(tmp_path), 1_700_000_000_000)
-
-
-def test_a_checkout_to_and_fro_deletes_nothing(known: ReadingWorld) -> None:
-    (known.folder / ".git").mkdir()
-    found = []
-    for _ in range(10):
-        (known.folder / ".git" / "index.lock").write_text("")
-        texts = {path: (known.folder / path).read_bytes() for path in ("a.md", "b.md")}
-        for path in texts:
-            (known.folder / path).unlink()
-        found.append(known.look(everything=True))
-        known.hands.advance(DELETED_MS + 1_000)
-        found.append(known.look(everything=True))
-        for path, data in texts.items():
-            known.write(path, data)
-        found.append(known.look(everything=True))
-        known.hands.advance(500)
-        found.append(known.look())
-        known.hands.wall = (known.folder / ".git" / "index.lock").stat().st_mtime_ns // 1_000_000
-    assert joined(found).changes == ()
-
-
 # --- trouble
 
 
@@ -671,6 +411,55 @@ def test_a_single_look_waits_only_for_what_was_just_changed(known: ReadingWorld)
     known.write("a.md", "changed")
     assert kinds(known.reconcile()) == {"a.md": "modified"}
     assert known.hands.ticks() - before <= 400
+
+
+def test_lists_do_not_wait_while_versions_are_recorded(known: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    observe = Ledger.observe
+    free = []
+
+    def record(ledger: Ledger, *arguments: Any, **options: Any) -> None:
+        guard = known.catalog.shelf(known.root).guard
+
+        def try_it() -> None:
+            free.append(guard.acquire(blocking=False))
+            guard.release()
+
+        other = threading.Thread(target=try_it)
+        other.start()
+        other.join()
+        observe(ledger, *arguments, **options)
+
+    monkeypatch.setattr(Ledger, "observe", record)
+    known.write("a.md", "changed")
+    assert kinds(known.settle()) == {"a.md": "modified"}
+    assert free == [True]
+
+
+def test_roots_that_share_a_folder_tell_each_of_its_own(tmp_path: Path) -> None:
+    world = ReadingWorld(tmp_path / "w", policy=Policy(include=("CLAUDE.md", "rules/")))
+    other = world.root._replace(id="o", policy=Policy(include=("AGENTS.md",)))
+    world.roots.add([other])
+    for path in ("CLAUDE.md", "rules/a.md", "AGENTS.md", "README.md"):
+        world.write(path, path, old=True)
+    assert world.reconcile().changes == ()
+    opened = world.roots.open(other)
+    assert opened.handle is not None
+    assert [row.unseen for row in world.catalog.rows(opened.handle, opened.uid).items] == [False]
+    assert world.settle().changes == ()
+    (world.folder / "rules" / "a.md").unlink()
+    world.write("AGENTS.md", "changed")
+    changes = joined([world.reconcile(), world.settle(), *[world.reconcile() for _ in range(3)]])
+    world.hands.advance(DELETED_MS)
+    changes = joined([changes, world.reconcile()])
+    assert [(str(change.address), change.kind) for change in changes.changes] == [
+        ("o/AGENTS.md", "modified"),
+        ("t/rules/a.md", "deleted"),
+    ]
+    world.close()
+    world.open()
+    world.roots.add([other])
+    assert world.reconcile().changes == ()
+    assert world.settle().changes == ()
 
 
 # --- anything
@@ -750,40 +539,3 @@ def test_after_a_quiet_time_everything_told_adds_up_to_the_disk(
     assert recorded(world) == there
     assert story == there
     world.close()
-
-
-def test_a_file_that_is_there_for_a_moment_only_is_not_forgotten(
-    known: ReadingWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is gone when the folder is listed, back when that is checked, and gone for good after that."""
-    (known.folder / "a.md").unlink()
-    with monkeypatch.context() as patch:
-        patch.setattr(rootpass, "is_there", lambda *_: True)
-        assert known.look("a.md").changes == ()
-    found = []
-    for _ in range(10):
-        known.hands.advance(1_000)
-        found.append(known.look(everything=True))
-    assert kinds(joined(found)) == {"a.md": "deleted"}
-
-
-def test_lists_do_not_wait_while_versions_are_recorded(known: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    observe = Ledger.observe
-    free = []
-
-    def record(ledger: Ledger, *arguments: Any, **options: Any) -> None:
-        guard = known.catalog.shelf(known.root).guard
-
-        def try_it() -> None:
-            free.append(guard.acquire(blocking=False))
-            guard.release()
-
-        other = threading.Thread(target=try_it)
-        other.start()
-        other.join()
-        observe(ledger, *arguments, **options)
-
-    monkeypatch.setattr(Ledger, "observe", record)
-    known.write("a.md", "changed")
-    assert kinds(known.settle()) == {"a.md": "modified"}
-    assert free == [True]

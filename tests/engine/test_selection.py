@@ -20,11 +20,7 @@ def test_patterns_are_the_shell_s(patterns: list[str], text: str) -> None:
 
 def selected(policy: Policy, path: str) -> bool:
     """Whether a scan would come to list this path."""
-    selection: Selection | None = Selection.of(policy)
-    *folders, name = path.split("/")
-    for folder in folders:
-        selection = selection.folder(folder) if selection is not None else None
-    return selection is not None and selection.file(name)
+    return Selection.of(policy).covers(path)
 
 
 PARTS = st.sampled_from(["a", "b", ".c"])
