@@ -7,12 +7,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import io_errors, kills, ledger
+from tests.faults import io_errors, kills, ledger, load
 from tests.faults.report import Campaign
 from tests.races import edits, escapes, locks, outside
 
 CAMPAIGNS: dict[str, Campaign] = {
     "kills": kills.run,
+    "load": load.run,
     "io-errors": io_errors.run,
     "ledger": ledger.run,
     "escapes": escapes.run,

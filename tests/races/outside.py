@@ -75,7 +75,7 @@ def agent(world: World, name: str, seed: int, seconds: float) -> Told:
         hold = rng.choice(HOLDS) if style == "held" else rng.choice(LONG) if style == "late" else 0.0
         try:
             if style == "replace":
-                _replace(path, data, told)
+                replace(path, data, told)
             elif style == "remove":
                 _remove(path, told)
                 continue
@@ -83,7 +83,7 @@ def agent(world: World, name: str, seed: int, seconds: float) -> Told:
                 _in_place(path, data, hold, rng, told, late=style == "late")
         except FileNotFoundError:
             with contextlib.suppress(FileExistsError):
-                _make(path, data)
+                make(path, data)
                 told.finished[sha(data)] = "made"
             continue
         told.finished[sha(data)] = f"{style} {hold}"
@@ -95,7 +95,7 @@ def _folder(path: Path) -> int:
     return os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
 
 
-def _replace(path: Path, data: bytes, told: Told) -> None:
+def replace(path: Path, data: bytes, told: Told) -> None:
     """As a rename over it, and then it is known what was there."""
     other = path.with_name(f".{path.name}.agent")
     other.write_bytes(data)
@@ -119,7 +119,7 @@ def _remove(path: Path, told: Told) -> None:
         taken.unlink()
 
 
-def _make(path: Path, data: bytes) -> None:
+def make(path: Path, data: bytes) -> None:
     other = path.with_name(f".{path.name}.agent")
     other.write_bytes(data)
     try:
