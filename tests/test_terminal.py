@@ -23,7 +23,7 @@ def test_shows_what_a_program_draws_and_keeps_its_bytes() -> None:
 def test_sends_keys_and_the_size() -> None:
     code = (
         "import os,sys,tty; tty.setraw(0); print(os.get_terminal_size(), flush=True)\n"
-        "print(ascii(sys.stdin.buffer.raw.read(9)))"
+        "print(ascii(sys.stdin.buffer.read(3)))"
     )
     with Terminal(python(code), columns=60, rows=9) as terminal:
         terminal.wait_for("columns=60, lines=9")
