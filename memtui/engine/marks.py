@@ -57,7 +57,8 @@ class Marks:
             if opened.fresh:
                 continue
             for record in self._ledger.records(opened.uid, not_seen=True).values():
-                if is_unseen(record):
+                # Roots that share a folder share its records: each tells of its own files.
+                if is_unseen(record) and self._roots.rightful(Address(root.id, record.path)).root == root.id:
                     yield root, opened.uid, record
 
 

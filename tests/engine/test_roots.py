@@ -147,6 +147,23 @@ def test_what_happened_in_a_shared_folder_is_told_of_the_root_whose_file_it_was(
         assert [outcome.address for outcome in engine.undo(actor=ME).outcomes] == [moved]
 
 
+def test_what_others_did_in_a_shared_folder_is_told_once(world: World) -> None:
+    roots = [
+        Root("one", str(world.folder()), policy=Policy(include=("CLAUDE.md",))),
+        Root("two", str(world.folder()), policy=Policy(include=("QWEN.md",))),
+    ]
+    mine, other = at("CLAUDE.md", "one"), at("QWEN.md", "two")
+    with Engine.open(roots, state_dir=str(world.state)) as engine:
+        for address in (mine, other):
+            engine.create(address, OLD, actor=ME)
+        for name in ("CLAUDE.md", "QWEN.md"):
+            (world.folder() / name).write_bytes(NEW)
+        engine.reconcile()
+        assert sorted(change.address for change in engine.changes()) == [mine, other]
+        assert engine.mark_seen(None) == 2
+        assert engine.changes() == ()
+
+
 def test_the_root_itself_may_be_reached_through_a_link(world: World, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(world.folder())
     with Engine.open([Root(FIRST, str(tmp_path / "link"))], state_dir=str(world.state)) as engine:
