@@ -156,6 +156,7 @@ def test_what_others_did_in_a_shared_folder_is_told_once(world: World) -> None:
     with Engine.open(roots, state_dir=str(world.state)) as engine:
         for address in (mine, other):
             engine.create(address, OLD, actor=ME)
+        engine.reconcile()
         for name in ("CLAUDE.md", "QWEN.md"):
             (world.folder() / name).write_bytes(NEW)
         engine.reconcile()
