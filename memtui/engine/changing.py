@@ -18,9 +18,9 @@ from memtui.engine.model import (
     Saved,
     Unchanged,
     Version,
-    is_person,
 )
-from memtui.engine.roots import Roots, included
+from memtui.engine.roots import Roots
+from memtui.engine.rules import Rules, encode, mode, too_big
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
 
 Publish = Callable[[Iterable[Change]], None]
@@ -34,7 +34,7 @@ class Changer:
         self._roots = roots
         self._ledger = ledger
         self._publish = publish
-        self._read_only = read_only
+        self._rules = Rules(roots, read_only=read_only)
 
     # --- one memory
 
@@ -42,7 +42,7 @@ class Changer:
         self, address: Address, text: str | bytes, expected: str | None, actor: Actor
     ) -> Saved | Unchanged | Conflict:
         """See `Engine.save`."""
-        root = self._writable(address, actor)
+        root = self._rules.writable(address, actor)
         data = encode(text, root, address)
         if expected is None:
             try:
@@ -98,20 +98,20 @@ class Changer:
 
     def create(self, address: Address, text: str | bytes, actor: Actor) -> Saved | Unchanged:
         """See `Engine.create`."""
-        root = self._writable(address, actor)
+        root = self._rules.writable(address, actor)
         data = encode(text, root, address)
-        self._check_new(root, address)
+        self._rules.check_new(root, address)
         with self._site(root, actor, create=True) as site:
-            self._check_room(site, root)
+            self._rules.check_room(site, root)
             txn = transaction(self._ledger, "create", actor, f"create {address}")
-            result = files.create(site, address, data, Job(txn, actor, "created"), mode=_mode(root))
+            result = files.create(site, address, data, Job(txn, actor, "created"), mode=mode(root))
         if isinstance(result, Saved):
             self._tell(address, "created", actor, None, result.sha256)
         return result
 
     def restore(self, address: Address, version: str | None, actor: Actor) -> Saved | Unchanged | Conflict:
         """See `Engine.restore`."""
-        root = self._writable(address, actor)
+        root = self._rules.writable(address, actor)
         uid = self._roots.uid(root)
         if version is None:
             entry = next((e for e in self._ledger.trash({uid: root.id}) if e.address.path == address.path), None)
@@ -136,7 +136,7 @@ class Changer:
         self, address: Address, field: str, value: str, expected: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
         """See `Engine.edit_field`."""
-        root = self._writable(address, actor)
+        root = self._rules.writable(address, actor)
         found = wholefile.read(self._roots.reading(root), paths.split(address.path), address)
         fsio.close(found.handle)
         if found.sha != expected:
@@ -145,7 +145,7 @@ class Changer:
 
     def redact(self, address: Address, prefix: str, reason: str, actor: Actor) -> Version:
         """See `Engine.redact`."""
-        root = self._writable(address, actor)
+        root = self._rules.writable(address, actor)
         if not reason.strip():
             raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
         uid = self._roots.uid(root)
@@ -185,12 +185,12 @@ class Changer:
     def delete(self, addresses: Iterable[Address], actor: Actor) -> Done:
         """See `Engine.delete`."""
         chosen = list(dict.fromkeys(addresses))
-        self._refuse_read_only()
+        self._rules.refuse_read_only()
         txn = transaction(self._ledger, "delete", actor, _label("delete", chosen))
         job = Job(txn, actor, "deleted")
 
         def one(address: Address) -> Outcome:
-            root = self._writable(address, actor)
+            root = self._rules.writable(address, actor)
 
             def remove(job: Job) -> Saved | Conflict:
                 with self._site(root, actor) as site:
@@ -207,7 +207,7 @@ class Changer:
     def move(self, pairs: Iterable[tuple[Address, Address]], actor: Actor, expected: str | None = None) -> Done:
         """See `Engine.move`."""
         chosen = list(pairs)
-        self._refuse_read_only()
+        self._rules.refuse_read_only()
         label = (
             f"rename {chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else _label("move", [a for a, _ in chosen])
         )
@@ -231,9 +231,9 @@ class Changer:
             job: what the change belongs to.
             again: it had the new name before, so the name need not be one memtui would make.
         """
-        source, target = self._writable(address, job.actor), self._writable(new, job.actor)
+        source, target = self._rules.writable(address, job.actor), self._rules.writable(new, job.actor)
         if not again:
-            self._check_new(target, new)
+            self._rules.check_new(target, new)
         if address == new:
             raise ConflictError(f"{address} has that name already.", code="E_EXISTS", hint="Choose another name.")
 
@@ -262,8 +262,8 @@ class Changer:
                 if expected is not None and found.sha != expected:
                     return files.refuse(here, address, None, expected, found, job)
                 if len(found.data) > target.policy.write_bytes:
-                    raise _too_big(new, len(found.data), target.policy.write_bytes)
-                self._check_room(there, target)
+                    raise too_big(new, len(found.data), target.policy.write_bytes)
+                self._rules.check_room(there, target)
                 made = files.create(
                     there, new, found.data, job._replace(operation="created"), mode=found.status.st_mode
                 )
@@ -295,7 +295,7 @@ class Changer:
     def set_pinned(self, addresses: Iterable[Address], pinned: bool, actor: Actor) -> Done:
         """See `Engine.set_pinned`."""
         chosen = list(dict.fromkeys(addresses))
-        self._refuse_read_only()
+        self._rules.refuse_read_only()
         operation = "pin" if pinned else "unpin"
         outcomes = []
         with self._ledger.transaction():
@@ -319,72 +319,6 @@ class Changer:
                 outcomes.append(Outcome(address, None))
         return Done(str(txn.id), operation, tuple(outcomes), _label(operation, chosen))
 
-    # --- rules
-
-    def _writable(self, address: Address, actor: Actor) -> Root:
-        self._refuse_read_only()
-        root = self._roots.find(address.root)
-        if root.read_only:
-            raise RefusedError(
-                f"{root.id} is read-only.", code="E_READ_ONLY", hint=root.note or "Its files belong to somebody else."
-            )
-        if root.policy.elsewhere and not included(root, address.path):
-            raise RefusedError(
-                f"{address} belongs to another root, further in.",
-                code="E_NAME",
-                hint="Use that root's address; `memtui roots` lists them.",
-            )
-        if not address.path.isascii() and any("\udc80" <= c <= "\udcff" for c in address.path):
-            raise RefusedError(
-                f"{address} has a name that is not UTF-8.",
-                code="E_NAME",
-                hint="Rename it with another program first; memtui shows it and leaves it alone.",
-            )
-        if not is_person(actor.name) and paths.matches(address.path, root.policy.protected):
-            raise RefusedError(
-                f"{address} is protected from automatic changes.", code="E_PROTECTED", hint="Only the user changes it."
-            )
-        return root
-
-    def _refuse_read_only(self) -> None:
-        if self._read_only:
-            raise RefusedError(
-                "memtui runs read-only.", code="E_READ_ONLY", hint="Start it without --read-only to make changes."
-            )
-
-    def _check_new(self, root: Root, address: Address) -> None:
-        parts = paths.split(address.path) if root.policy.include is not None else paths.creatable(address.path)
-        if not included(root, address.path):
-            allowed = ", ".join(root.policy.include or ())
-            raise RefusedError(
-                f"{root.id} holds only {allowed}.", code="E_NAME", hint="Create the memory in another root."
-            )
-        if root.policy.include is not None:
-            for part in parts:
-                problem = paths.name_problem(part.lstrip(".") or part)
-                if problem is not None:
-                    raise RefusedError(f"The name {address.path!r} is refused: {problem[1]}.", code=problem[0])
-        if paths.matches(parts[-1], root.policy.ignore):
-            raise RefusedError(
-                f"{root.agent} keeps its own records under the name {parts[-1]!r}.",
-                code="E_RESERVED",
-                hint="Choose another name.",
-            )
-
-    def _check_room(self, site: Site, root: Root) -> None:
-        limit = root.policy.max_files
-        try:
-            full = limit is not None and _count(site.handle.fd, limit) >= limit
-        except OSError as error:
-            raise paths.translate(error, f"Counting the memories of {root.id}") from error
-        if full:
-            raise RefusedError(
-                f"{root.id} is full: it holds {limit:,} memories.",
-                code="E_TOO_MANY",
-                hint="Delete or move some that are not needed.",
-                details={"limit": limit},
-            )
-
     @contextmanager
     def _site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:
         with self._roots.site(root, actor, create=create) as site:
@@ -405,28 +339,6 @@ class Changer:
         return Change(address, kind, actor.name, before, after, self._ledger.clock(), old)
 
 
-def encode(text: str | bytes, root: Root, address: Address) -> bytes:
-    """The bytes of a text, within the root's limit.
-
-    Raises:
-        RefusedError: `E_TEXT`, `E_TOO_BIG`.
-    """
-    if isinstance(text, str):
-        try:
-            data = text.encode()
-        except UnicodeEncodeError as error:
-            raise RefusedError(
-                f"The text for {address} holds a character that has no UTF-8 form, at position {error.start}.",
-                code="E_TEXT",
-                hint="Remove it.",
-            ) from None
-    else:
-        data = text
-    if len(data) > root.policy.write_bytes:
-        raise _too_big(address, len(data), root.policy.write_bytes)
-    return data
-
-
 def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bool) -> Saved | Unchanged | Conflict:
     """Put a stored text under its name, over what is there only if that was asked for."""
     try:
@@ -443,36 +355,6 @@ def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bo
             details={"current_sha256": found.sha},
         )
     return files.replace(site, address, data, found.sha, job)
-
-
-def _mode(root: Root) -> int | None:
-    """Private, except where the file is meant to be committed and shared."""
-    return 0o644 if root.in_checkout else None
-
-
-def _too_big(address: Address, size: int, limit: int) -> RefusedError:
-    return RefusedError(
-        f"{address} would have {size:,} bytes; the limit of this root is {limit:,}.",
-        code="E_TOO_BIG",
-        hint="Split it into several memories.",
-        details={"limit": limit, "bytes": size},
-    )
-
-
-def _count(folder: int, limit: int) -> int:
-    """Memories below a folder, counted until the limit; a folder that cannot be looked into counts for nothing."""
-    total = 0
-    for entry in fsio.list_dir(folder):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            with suppress(OSError), fsio.closing(fsio.open_dir(folder, entry.name)) as below:
-                total += _count(below, limit - total)
-        else:
-            total += 1
-        if total >= limit:
-            break
-    return total
 
 
 def _each(addresses: list[Address], one: Callable[[Address], Outcome]) -> Iterator[Outcome]:
