@@ -214,7 +214,9 @@ class Engine:
         memory = None if address is None else (self._roots.uid(self._roots.find(address.root)), address.path)
         names = self._roots.names()
         records = self._rooms.ledger.audit_records(names, actor=actor, since=since, memory=memory, limit=limit)
-        return tuple(map(self._roots.placed, records))
+        return tuple(map(self._roots.placed_record, records))
+            for record in records
+        )
 
     def search(
         self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50

@@ -175,9 +175,12 @@ class Roots:
 
     def placed(self, entry: "Entry") -> "Entry":
         """Tell what the ledger knows of a folder of the root whose file it is about."""
-        if isinstance(entry, AuditRecord) and entry.new_address is not None:
-            entry = entry._replace(new_address=self.rightful(entry.new_address))
         return entry._replace(address=self.rightful(entry.address))
+
+    def placed_record(self, record: AuditRecord) -> AuditRecord:
+        """Like `placed`, also for where a memory went."""
+        new = record.new_address
+        return self.placed(record)._replace(new_address=new and self.rightful(new))
 
     @contextmanager
     def site(self, root: Root, actor: Actor, *, create: bool = False) -> "Iterator[Site]":
