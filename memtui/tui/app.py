@@ -6,7 +6,9 @@ feels every import.
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import sys
 from typing import TYPE_CHECKING, Any
 
 from textual import constants, screen
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from memtui.wire.session import Session
 
 CALM_FPS = 15
+M_ARENA_MAX = -8
+"""From malloc.h."""
 
 
 class MemtuiApp(SafeEnd[int]):
@@ -72,6 +76,7 @@ class MemtuiApp(SafeEnd[int]):
 
     def _painted(self) -> None:
         """The first frame is on its way: now read, watch, and let memory be tidied again."""
+        _share_one_heap()
         self.bridge.start()
         gc.enable()
         gc.collect()
@@ -143,6 +148,16 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         last_words.uninstall()
         gc.enable()
     return app.return_code or 0 if status is None else status
+
+
+def _share_one_heap() -> None:
+    """Keep glibc from giving each thread a heap of its own, which would hold on to what a first list took."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    with contextlib.suppress(AttributeError, OSError):  # another C library has no such call, and no such heaps
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
