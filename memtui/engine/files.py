@@ -162,7 +162,7 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
             if found.sha == sha:
                 return Unchanged(address, sha)
             raise _exists(address, found.sha)
-        _refuse_clash(folder, parts[-1], address)
+        paths.refuse_clash(folder, parts[-1])
         seq, temp = _announce(site, address, job, None, data, sha)
         spot = Spot(site, folder, parts[-1], address)
         try:
@@ -231,7 +231,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
             if expected is not None and found.sha != expected:
                 return refuse(site, address, None, expected, found, job)
             with site.handle.folder(target[:-1], create=len(target) > 1) as new_folder:
-                _refuse_clash(new_folder, target[-1], new, besides=parts[-1] if parts[:-1] == target[:-1] else None)
+                paths.refuse_clash(new_folder, target[-1], besides=parts[-1] if parts[:-1] == target[:-1] else None)
                 seq = _announce_rename(site, address, new, job, found)
                 try:
                     site.handle.check()
@@ -276,17 +276,6 @@ def _announce_rename(site: Site, address: Address, new: Address, job: Job, found
             before=found.sha,
             after=found.sha,
             target=(site.uid, new.path),
-        )
-
-
-def _refuse_clash(folder: int, name: str, address: Address, *, besides: str | None = None) -> None:
-    """Refuse a name that some file systems confuse with one that is there, the one it is renamed from aside."""
-    other = paths.clash(folder, name)
-    if other not in (None, besides):
-        raise ConflictError(
-            f"{address} differs from {other!r} only by case or Unicode form.",
-            code="E_CLASH",
-            hint="Choose another name, or edit the one that exists.",
         )
 
 

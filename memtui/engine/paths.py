@@ -295,6 +295,7 @@ def _make_below(handle: int, parts: tuple[str, ...]) -> int:
             try:
                 below = fsio.open_dir(handle, part)
             except FileNotFoundError:
+                refuse_clash(handle, part)
                 try:
                     fsio.make_dir(handle, part)
                     fsio.fsync_dir(handle)
@@ -430,6 +431,26 @@ def clash(parent: int, name: str) -> str | None:
         if entry.name != name and fold(entry.name) == folded:
             return entry.name
     return None
+
+
+def refuse_clash(parent: int, name: str, *, besides: str | None = None) -> None:
+    """Require that no file system confuses a new name with a sibling.
+
+    Args:
+        parent: the handle of the folder.
+        name: the new name.
+        besides: the name it is renamed from.
+
+    Raises:
+        ConflictError: `E_CLASH`.
+    """
+    other = clash(parent, name)
+    if other not in (None, besides):
+        raise ConflictError(
+            f"The name {name!r} differs from {other!r} only by case or Unicode form.",
+            code="E_CLASH",
+            hint="Choose another name, or use the one that exists.",
+        )
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:
