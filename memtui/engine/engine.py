@@ -215,8 +215,6 @@ class Engine:
         names = self._roots.names()
         records = self._rooms.ledger.audit_records(names, actor=actor, since=since, memory=memory, limit=limit)
         return tuple(map(self._roots.placed_record, records))
-            for record in records
-        )
 
     def search(
         self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50
