@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memtui.engine.reconcile import Reconciler
     from memtui.engine.watch import Watch
 
-UNREVIEWED = "It lies in a checkout, so a repository may have put it there; `memtui roots --accept {}` accepts it."
+UNREVIEWED = Problem("unreviewed", "It lies in a checkout, so a repository may have put it there: not accepted yet.")
 
 
 class Library:
@@ -142,7 +142,7 @@ class Library:
             problems.append(Problem(error.code, error.message))
         accepted = not root.in_checkout or (opened is not None and self._ledger.is_accepted(opened.uid))
         if not accepted and rows.files:
-            problems.append(Problem("unreviewed", UNREVIEWED.format(root.id)))
+            problems.append(UNREVIEWED)
         exists = opened is not None and opened.handle is not None
         status = RootStatus(
             root,

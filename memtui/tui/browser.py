@@ -166,7 +166,12 @@ class BrowserScreen(KeyedScreen[None]):
     def root_problem(self, root_id: str) -> str:
         """What is wrong with a root."""
         status = self.chrome.statuses.get(root_id)
-        return " ".join(problem.text for problem in status.problems) if status is not None else ""
+        if status is None:
+            return ""
+        words = [problem.text for problem in status.problems]
+        if any(problem.code == "unreviewed" for problem in status.problems):
+            words.append(f"`memtui roots --accept {root_id}` accepts it.")
+        return " ".join(words)
 
     def _shown_roots(self, roots: tuple[Root, ...], listing: Listing | None) -> tuple[Root, ...]:
         """Roots that hold something or need something, that are ours, or that were given by hand."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual import events
 
-from memtui.engine.model import Address, Listing
+from memtui.engine.model import Address, Listing, Problem
 from memtui.errors import StorageError
 from memtui.tui import side
 from memtui.tui.memory_text import MemoryText
@@ -133,6 +133,19 @@ async def test_all_that_is_known_about_a_folder_or_root_is_shown(size: tuple[int
         await screen.press("k")
         await screen.until_text("word23")
         assert "~/memory/global/style" not in screen.text
+
+
+async def test_a_root_that_waits_to_be_accepted_says_how() -> None:
+    class Planted(FakeEngine):
+        def list(self) -> Listing:
+            found = super().list()
+            new = Problem("unreviewed", "Somebody put it there.")
+            return found._replace(roots=tuple(status._replace(problems=(new,)) for status in found.roots))
+
+    async with shown(Planted(TEXTS), size=(80, 24)) as screen:
+        await screen.press("k", "k")
+        await screen.until_text("Somebody put it there.")
+        assert "`memtui roots --accept memtui:global` accepts it." in " ".join(screen.text.split())
 
 
 async def test_the_text_follows_the_cursor() -> None:
