@@ -41,9 +41,9 @@ def cases(plan: Plan) -> Iterator[Case]:
     ours = workbench(plan.folder, env)
     empty = Program([sys.executable, "-c", EMPTY], env, (b"all is ready",))
     other = posting(plan, env)
-    start(START, [*ours.command[3:], "ls"], env)  # keeps the rows
     for program in (ours, empty):
-        first_screen(program)()  # writes the byte code
+        resident(program)  # writes the byte code, and records what is there
+    start(START, [*ours.command[3:], "ls"], env)  # keeps the rows
     rounds = plan.pick(6, 20)
     size = f"{COUNT:,} memories"
     yield Case("start to full screen", size, started(ours, empty, rounds, "empty app"), 1.3)
@@ -105,7 +105,7 @@ def used(ours: Program, other: Program | None, name: str) -> Callable[[], Figure
     def measure() -> Figure:
         if other is None:
             raise SkippedError("not given (--posting PATH)")
-        own, theirs = ([resident(program) for _ in range(3)] for program in (ours, other))
+        own, theirs = ([resident(program) for _ in range(2)] for program in (ours, other))
         ratios = [one / two for one, two in zip(own, theirs, strict=True)]
         middle, against = statistics.median(own), statistics.median(theirs)
         return Figure(
@@ -120,8 +120,8 @@ def used(ours: Program, other: Program | None, name: str) -> Callable[[], Figure
 
 
 def resident(program: Program) -> int:
-    """The resident memory of a program that has nothing more to draw, in bytes."""
+    """The resident memory of a program that has nothing more to do, in bytes."""
     with Screen(program.command, program.env) as screen:
         screen.wait_for(*program.full)
-        screen.watch(1.5)
+        screen.watch(2.0)
         return screen.memory()
