@@ -39,6 +39,8 @@ class KeyedScreen(Screen[T]):
         self.table = tuple(table)
         self._sequences = Sequences(keymap(self.ROOMS, self.table))
         self._gate = KeyGate()
+        self._held: list[events.Key] = []
+        """What the gate holds, as it came."""
         keys = keymap(["everywhere"], self.table)
         self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
 
@@ -88,6 +90,10 @@ class KeyedScreen(Screen[T]):
 
     def on_key(self, event: events.Key) -> None:
         """Take a key that no text field wanted."""
+        if not self.is_active:
+            event.stop()
+            self._hand_on([event])
+            return
         if self.typing:
             self._beside_text(event)
             return
@@ -107,8 +113,10 @@ class KeyedScreen(Screen[T]):
             case Verdict.RUN:
                 self.dispatch(key)
             case Verdict.HOLD:
+                self._held.append(event)
                 self.set_timer(HOLD, self._release)
             case Verdict.BURST:
+                self._held.clear()
                 self._sequences.cancel()
                 self.show_hint(None)
                 self.say("That looked like a paste, so it was ignored: this list takes single keys.", "warning")
@@ -133,9 +141,24 @@ class KeyedScreen(Screen[T]):
             self.attempt(action)
 
     def _release(self) -> None:
-        for key in self._gate.due():
+        keys, held = self._gate.due(), self._held
+        self._held = []
+        for index, key in enumerate(keys):
+            if not self.is_active:
+                self._hand_on(held[index:])
+                return
             if not self.typing and not self.take_text(key, " " if key == "space" else key):
                 self.dispatch(key)
+
+    def _hand_on(self, keys: list[events.Key]) -> None:
+        """Give keys that were on their way here to the screen that came on top, once it can take them."""
+        app = self.app
+
+        def type_them() -> None:
+            for key in keys:
+                app.post_message(events.Key(key.key, key.character))
+
+        app.screen.call_after_refresh(type_them)
 
     def dispatch(self, key: str) -> None:
         """Do what a key means after the keys before it."""

@@ -101,9 +101,10 @@ class Palette(ModalScreen[Command | None]):
             yield CommandList(self._all)
 
     def on_mount(self) -> None:
-        """Start typing."""
-        self.query_one(Input).cursor_blink = False
-        self.query_one(Input).focus()
+        """Start typing; there is nothing to type into when the workbench was left meanwhile."""
+        for line in self.query(Input):
+            line.cursor_blink = False
+            line.focus()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -118,9 +118,10 @@ class PickScreen(KeyedScreen[None]):
         return self.query_one(PageView)
 
     def on_mount(self) -> None:
-        """Show the first row."""
-        self.picks.focus()
-        self.call_after_refresh(self.show_row)
+        """Show the first row; there is none when the workbench was left meanwhile."""
+        for picks in self.query(PickList):
+            picks.focus()
+            self.call_after_refresh(self.show_row)
 
     def on_resize(self) -> None:
         """Fold the page anew."""

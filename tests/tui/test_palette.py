@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+from textual import events
+from textual.widgets import Input
+
 from memtui.tui.actions import BROWSER_ROOMS, in_room
 from memtui.tui.palette import Command, Palette, matching
 from tests.tui.shown import shown
@@ -54,6 +58,31 @@ async def test_a_theme_is_chosen_and_drawn() -> None:
         await screen.press("enter")
         await screen.until(lambda: screen.app.theme == "memtui-light")
         await screen.until(lambda: screen.app.paint is not before)
+
+
+@pytest.mark.parametrize("opens", ["colon", "question_mark", "M"])
+async def test_what_is_typed_on_before_a_list_is_there_is_meant_for_it(opens: str) -> None:
+    """`:q` is a reflex; a list that is still being made must neither lose the letter nor fail."""
+    async with shown() as screen:
+        screen.app.post_message(events.Key(opens, {"colon": ":", "question_mark": "?"}.get(opens, opens)))
+        screen.app.post_message(events.Key("q", "q"))
+        if opens == "colon":
+            await screen.until_text("Quit at once")
+            assert screen.app.screen.query_one(Input).value == "q"
+        else:
+            await screen.until(lambda: screen.app.screen is screen.browser)
+        assert screen.app.is_running
+        assert screen.app.return_code is None
+
+
+@pytest.mark.parametrize("opens", ["colon", "question_mark"])
+async def test_leaving_while_a_list_is_being_made_is_no_fault(opens: str) -> None:
+    async with shown() as screen:
+        await screen.press("j")
+        screen.browser.commands.run("palette" if opens == "colon" else "help")
+        screen.browser.leave()
+        await screen.until(lambda: not screen.app.is_running)
+    assert screen.app.return_code == 0
 
 
 async def test_escape_closes_it() -> None:
