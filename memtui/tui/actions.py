@@ -303,6 +303,11 @@ _SHOWN = {
 }
 
 
+def beside_text(action: Action) -> Action:
+    """Leave only the keys that work where text is typed, where a letter is a letter."""
+    return action._replace(keys=tuple(key for key in action.keys if len(key) > 1 and " " not in key))
+
+
 def shown_key(key: str) -> str:
     """Write a key as people do: `esc`, `page down`, `g g`."""
     return _SHOWN.get(key, key)

@@ -334,7 +334,11 @@ class BrowserScreen(KeyedScreen[None]):
 
     def say(self, text: str, level: str = "name") -> None:
         """Show one line to the user, until the next key; all of them can be read again."""
-        self.chrome.say(text, level)
+        if self.editing and self.typing:
+            self.chrome.remember(text)
+            self.host.say(text)
+        else:
+            self.chrome.say(text, level)
         top = self.app.screen
         if isinstance(top, KeyedScreen) and top is not self:
             top.say(text, level)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import AuditRecord, Health, RootStatus
 from memtui.tui import bars
-from memtui.tui.actions import BROWSER_ROOMS, Action, in_room, shown_keys
+from memtui.tui.actions import BROWSER_ROOMS, Action, beside_text, in_room, shown_keys
 from memtui.tui.bars import Line, State
 from memtui.tui.lines import Lines
 from memtui.tui.side import INFO
@@ -44,10 +44,14 @@ class Chrome:
 
     def say(self, text: str, level: str) -> None:
         """Show one line until the next key."""
-        self.said.append((self._screen.now(), text))
-        del self.said[:-KEPT_MESSAGES]
+        self.remember(text)
         self._status = [(" " + text, level)]
         self.update("footer")
+
+    def remember(self, text: str) -> None:
+        """Keep it for the list of messages."""
+        self.said.append((self._screen.now(), text))
+        del self.said[:-KEPT_MESSAGES]
 
     def hint(self, line: Line | None) -> None:
         """Show which keys may follow."""
@@ -137,6 +141,8 @@ class Chrome:
         rooms = ("editor",) if screen.editing else BROWSER_ROOMS
         actions = [action for action in in_room(*rooms, actions=screen.table) if not screen.unavailable(action)]
         end = [action for action in screen.table if action.id in ("help", "palette")]
+        if screen.typing:
+            end = [typed for action in end if (typed := beside_text(action)).keys]
         return [bars.footer(actions, width, end=end)]
 
     def _title(self, words: str, notes: Line, width: int, *, focused: bool) -> Line:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from textual.containers import Vertical
 
 from memtui.engine.model import Address, Draft, Snapshot
+from memtui.safe_text import visible
 from memtui.tui import editor_intents as intents
 from memtui.tui.file_state import FileState, OpenFile, state_of, title_note
 from memtui.tui.lines import Lines
 from memtui.tui.memory_text import MemoryText
 from memtui.tui.open_memory import Sides, Subject, new_lines, title_runs
+from memtui.tui.pages import fold
 from memtui.tui.text_form import EDIT_BYTES, EMPTY, read_form, to_bytes
 
 
@@ -221,9 +223,11 @@ class EditorCore(Vertical):
         return True
 
     def say(self, words: str) -> None:
-        """Show one line below the text until the next key."""
+        """Show something below the text until the next key, on as many lines as it takes."""
         line = self.said_line
-        line.set_lines([(f" {words}", "strong")])
+        parts = fold(visible(words), max(self.size.width - 2, 20)) if words else []
+        line.set_lines(*([(f" {part}", "strong")] for part in parts))
+        line.styles.height = max(len(parts), 1)
         line.display = bool(words)
         self.text_area.tell_next_key = bool(words) or self._unseen
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memtui.tui.app import MemtuiApp
     from memtui.tui.browser import BrowserScreen
     from memtui.tui.editing import Editing
+    from memtui.tui.editor import MemoryEditor
 
 
 class EditorHost:
@@ -24,6 +25,7 @@ class EditorHost:
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
         self._editing: Editing | None = None
+        self._editor: MemoryEditor | None = None
 
     @property
     def editing(self) -> Editing | None:
@@ -39,15 +41,21 @@ class EditorHost:
         """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`)."""
         editing = self._editing or await self._make()
         self._screen.side.mode = PREVIEW
+        self._screen.chrome.clear()
         self._set_active(active=True)
         editing.open(address, then=then)
+
+    def say(self, words: str) -> None:
+        """Say something where the user types: the footer would keep it, and hide the keys, until another pane's key."""
+        if self._editor is not None:
+            self._editor.say(words)
 
     async def _make(self) -> Editing:
         from memtui.tui.editing import Editing, Wishes
         from memtui.tui.editor import MemoryEditor
 
         screen = self._screen
-        editor = MemoryEditor(id="editor")
+        editor = self._editor = MemoryEditor(id="editor")
         await screen.query_one("#right").mount(editor)
         editor.text_area.cursor_blink = not screen.facts.calm
         settings = screen.facts.settings

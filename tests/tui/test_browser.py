@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from textual import events
 
@@ -137,8 +139,8 @@ async def test_all_that_is_known_about_a_folder_or_root_is_shown(size: tuple[int
 
 async def test_a_root_that_waits_to_be_accepted_says_how() -> None:
     class Planted(FakeEngine):
-        def list(self) -> Listing:
-            found = super().list()
+        def list(self, root_ids: Iterable[str] | None = None) -> Listing:
+            found = super().list(root_ids)
             new = Problem("unreviewed", "Somebody put it there.")
             return found._replace(roots=tuple(status._replace(problems=(new,)) for status in found.roots))
 

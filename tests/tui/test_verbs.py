@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memtui.engine.model import Address
 from memtui.errors import ConflictError, StorageError
 from tests.tui.fake_engine import FakeEngine
@@ -119,6 +121,38 @@ async def test_new_creates_where_the_cursor_is_and_opens_it() -> None:
         await screen.press("escape")
         await screen.until(lambda: not screen.browser.editing)
         assert screen.browser.focused is screen.browser.memories
+
+
+async def test_the_footer_names_the_keys_of_the_editor_while_it_is_open() -> None:
+    async with shown() as screen:
+        await screen.go("memtui:global/style/code.md")
+        await screen.press("n")
+        await screen.type("tone")
+        await screen.press("enter")
+        await screen.until(lambda: screen.browser.editing)
+        await screen.until(lambda: screen.footer.startswith("ctrl+s save"))
+        assert screen.footer.endswith("f1 help  ctrl+p commands")
+        await screen.press("f1")
+        await screen.until_text("Nothing is written to the memory before ctrl+s")
+        await screen.press("escape")
+        await screen.press("escape")
+        await screen.until(lambda: screen.footer.endswith("? help  : commands"))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_what_is_said_beside_the_editor_is_whole_and_goes_with_the_next_key(size: tuple[int, int]) -> None:
+    words = "Something happened to claude-code:project:a-long-name/of_a_memory.md that you should know, and more."
+    async with shown(size=size) as screen:
+        await screen.go("memtui:global/style/code.md")
+        await screen.press("e")
+        await screen.until(lambda: screen.footer.startswith("ctrl+s save"))
+        screen.browser.say(words)
+        await screen.until_text("and more.")
+        assert screen.footer.startswith("ctrl+s save")
+        assert words.split()[-3] in screen.text
+        await screen.press("x")
+        await screen.until(lambda: "and more." not in screen.text)
+        assert words in [text for _, text in screen.browser.chrome.said]
 
 
 async def test_a_name_that_is_taken_can_be_corrected() -> None:
