@@ -101,7 +101,7 @@ class Question(NamedTuple):
         """Say it in one line; `when` is the draft's time in words."""
         size = f"{self.lines} line{'' if self.lines == 1 else 's'} of yours"
         since = ", and the memory changed since" if self.stale else ""
-        return f"A draft from {when} was never saved: {size}{since}. Discarded, it stays in the history."
+        return f"A draft from {when} was never saved: {size}{since}. The history keeps it either way."
 
 
 def question_for(draft: Draft, disk_text: str, disk_sha256: str | None) -> Question | None:

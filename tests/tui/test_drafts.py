@@ -80,7 +80,7 @@ def test_the_question_counts_your_lines_and_tells_of_a_change_since() -> None:
     assert question.stale
     assert question.words("11:40") == (
         "A draft from 11:40 was never saved: 1 line of yours, and the memory changed since."
-        " Discarded, it stays in the history."
+        " The history keeps it either way."
     )
     fresh = question_for(draft("one\nmine\n"), "one\n", "b" * 64)
     assert fresh is not None
