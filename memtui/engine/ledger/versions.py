@@ -148,33 +148,44 @@ class VersionTable(MemoryTable):
             for item in observations:
                 if item.old_path is not None:
                     self.follow(uid, item.old_path, uid, item.path)
-                memory = self.memory_id(uid, item.path)
-                ((before,),) = db.execute("SELECT sha FROM memories WHERE id = ?", (memory,))
-                if item.sha256 is not None and item.data is not None:
-                    blob = self.store(item.data, item.sha256)
-                    self.add_version(uid, item.path, blob, actor=item.actor, at=item.at, operation=item.kind)
-                self.set_current(uid, item.path, item.sha256, actor=item.actor, at=item.at)
+                path = os.fsencode(item.path)
                 after = bytes.fromhex(item.sha256) if item.sha256 else None
-                if baseline:
-                    db.execute("UPDATE memories SET seen_sha = ? WHERE id = ?", (after, memory))
-                    continue
-                source = item.old_path if item.old_path is not None else item.path
-                target = item.path if item.old_path is not None else None
-                db.execute(
-                    "INSERT INTO audit (root, path, new_root, new_path, actor, operation, before, after, at, state)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'done')",
-                    (
-                        uid,
-                        os.fsencode(source),
-                        uid if target is not None else None,
-                        os.fsencode(target) if target is not None else None,
-                        item.actor,
-                        item.kind,
-                        before,
-                        after,
-                        item.at,
-                    ),
+                told = item.data if after is not None else None
+                found = self.row("SELECT sha FROM memories WHERE root = ? AND path = ?", (uid, path))
+                ((memory,),) = db.execute(
+                    "INSERT INTO memories (root, path, sha, actor, at, versions, seen_sha)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, iif(?7, ?3, NULL))"
+                    " ON CONFLICT (root, path) DO UPDATE SET sha = ?3, actor = ?4, at = ?5, versions = versions + ?6,"
+                    " seen_sha = iif(?7, ?3, seen_sha) RETURNING id",
+                    (uid, path, after, item.actor, item.at, int(told is not None), int(baseline)),
                 )
+                if told is not None and item.sha256 is not None:
+                    db.execute(
+                        "INSERT INTO versions (memory, blob, actor, at, operation) VALUES (?, ?, ?, ?, ?)",
+                        (memory, self.store(told, item.sha256), item.actor, item.at, item.kind),
+                    )
+                if not baseline:
+                    self._note_outside(uid, item, found[0] if found else None, after)
+
+    def _note_outside(self, uid: int, item: Observation, before: bytes | None, after: bytes | None) -> None:
+        """Write the audit record of a change by others. Call inside a transaction."""
+        moved = item.old_path is not None
+        with self.transaction() as db:
+            db.execute(
+                "INSERT INTO audit (root, path, new_root, new_path, actor, operation, before, after, at, state)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'done')",
+                (
+                    uid,
+                    os.fsencode(item.old_path if item.old_path is not None else item.path),
+                    uid if moved else None,
+                    os.fsencode(item.path) if moved else None,
+                    item.actor,
+                    item.kind,
+                    before,
+                    after,
+                    item.at,
+                ),
+            )
 
     def blob(self, sha: str) -> bytes | None:
         """A stored text, checked against its sha-256; None when it was never stored.
