@@ -6,15 +6,17 @@ feels every import.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import constants, screen
 
 from memtui.engine.model import Actor
-from memtui.tui import messages, themes
+from memtui.tui import messages, signals, themes
 from memtui.tui.actions import with_overrides
 from memtui.tui.bridge import Bridge
 from memtui.tui.browser import BrowserScreen, Facts
@@ -72,6 +74,7 @@ class MemtuiApp(SafeEnd[int]):
         """Draw first; read afterwards."""
         self.bridge.attach(self, self.browser)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
+        signals.after_a_stop(partial(asyncio.get_running_loop().call_soon_threadsafe, self.refresh))
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:
@@ -128,8 +131,6 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     Returns:
         The exit number.
     """
-    from memtui.tui.signals import LastWords
-
     gc.disable()
     options = session.options
     if options.calm:
@@ -138,16 +139,16 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     actor = Actor("tui") if options.actor == Actor("cli") else options.actor
     bridge = Bridge(session.engine, actor=actor, read_only=options.read_only)
     app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))
-    last_words = LastWords(app.browser.host.flush)
+    last_words = signals.LastWords(app.browser.host.flush)
     app.lend_terminal = last_words.lend_terminal
     last_words.install()
     try:
-        status = app.run()
+        app.run()
     finally:
         bridge.close()
         last_words.uninstall()
         gc.enable()
-    return app.return_code or 0 if status is None else status
+    return app.status
 
 
 def _share_one_heap() -> None:

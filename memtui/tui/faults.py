@@ -44,6 +44,11 @@ class SafeEnd(App[R]):
     _kept = "There was nothing unsaved."
     _told = False
 
+    @property
+    def status(self) -> int:
+        """The exit number once it has ended; a fault while it was leaving counts too."""
+        return self.return_code or 0
+
     def flush_drafts(self) -> int:
         """Store every draft before returning; returns how many there were. For subclasses."""
         return 0

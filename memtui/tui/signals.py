@@ -114,6 +114,22 @@ class LastWords:
                 return
 
 
+def after_a_stop(call: Callable[[], object]) -> None:
+    """Have something called whenever the process goes on after a stop, once Textual has taken the terminal again.
+
+    Textual then starts on an empty screen and draws only what changes.
+    """
+    take_terminal = signal.getsignal(signal.SIGCONT)
+    if not callable(take_terminal):
+        return
+
+    def go_on(number: int, frame: FrameType | None) -> None:
+        take_terminal(number, frame)
+        call()
+
+    signal.signal(signal.SIGCONT, go_on)
+
+
 def _terminal_modes() -> list[Any] | None:
     """The terminal's settings before anybody changed them."""
     try:

@@ -22,17 +22,19 @@ class Program(SafeEnd[int]):
         return 1
     def on_key(self, event):
         secret = "text of a memory"
+        {leave}
         raise RuntimeError("\\x1b]0;title\\x07 [/red] " + chr(0x202e))
 
 app = Program()
 app.run()
-sys.exit(app.return_code)
+sys.exit(app.status)
 """
 
 
-def test_the_draft_is_stored_and_the_words_are_harmless(tmp_path: Path) -> None:
+@pytest.mark.parametrize("leave", ["pass", "self.exit(0)"])
+def test_the_draft_is_stored_and_the_words_are_harmless(tmp_path: Path, leave: str) -> None:
     program = tmp_path / "program.py"
-    program.write_text(PROGRAM.format(flush="pass"))
+    program.write_text(PROGRAM.format(flush="pass", leave=leave))
     with Terminal([sys.executable, str(program), str(tmp_path / "draft")], columns=120) as terminal:
         terminal.wait_for("ready")
         end = len(terminal.raw)
@@ -49,7 +51,7 @@ def test_the_draft_is_stored_and_the_words_are_harmless(tmp_path: Path) -> None:
 
 def test_a_draft_that_cannot_be_stored_is_said(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text(PROGRAM.format(flush="raise OSError"))
+    program.write_text(PROGRAM.format(flush="raise OSError", leave="pass"))
     with Terminal([sys.executable, str(program), str(tmp_path / "draft")], columns=120) as terminal:
         terminal.wait_for("ready")
         terminal.type("x")

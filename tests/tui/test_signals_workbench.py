@@ -71,6 +71,20 @@ def test_what_was_typed_comes_back(tmp_path: Path, death: str) -> None:
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.parametrize("stop", [signal.SIGTSTP, signal.SIGSTOP])
+def test_the_whole_screen_is_drawn_again_after_a_stop(tmp_path: Path, stop: signal.Signals) -> None:
+    with start(tmp_path) as terminal:
+        open_note(terminal)
+        before = terminal.text
+        os.kill(terminal.process.pid, stop)
+        os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOWAIT)
+        terminal.screen.reset()
+        os.kill(terminal.process.pid, signal.SIGCONT)
+        terminal.wait_for(lambda t: t.text == before)
+        terminal.type("mine ")
+        terminal.wait_for("mine one")
+
+
 def test_a_save_of_somebody_else_shows_in_the_title_within_a_second(tmp_path: Path) -> None:
     with start(tmp_path) as terminal:
         open_note(terminal)
