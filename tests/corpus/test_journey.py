@@ -1,16 +1,12 @@
 """Every file of the archive named by MEMTUI_CORPUS, and a small archive of our own where none is named."""
 
-import os
 import tarfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.corpus import journey
-
-ARCHIVE = os.environ.get("MEMTUI_CORPUS")
-"""Read when the tests are collected: later the environment is each test's own."""
+from tests.corpus import ARCHIVE, journey
 
 AWKWARD = {
     "crlf.md": b"---\r\ndescription: one\r\n---\r\nbody\r\n",

@@ -1,6 +1,5 @@
 """Front matter: found only where it is, and read as it is written."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +10,9 @@ from hypothesis import strategies as st
 
 from memtui.engine import frontmatter
 from memtui.engine.frontmatter import HEAD_BYTES, LIMIT, describe, needs_more, set_field, split
+from tests.corpus import ARCHIVE, journey
 from tests.engine.yaml_blocks import block, blocks
 
-CORPUS = os.environ.get("MEMTUI_CORPUS")
 """A folder of real memories, when there is one."""
 
 
@@ -171,9 +170,10 @@ def test_the_plain_reader_reads_what_it_is_for(fields: list[tuple[str, str]]) ->
     assert list(read) == list(unique)
 
 
-@pytest.mark.skipif(not CORPUS, reason="MEMTUI_CORPUS names no folder of real memories")
-def test_every_real_file_reads_the_same_both_ways() -> None:
-    for path in sorted(Path(CORPUS or "").rglob("*")):
+@pytest.mark.skipif(ARCHIVE is None, reason="MEMTUI_CORPUS names no archive of memory files")
+def test_every_real_file_reads_the_same_both_ways(tmp_path: Path) -> None:
+    journey.unpack(Path(ARCHIVE or ""), tmp_path)
+    for path in sorted(tmp_path.rglob("*")):
         if path.is_file():
             data = path.read_bytes()
             assert split(data) == split(data, plain=False)

@@ -1,6 +1,5 @@
 """Editing a field: the bytes of one value change, or nothing does."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,9 @@ from hypothesis import strategies as st
 
 from memtui.engine.frontmatter import LIMIT, set_field, split
 from memtui.errors import RefusedError
+from tests.corpus import ARCHIVE, journey
 from tests.engine.yaml_blocks import block, blocks, values
 
-CORPUS = os.environ.get("MEMTUI_CORPUS")
 """A folder of real memories, when there is one."""
 
 AWKWARD = [
@@ -132,10 +131,11 @@ def test_an_edit_changes_one_value_or_is_refused(text: str, field: str, value: s
     assert edited[after.body :] == data[before.body :]
 
 
-@pytest.mark.skipif(not CORPUS, reason="MEMTUI_CORPUS names no folder of real memories")
-def test_real_files_change_only_where_they_are_edited() -> None:
+@pytest.mark.skipif(ARCHIVE is None, reason="MEMTUI_CORPUS names no archive of memory files")
+def test_real_files_change_only_where_they_are_edited(tmp_path: Path) -> None:
+    journey.unpack(Path(ARCHIVE or ""), tmp_path)
     edited = 0
-    for path in sorted(Path(CORPUS or "").rglob("*")):
+    for path in sorted(tmp_path.rglob("*")):
         data = path.read_bytes() if path.is_file() else b""
         front = split(data)
         old = front.fields.get("description")
