@@ -109,6 +109,23 @@ def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
     return (dots + safe[start:])[: max(width, 1)]
 
 
+LONG_WORD = 40
+"""Cells of a word, such as an address, that gives way in a message that is too long."""
+
+
+def message(line: Line, width: int, *, key: str = "M", plain: bool = False) -> Line:
+    """What was said, in one line: of long addresses the end is kept, and what is left out is pointed at."""
+    text, style = line[0]
+    if cell_width(text) <= width:
+        return line
+    text = " ".join(end_of_line(word, LONG_WORD, plain=plain) for word in text.split(" "))
+    if cell_width(text) <= width:
+        return [(text, style)]
+    more: Line = [(f"  {key}", "key"), (" shows it whole", "dim")]
+    room = width - sum(cell_width(words) for words, _ in more)
+    return [(one_line(text, max(room, 1), ascii_tokens=plain), style), *more]
+
+
 def tree_notes(shown: int, total: int, *, filtered: bool, sort: str, reverse: bool, marked: int, only: str) -> Line:
     """What the tree's title says at its right end."""
     parts: Line = [(f"{shown:,} of {total:,}" if filtered else f"{total:,}", "strong" if filtered else "title")]

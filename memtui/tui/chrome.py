@@ -137,7 +137,9 @@ class Chrome:
         if screen.prompt is not None:
             return [screen.filtering.line(width)]
         if self._hint or self._status:
-            return [self._hint or self._status]
+            return [
+                self._hint or bars.message(self._status, width, key=self._key("messages"), plain=screen.facts.ascii)
+            ]
         rooms = ("editor",) if screen.editing else BROWSER_ROOMS
         actions = [action for action in in_room(*rooms, actions=screen.table) if not screen.unavailable(action)]
         end = [action for action in screen.table if action.id in ("help", "palette")]

@@ -13,6 +13,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
+from memtui.safe_text import cell_width, one_line
 from memtui.tui import bars
 from memtui.tui.actions import Action, in_room
 from memtui.tui.bars import Line
@@ -28,7 +29,10 @@ class Row(NamedTuple):
     """One row of a list."""
 
     runs: tuple[Run, ...]
+    """The last one gives way where there is no room."""
     value: object
+    ends: bool = False
+    """The last run keeps its end, as an address does, and not its beginning."""
 
 
 class Content(NamedTuple):
@@ -60,7 +64,11 @@ class PickList(RowList):
         """Draw a row."""
         rows = self.content.rows
         if index < len(rows):
-            return [(">" if cursor else " ", "cursor"), (" ", "dim"), *rows[index].runs]
+            *runs, (text, style) = rows[index].runs
+            room = self.room - 2 - sum(cell_width(words) for words, _ in runs)
+            cut = bars.end_of_line if rows[index].ends else one_line
+            lead = [(">" if cursor else " ", "cursor"), (" ", "dim")]
+            return [*lead, *runs, (cut(text, max(room, 1)), style)]
         return [(" " + self.content.empty, "dim")] if index == 0 else ()
 
     def moved(self, *, by_user: bool) -> None:

@@ -134,15 +134,16 @@ def version_page(
         data = engine.read_version(address, version.sha256)
     except MemtuiError as error:
         return words_page(error.message, error.hint, style="problem", width=width)
+    note = words_page(f"Note: {version.note}", "", style="problem", width=width) if version.note else ()
     page = text_page(data, width, plain=plain)
     if previous is None:
-        return page
+        return (*note, *page)
     before = _version(engine, address, previous.sha256)
     if before is None:
-        return page
+        return (*note, *page)
     heading = words_page("What it changed", style="heading", width=width)
     text = words_page("", "The whole text", style="heading", width=width)
-    return (*heading, *diff_page(before, data, width, plain=plain), *text, *page)
+    return (*note, *heading, *diff_page(before, data, width, plain=plain), *text, *page)
 
 
 def _version(engine: Reader, address: Address, sha256: str | None) -> bytes | None:

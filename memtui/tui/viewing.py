@@ -131,16 +131,19 @@ class Viewing:
         def restore(row: Row) -> None:
             change = row.value
             assert isinstance(change, Change)
-            self._screen.verbs.restore(change.address, change.before, self.close)
+            if change.before is None and self._on_top is not None:
+                self._on_top.say(f"There was no {change.address} before, so there is nothing to restore.", "warning")
+            else:
+                self._screen.verbs.restore(change.address, change.before, self.close)
 
         def go(row: Row) -> None:
             change = row.value
             assert isinstance(change, Change)
             self.close()
             if not self._screen.memories.reveal(change.address):
-                self._screen.say(f"{change.address} is not on disk; H in the list of changes restores it.")
+                self._screen.say(f"{change.address} is not on disk; r in the list of changes (w) restores it.")
 
-        rows = tuple(Row(tuple(self._change_runs(change)), change) for change in here)
+        rows = tuple(Row(tuple(self._change_runs(change)), change, ends=True) for change in here)
         name = self._screen.forest.label(node)
         return Content(
             f"What others changed: {name}",
@@ -205,6 +208,7 @@ class Viewing:
                     (str(entry.address), "name"),
                 ),
                 entry,
+                ends=True,
             )
             for entry in entries
         )

@@ -96,3 +96,18 @@ def test_the_footer_fits_and_ends_with_help(width: int) -> None:
 def test_the_footer_drops_whole_keys_only() -> None:
     text = words(bars.footer([BY_ID["pin"], BY_ID["new"]], 12, end=()))
     assert text.split() == ["p", "pin"] or text.split() == []
+
+
+def test_a_message_keeps_the_ends_of_addresses_and_points_at_what_is_left_out() -> None:
+    said = " claude-code:project:-home-ann-some-long-path/notes.md moved to the trash; u brings it back."
+    line: bars.Line = [(said, "good")]
+    assert bars.message(line, 120) == line
+    assert words(bars.message(line, 80)).endswith("/notes.md moved to the trash; u brings it back.")
+    assert words(bars.message(line, 50)).endswith("…  M shows it whole")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_message_fits(width: int, plain: bool) -> None:
+    line: bars.Line = [(" " + "word " * 60 + "memtui:global/" + "folder/" * 20, "error")]
+    assert cell_width(words(bars.message(line, width, plain=plain))) <= width

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address
+from memtui.engine.model import Address, Change
 from memtui.errors import ConflictError, StorageError
 from tests.tui.fake_engine import FakeEngine
-from tests.tui.shown import shown
+from tests.tui.shown import engine_with, shown
 
 PREFERENCES, AUTH, RETRY, TODO = (
     Address.parse(name)
@@ -249,6 +249,37 @@ async def test_restoring_from_the_trash() -> None:
         await screen.until_text("The trash is empty.")
         await screen.press("q")
         await screen.until_text("auth.md")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_list_shows_the_end_of_a_long_address_and_the_whole_note_of_a_version(size: tuple[int, int]) -> None:
+    name = f"memtui:project/{'a-long-folder/' * 8}the-name.md"
+    async with shown(engine_with({name: "Text.\n"}), size=size) as screen:
+        where = Address.parse(name)
+        screen.engine.versions[where][0] = screen.engine.versions[where][0]._replace(note="refused: others came first")
+        await screen.go(name)
+        await screen.press("H")
+        await screen.until_text("Note: refused: others came first")
+        assert "…" in screen.text
+        await screen.press("escape")
+        await screen.press("d", "t")
+        await screen.until_text("moved to the trash")
+        await screen.press("g", "t")
+        await screen.until_text("1  Text.")
+        assert "a-long-folder/the-name.md" in screen.text
+
+
+async def test_a_memory_that_is_new_has_nothing_to_restore() -> None:
+    async with shown() as screen:
+        screen.engine.unseen_changes = [Change(AUTH, "created", "agent:claude", None, "0" * 64, screen.engine.now)]
+        await screen.go(str(AUTH))
+        await screen.press("h")
+        await screen.press("w")
+        await screen.until_text("What others changed")
+        await screen.until_text(f"created  {AUTH}")
+        await screen.press("r")
+        await screen.until_text(f"There was no {AUTH} before, so there is nothing to restore.")
+        assert not [call for call in screen.engine.calls if call[0] == "restore"]
 
 
 async def test_lists_on_top_say_what_they_cannot_do() -> None:
