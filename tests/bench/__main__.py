@@ -21,6 +21,7 @@ NAMES = {
     "command": "commands",
     "watch": "watches",
     "start": "starts",
+    "screen": "screens",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 

@@ -37,6 +37,7 @@ def cases(plan: Plan) -> Iterator[Case]:
     env = world.environment(plan.folder)
     notes = world.make(plan.folder, "notes")
     world.memories(notes, COUNT, folders=0)
+    world.rest()
     words = [f"--root=notes={notes}", "--only-root"]
     name = "memory-00007.md"
     with world.engine(notes, os.path.join(plan.folder, "state")) as engine:

@@ -21,6 +21,7 @@ def cases(plan: Plan) -> Iterator[Case]:
     rounds = plan.pick(150, 600)
     notes = world.make(plan.folder, "notes")
     world.memories(notes, BESIDE, size=SIZE, folders=0)
+    os.sync()
     with world.engine(notes, os.path.join(plan.folder, "state")) as engine:
         save = saver(engine, "memory-00003.md")
 

@@ -44,7 +44,7 @@ def cases(plan: Plan) -> Iterator[Case]:
     for program in (ours, empty):
         resident(program)  # writes the byte code, and records what is there
     start(START, [*ours.command[3:], "ls"], env)  # keeps the rows
-    rounds = plan.pick(6, 20)
+    rounds = plan.pick(5, 20)
     size = f"{COUNT:,} memories"
     yield Case("start to full screen", size, started(ours, empty, rounds, "empty app"), 1.3)
     yield Case("memory used", size, used(ours, empty, "empty app"), 1.6)
@@ -56,6 +56,7 @@ def workbench(folder: str, env: Mapping[str, str]) -> Program:
     """The workbench on one flat root of many memories."""
     notes = world.make(folder, "notes")
     world.memories(notes, COUNT, folders=0)
+    world.rest()
     # Four rows are above the list: title, heading, scope, the two roots; two and the strip are below it.
     last = f"memory-{ROWS // 3:05d}"
     command = [sys.executable, "-c", START, f"--root=notes={notes}", "--only-root"]
@@ -123,5 +124,5 @@ def resident(program: Program) -> int:
     """The resident memory of a program that has nothing more to do, in bytes."""
     with Screen(program.command, program.env) as screen:
         screen.wait_for(*program.full)
-        screen.watch(2.0)
+        screen.watch(1.5)
         return screen.memory()

@@ -32,7 +32,7 @@ _SEEDS = itertools.count(1_000_000)
 def cases(plan: Plan) -> Iterator[Case]:
     """Two sizes of root, two styles of writing."""
     env = world.environment(plan.folder)
-    writes = plan.pick(12, 60)
+    writes = plan.pick(8, 60)
     for count in (100, 10_000):
         notes = world.make(plan.folder, f"notes-{count}")
         paths = world.memories(notes, count)

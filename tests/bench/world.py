@@ -104,10 +104,13 @@ def memories(folder: str, count: int, *, size: int = 900, folders: int = 15) -> 
             file.write(text(size, number))
         os.utime(full, (then, then))
         paths.append(path)
-    # The status change cannot be dated back, and what the disk still has to write would slow whoever comes first.
+    return paths
+
+
+def rest() -> None:
+    """Let what was just written become old enough to be believed by its stat, and reach the disk."""
     os.sync()
     time.sleep(RACY)
-    return paths
 
 
 def make(folder: str, name: str) -> str:
