@@ -276,8 +276,8 @@ class VersionTable(MemoryTable):
     def prune(self, retention: Retention) -> int:
         """Remove versions that no rule keeps, and texts nothing points to.
 
-        Kept: the newest of each memory, everything young, the current and the last seen version, the base of a draft,
-        and both sides of a conflict that no later save of that memory settled.
+        Kept: the newest of each memory, everything that was written or displaced lately, the current and the last seen
+        version, the base of a draft, and both sides of a conflict that no later change of that text settled.
 
         Returns:
             How many versions were removed.
@@ -296,15 +296,16 @@ class VersionTable(MemoryTable):
                       AND NOT EXISTS (
                         SELECT 1 FROM memories m JOIN blobs b ON b.sha IN (m.sha, m.seen_sha)
                         WHERE m.id = v.memory AND b.id = v.blob)
-                      AND NOT EXISTS (
-                        SELECT 1 FROM drafts d JOIN blobs b ON b.sha = d.base
-                        WHERE d.memory = v.memory AND b.id = v.blob)
-                      AND NOT EXISTS (
-                        SELECT 1 FROM audit a JOIN memories m ON m.root = a.root AND m.path = a.path
-                        JOIN blobs b ON b.sha IN (a.before, a.after)
-                        WHERE m.id = v.memory AND b.id = v.blob AND a.state = 'conflict' AND NOT EXISTS (
-                            SELECT 1 FROM audit l WHERE l.root = a.root AND l.path = a.path
-                            AND l.seq > a.seq AND l.state = 'done' AND l.txn IS NOT NULL))
+                      AND blob NOT IN (SELECT b.id FROM drafts d JOIN blobs b ON b.sha = d.base)
+                      AND blob NOT IN (
+                        SELECT b.id FROM audit a JOIN blobs b ON b.sha IN (a.before, a.after)
+                        WHERE a.at >= ?2 AND a.state != 'conflict')
+                      AND blob NOT IN (
+                        SELECT b.id FROM audit a JOIN blobs b ON b.sha IN (a.before, a.after)
+                        WHERE a.state = 'conflict' AND NOT EXISTS (
+                            SELECT 1 FROM audit l WHERE l.root = a.root AND l.path = a.path AND l.seq > a.seq
+                            AND l.state = 'done' AND l.txn IS NOT NULL
+                            AND l.operation IN ('created', 'modified', 'restored', 'deleted')))
                 )
                 """,
                 (max(1, retention.versions), oldest),

@@ -1,0 +1,251 @@
+"""Versions: stored once, given back checked, removed only when no promise keeps them."""
+
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.engine import Engine
+from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.versions import pack, unpack
+from memtui.engine.model import Conflict, Draft, Retention, Root
+from memtui.errors import MemtuiError, NotFoundError, StorageError
+from tests.conftest import Clock
+from tests.faults.world import FIRST, ME, World, at, in_history, ledger_of, sha, stored
+
+A = at("a.md")
+FEW = Retention(versions=2, days=30)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
+    """A ledger with one root."""
+    ledger = Ledger(str(tmp_path / "state"), clock=clock)
+    yield ledger
+    ledger.close()
+
+
+@pytest.fixture
+def uid(ledger: Ledger, tmp_path: Path) -> int:
+    """The ledger's id of that root."""
+    return ledger.root_uid(Root("r", str(tmp_path)), None)[0]
+
+
+def text(number: int) -> bytes:
+    """A text that is worth compressing."""
+    return f"version {number}\n".encode() * 50
+
+
+def write_many(engine: Engine, count: int, *, start: int = 0) -> None:
+    """Save a memory again and again."""
+    for number in range(start, start + count):
+        before = sha(text(number - 1)) if number else None
+        engine.save(A, text(number), expected_sha256=before, actor=ME)
+
+
+@given(st.binary(max_size=5_000))
+def test_packing_is_undone_exactly(data: bytes) -> None:
+    packed, body = pack(data)
+    assert unpack(packed, body) == data
+    assert len(body) <= len(data)
+
+
+def test_a_text_is_stored_once_however_often_it_is_written(ledger: Ledger, uid: int) -> None:
+    with ledger.transaction():
+        ids = {ledger.store(text(1), sha(text(1))) for _ in range(3)}
+        for path in ("a.md", "b.md"):
+            ledger.add_version(uid, path, ids.copy().pop(), actor="cli", at=1, operation="created")
+    assert len(ids) == 1
+    assert ledger.blob(sha(text(1))) == text(1)
+    assert ledger.blob(sha(b"never stored")) is None
+
+
+@pytest.mark.parametrize("body", [b"", b"\0", zlib.compress(b"another text")])
+def test_a_damaged_text_is_refused_and_no_other(ledger: Ledger, uid: int, body: bytes) -> None:
+    with ledger.transaction() as db:
+        for number in (1, 2):
+            ledger.store(text(number), sha(text(number)))
+        db.execute("UPDATE blobs SET data = ? WHERE sha = ?", (body, bytes.fromhex(sha(text(1)))))
+    with pytest.raises(StorageError) as caught:
+        ledger.blob(sha(text(1)))
+    assert caught.value.code == "E_STORE_DAMAGED"
+    assert ledger.blob(sha(text(2))) == text(2)
+
+
+def test_a_damaged_text_that_is_still_on_disk_is_stored_anew_before_it_is_displaced(
+    world: World, engine: Engine
+) -> None:
+    write_many(engine, 1)
+    with ledger_of(engine).transaction() as db:
+        db.execute("UPDATE blobs SET data = x'00'")
+    write_many(engine, 1, start=1)
+    assert engine.read_version(A, sha(text(0))) == text(0)
+
+
+def test_a_version_is_found_by_the_start_of_its_sha(ledger: Ledger, uid: int) -> None:
+    names = [ledger.keep_text(uid, "a.md", text(number), actor="cli", note=str(number)) for number in range(30)]
+    assert ledger.find_version(uid, "a.md", names[3][:6].upper()) == names[3]
+    for prefix in (names[3][:5], "zzzzzz", "", "0" * 64):
+        with pytest.raises(NotFoundError):
+            ledger.find_version(uid, "a.md", prefix)
+    with pytest.raises(NotFoundError):
+        ledger.find_version(uid, "b.md", names[3])
+
+
+def test_the_same_text_kept_for_the_same_reason_is_one_version(ledger: Ledger, uid: int) -> None:
+    for note in ("one", "one", "two", "one"):
+        ledger.keep_text(uid, "a.md", b"text", actor="cli", note=note)
+    assert [version.note for version in ledger.history(uid, "a.md")] == ["one", "two", "one"]
+
+
+def test_a_redacted_text_comes_back_only_when_somebody_writes_it_again(ledger: Ledger, uid: int) -> None:
+    name = ledger.keep_text(uid, "a.md", b"secret", actor="cli", note="")
+    ledger.redact(name, "a key")
+    with pytest.raises(MemtuiError) as caught:
+        ledger.blob(name)
+    assert caught.value.code == "E_REDACTED"
+    assert ledger.history(uid, "a.md")[0].redacted
+    ledger.keep_text(uid, "a.md", b"secret", actor="outside", note="again")
+    assert ledger.blob(name) == b"secret"
+
+
+# --- retention
+
+
+@pytest.fixture
+def later(world: World, clock: Clock) -> Iterator[Engine]:
+    """An engine whose time a test moves."""
+    with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
+        yield engine
+
+
+def prune(engine: Engine, retention: Retention = FEW) -> int:
+    """Remove what no rule keeps."""
+    return ledger_of(engine).prune(retention)
+
+
+def test_the_newest_versions_and_the_young_ones_stay(later: Engine, clock: Clock) -> None:
+    write_many(later, 6)
+    assert prune(later) == 0
+    clock.advance(days=31)
+    write_many(later, 1, start=6)
+    assert prune(later) > 0
+    kept = [version.sha256 for version in later.history(A)]
+    assert kept[:2] == [sha(text(6)), sha(text(5))]
+    assert sha(text(0)) not in stored(later)
+    assert later.memory(A).version == len(kept)
+
+
+def test_a_text_that_was_displaced_lately_stays_however_old_its_file_was(
+    world: World, later: Engine, clock: Clock
+) -> None:
+    path = world.folder() / "a.md"
+    path.write_bytes(text(-1))
+    os.utime(path, (1, 1))
+    later.save(A, text(0), expected_sha256=sha(text(-1)), actor=ME)
+    write_many(later, 5, start=1)
+    prune(later)
+    assert later.read_version(A, sha(text(-1))) == text(-1)
+    clock.advance(days=31)
+    prune(later)
+    assert sha(text(-1)) not in stored(later)
+
+
+def test_what_the_user_last_saw_stays(later: Engine, clock: Clock) -> None:
+    write_many(later, 1)
+    ledger = ledger_of(later)
+    clock.advance(days=31)
+    uid = later._rooms.roots.uid(later.find_root(FIRST))
+    for number in range(1, 5):
+        with ledger.transaction():
+            blob = ledger.store(text(number), sha(text(number)))
+            ledger.add_version(uid, "a.md", blob, actor="outside", at=1, operation="modified")
+            ledger.set_current(uid, "a.md", sha(text(number)), actor="outside", at=1)
+    prune(later)
+    assert {sha(text(0)), sha(text(4))} <= stored(later).keys()
+    assert sha(text(1)) not in stored(later)
+
+
+def refused(engine: Engine) -> Conflict:
+    """A conflict nobody has settled."""
+    result = engine.save(A, b"mine\n", expected_sha256=sha(b"stale"), actor=ME)
+    assert isinstance(result, Conflict)
+    return result
+
+
+def settle(engine: Engine) -> None:
+    """Save something after it."""
+    engine.save(A, b"settled\n", expected_sha256=engine.read(A).sha256, actor=ME)
+
+
+def bury(engine: Engine, clock: Clock, path: str = "a.md") -> None:
+    """Let others write many versions, long ago."""
+    ledger, uid = ledger_of(engine), engine._rooms.roots.uid(engine.find_root(FIRST))
+    clock.advance(days=31)
+    for number in range(100, 105):
+        with ledger.transaction():
+            blob = ledger.store(text(number), sha(text(number)))
+            ledger.add_version(uid, path, blob, actor="outside", at=1, operation="modified")
+    prune(engine)
+
+
+def test_both_sides_of_an_open_conflict_stay(later: Engine, clock: Clock) -> None:
+    write_many(later, 2)
+    refused(later)
+    bury(later, clock)
+    assert {sha(b"mine\n"), sha(text(1))} <= stored(later).keys()
+    settle(later)
+    bury(later, clock)
+    assert sha(b"mine\n") not in stored(later)
+
+
+def test_pinning_settles_no_conflict(later: Engine, clock: Clock) -> None:
+    write_many(later, 2)
+    refused(later)
+    later.set_pinned([A], pinned=True, actor=ME)
+    bury(later, clock)
+    assert sha(b"mine\n") in stored(later)
+
+
+def test_a_conflict_goes_with_its_memory_to_another_name(later: Engine, clock: Clock) -> None:
+    write_many(later, 2)
+    refused(later)
+    later.rename(A, at("b.md"), actor=ME)
+    bury(later, clock, "b.md")
+    assert later.read_version(at("b.md"), sha(b"mine\n")) == b"mine\n"
+
+
+def test_the_base_of_a_draft_stays(later: Engine, clock: Clock) -> None:
+    write_many(later, 1)
+    later.save_draft(Draft(A, sha(text(0)), "unsaved", (0, 0), clock()))
+    write_many(later, 2, start=1)
+    bury(later, clock)
+    assert later.read_version(A, sha(text(0))) == text(0)
+    later.drop_draft(A)
+    bury(later, clock)
+    assert sha(text(0)) not in stored(later)
+
+
+def test_a_deleted_memory_stays_in_the_trash(later: Engine, clock: Clock) -> None:
+    write_many(later, 4)
+    later.delete([A], actor=ME)
+    clock.advance(days=365)
+    prune(later, Retention(versions=1, days=1))
+    (entry,) = later.trash()
+    later.restore(A, actor=ME)
+    assert later.read(A).sha256 == entry.sha256 == sha(text(3))
+
+
+def test_pruning_never_touches_what_is_current(later: Engine, clock: Clock) -> None:
+    write_many(later, 3)
+    later.restore(A, version=sha(text(0)), actor=ME)
+    later.save(A, text(9), expected_sha256=sha(text(0)), actor=ME)
+    later.restore(A, version=sha(text(0)), actor=ME)
+    clock.advance(days=365)
+    prune(later, Retention(versions=0, days=0))
+    assert in_history(later, A)
+    assert ledger_of(later).blob(later.read(A).sha256) == text(0)
