@@ -21,6 +21,9 @@ from memtui.tui.prefix import HINT_AFTER, Sequences
 
 T = TypeVar("T")
 
+LINE_ENDS = frozenset({"enter", "tab", "ctrl+j"})
+"""Keys that a pasted text is full of."""
+
 STAY_IN_TEXT = frozenset({"escape", "tab", "shift+tab"})
 """Keys that mean something else where text is typed."""
 
@@ -132,8 +135,14 @@ class KeyedScreen(Screen[T]):
 
     def _special(self, event: events.Key, action: Action | None) -> None:
         """Take a key that is no character."""
+        if event.key in LINE_ENDS and self._gate.pasting(event.time):
+            event.stop()
+            return
         self._release()
-        if self._sequences.pending:
+        if not self.is_active:
+            event.stop()
+            self._hand_on([event])
+        elif self._sequences.pending:
             event.stop()
             self._cancelled(self._sequences.cancel())
         elif action is not None:

@@ -72,6 +72,17 @@ class KeyGate:
             return Verdict.HOLD
         return Verdict.RUN
 
+    def pasting(self, now: float) -> bool:
+        """Whether a paste is still coming in: what arrives now is part of it.
+
+        Args:
+            now: when a key that is no character was pressed, in seconds.
+        """
+        if now >= self._quiet_from:
+            return False
+        self._quiet_from = now + QUIET
+        return True
+
     def due(self) -> tuple[str, ...]:
         """Take the keys that were held and turned out to be keys."""
         held, self._held = tuple(self._held), []

@@ -317,7 +317,9 @@ async def test_pastes_and_bursts_are_ignored_and_said() -> None:
         await screen.until_text("A paste outside text is ignored.")
         for letter in "pundtrx":
             screen.app.post_message(events.Key(letter, letter))
+        screen.app.post_message(events.Key("enter", "\r"))
         await screen.until_text("That looked like a paste")
+        assert not screen.browser.editing
         assert not [call for call in screen.engine.calls if call[0] in ("set_pinned", "undo", "delete", "create")]
 
 

@@ -88,3 +88,13 @@ def test_after_a_paste_keys_work_again() -> None:
 
 def test_a_fast_pair_runs_in_order() -> None:
     assert typed("dt", 0.002).ran == ["d", "t"]
+
+
+def test_a_key_within_a_paste_is_part_of_it_until_it_is_quiet() -> None:
+    gate = KeyGate()
+    assert not gate.pasting(9.9)
+    for index, key in enumerate("a line of text"):
+        gate.feed(key, 10 + index * 0.001, moves=False)
+    assert gate.pasting(10.1)
+    assert gate.pasting(10.2)
+    assert not gate.pasting(10.4)

@@ -75,6 +75,15 @@ async def test_what_is_typed_on_before_a_list_is_there_is_meant_for_it(opens: st
         assert screen.app.return_code is None
 
 
+async def test_enter_typed_ahead_is_meant_for_the_palette_too() -> None:
+    async with shown() as screen:
+        await screen.go("memtui:project/notes.md")
+        for key, character in (("colon", ":"), *((letter, letter) for letter in "unpin"), ("enter", "\r")):
+            screen.app.post_message(events.Key(key, character))
+        await screen.until_text("memtui:project/notes.md pinned.")
+        assert not screen.browser.editing
+
+
 @pytest.mark.parametrize("opens", ["colon", "question_mark"])
 async def test_leaving_while_a_list_is_being_made_is_no_fault(opens: str) -> None:
     async with shown() as screen:
