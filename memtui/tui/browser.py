@@ -71,15 +71,15 @@ class BrowserScreen(KeyedScreen[None]):
         self.now = now
         self.forest = Forest()
         self.forest.names = {"project": facts.project, "workspace": facts.workspace}
-        self.memories = MemoryTree(self.forest, now, ascii_only=facts.ascii)
+        self.chrome = Chrome(self)
+        self.memories = MemoryTree(self.forest, now, ascii_only=facts.ascii, below=self.chrome.below_tree)
         self.page_view = PageView(id="page")
         self.info_view = PageView(id="info-page")
         self.side = Side(self)
         self.commands = Commands(self)
-        self.chrome = Chrome(self)
         self.panes = Panes(self)
-        self.prompt: Prompt | None = None
         self._drafts_told = False
+        self.prompt: Prompt | None = None
         """The line of text being typed in the footer."""
         self.editing = False
         """Whether the editor is shown."""
@@ -227,10 +227,6 @@ class BrowserScreen(KeyedScreen[None]):
             self.say(notice.text, "warning")
 
     def _apply(self, effect: Effect) -> None:
-        welcome = self.chrome.welcome() if not self.forest.nodes and not self.chrome.loading else []
-        if welcome != self.memories.placeholder:
-            self.memories.placeholder = welcome
-            self.memories.repaint()
         self.memories.apply(effect)
         self.memories.start_at_memory()
         self.chrome.update("header", "tree-title")

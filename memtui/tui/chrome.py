@@ -98,7 +98,7 @@ class Chrome:
             sort=forest.sort,
             reverse=forest.reverse,
             marked=len(tree.marks),
-            only=" ".join(sorted(forest.only)),
+            only=" | ".join([*([f"/{' '.join(forest.words)}"] if forest.words else []), *sorted(forest.only)]),
         )
         return [self._title("Memories", notes, width, focused=self._screen.focused is tree)]
 
@@ -150,8 +150,23 @@ class Chrome:
     def _title(self, words: str, notes: Line, width: int, *, focused: bool) -> Line:
         return bars.title(words, notes, width, focused=focused, plain=self._screen.facts.ascii)
 
-    def welcome(self) -> list[Line]:
-        """What is shown below the tree when there is no memory at all."""
+    def below_tree(self) -> list[Line]:
+        """What is shown below the tree when there is no row of a memory: why, and what to do."""
+        forest = self._screen.forest
+        if self.loading or forest.matched:
+            return []
+        return self._no_match() if forest.nodes else self._welcome()
+
+    def _no_match(self) -> list[Line]:
+        forest = self._screen.forest
+        words = [f"/{' '.join(forest.words)}"] if forest.words else []
+        return [
+            [],
+            [("  Nothing here matches ", "name"), (" | ".join([*words, *sorted(forest.only)]), "agent")],
+            [(f"  {self._key('back')}", "key"), (" shows everything again", "name")],
+        ]
+
+    def _welcome(self) -> list[Line]:
         lines: list[Line] = [[], [("  No memories yet. ", "strong"), ("memtui looked here:", "name")]]
         for root in list(self._screen.forest.roots.values())[:8]:
             lines += [[(f"    {root.id}", "folder")], [(f"      {self._screen.side.short(root.path)}", "dim")]]

@@ -37,12 +37,20 @@ how many memories are below and how many of them need you."""
     class MarksChanged(Message):
         """Other rows are marked."""
 
-    def __init__(self, forest: Forest, clock: Callable[[], int], *, ascii_only: bool = False) -> None:
+    def __init__(
+        self,
+        forest: Forest,
+        clock: Callable[[], int],
+        *,
+        ascii_only: bool = False,
+        below: Callable[[], list[list[Run]]] = list,
+    ) -> None:
+        """Take the rows; `below` gives lines to show below the last one: what to do when there is nothing."""
         super().__init__(id="tree")
         self.forest = forest
         self.marks: set[Address] = set()
         self.placeholder: list[list[Run]] = []
-        """Lines below the last row: what to do when there is nothing."""
+        self._below = below
         self._clock = clock
         self._ascii = ascii_only
         self._rows: list[Node] = []
@@ -86,6 +94,10 @@ how many memories are below and how many of them need you."""
 
     def apply(self, effect: Effect, *, by_user: bool = False) -> None:
         """Show the forest as it is now; without a key of the user the rows under their eyes stay where they are."""
+        below = self._below()
+        if below != self.placeholder:
+            self.placeholder = below
+            self.repaint()
         if not effect.rebuilt:
             if effect.touched:
                 self.repaint()

@@ -28,7 +28,7 @@ async def test_enter_keeps_the_filter_and_escape_then_clears_it() -> None:
         await screen.press("slash")
         await screen.type("decisions")
         await screen.press("enter")
-        assert "2 of 7" in screen.text
+        assert "2 of 7 | /decisions | name" in screen.text
         await screen.press("j")
         assert screen.here == RETRY
         await screen.press("escape")
@@ -54,10 +54,27 @@ async def test_nothing_found_is_said_and_an_empty_filter_shows_all() -> None:
         await screen.press("slash")
         await screen.type("zzz")
         await screen.until_text("0 of 7")
+        await screen.until_text("Nothing here matches /zzz")
+        await screen.until_text("esc shows everything again")
         await screen.pilot.press("ctrl+u")
         await screen.press("enter")
         await screen.until_text("todo.md")
         assert not screen.browser.forest.filtered
+
+
+async def test_a_filter_whose_last_match_goes_away_says_so() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("auth")
+        await screen.press("enter")
+        await screen.until_text("1 of 7")
+        await screen.press("d", "t")
+        await screen.until_text("Nothing here matches /auth")
+        await screen.press("escape")
+        await screen.until_text("retry.md")
+        assert "Nothing here matches" not in screen.text
+        await screen.press("f", "p")
+        await screen.until_text("Nothing here matches pinned")
 
 
 async def test_show_only_what_others_changed() -> None:
