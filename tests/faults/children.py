@@ -5,6 +5,7 @@ import pickle
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -29,7 +30,10 @@ def start(work: Callable[[], Any]) -> tuple[int, int]:
     """Run a function in a child; returns its id and where it will say what it returned."""
     reader, writer = os.pipe()
     sys.stdout.flush()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        # A thread that only waits (for late writes) does no harm here: the child takes nothing over from it.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
     if pid:
         os.close(writer)
         return pid, reader

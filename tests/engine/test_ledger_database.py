@@ -1,0 +1,230 @@
+"""The ledger's file: made privately, repaired from backups, kept when damaged, never in the way of a memory."""
+
+import os
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.migrations import LATEST
+from memtui.engine.model import Root
+from memtui.errors import MemtuiError, StorageError
+from tests.conftest import Clock
+from tests.faults.world import ME, World, at, handles, in_history, ledger_of, sha
+
+A = at("a.md")
+OLD, NEW = b"old\n", b"new\n"
+
+
+@pytest.fixture
+def used(world: World) -> World:
+    """A world whose ledger has a backup."""
+    with world.engine() as engine:
+        engine.create(A, OLD, actor=ME)
+    assert len(list((world.state / "backups").iterdir())) == 1
+    return world
+
+
+def damage(world: World) -> bytes:
+    """Spoil the ledger."""
+    data = b"this is no database " * 500
+    (world.state / "state.db").write_bytes(data)
+    return data
+
+
+def test_nothing_is_made_before_it_is_needed_and_then_privately(world: World) -> None:
+    with world.engine() as engine:
+        (world.folder() / "a.md").write_bytes(OLD)
+        engine.read(A)
+        assert not world.state.exists()
+        engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    modes = {path: path.stat().st_mode & 0o777 for path in (world.state, *world.state.rglob("*"))}
+    assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+
+
+def test_a_damaged_ledger_is_kept_and_its_backup_takes_its_place(used: World) -> None:
+    data = damage(used)
+    with used.engine() as engine:
+        assert sha(OLD) in in_history(engine, A)
+        (notice,) = engine.notices()
+        assert "backup" in notice
+        assert not engine.notices()
+        engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    (kept,) = used.state.glob("state.db.damaged-*")
+    assert kept.read_bytes() == data
+    assert kept.name in notice
+    with used.engine() as engine:
+        assert {sha(OLD), sha(NEW)} <= in_history(engine, A).keys()
+        assert not engine.notices()
+
+
+def test_without_a_good_backup_it_starts_empty_and_says_so(used: World) -> None:
+    damage(used)
+    for path in (used.state / "backups").iterdir():
+        path.write_bytes(b"no database either")
+    with used.engine() as engine:
+        assert not in_history(engine, A)
+        (notice,) = engine.notices()
+        assert "empty" in notice
+        assert engine.read(A).bytes == OLD
+        engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+        assert sha(OLD) in in_history(engine, A)
+    assert len(list((used.state / "backups").iterdir())) >= 1
+
+
+def test_an_older_backup_is_taken_when_the_newest_is_bad(world: World, clock: Clock) -> None:
+    text = b""
+    for day in range(5):
+        with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
+            new = f"day {day}\n".encode()
+            engine.save(A, new, expected_sha256=sha(text) if text else None, actor=ME)
+            text = new
+        clock.advance(days=1, seconds=1)
+    backups = sorted((world.state / "backups").iterdir())
+    assert len(backups) == 3
+    backups[-1].write_bytes(b"bad")
+    damage(world)
+    with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
+        assert in_history(engine, A).keys() == {sha(f"day {day}\n".encode()) for day in range(4)}
+
+
+def test_a_newer_memtui_s_ledger_is_only_read(used: World) -> None:
+    connection = apsw.Connection(str(used.state / "state.db"))
+    connection.execute(f"PRAGMA user_version={LATEST + 1}")
+    connection.execute("CREATE TABLE from_the_future (x)")
+    connection.close()
+    with used.engine() as engine:
+        assert sha(OLD) in in_history(engine, A)
+        with pytest.raises(StorageError) as caught:
+            engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+        assert caught.value.code == "E_STORE"
+        assert len(engine.notices()) == 1
+    assert (used.folder() / "a.md").read_bytes() == OLD
+    connection = apsw.Connection(str(used.state / "state.db"))
+    assert list(connection.execute("SELECT * FROM from_the_future")) == []
+    assert next(iter(connection.execute("PRAGMA user_version"))) == (LATEST + 1,)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/etc/hostname")])
+def test_what_is_in_the_way_turns_changes_off_until_it_is_gone(world: World, make: object) -> None:
+    (world.folder() / "a.md").write_bytes(OLD)
+    world.state.mkdir()
+    place = world.state / "state.db"
+    make(place)  # type: ignore[operator]
+    with world.engine() as engine:
+        assert engine.read(A).bytes == OLD
+        assert [row.address for row in engine.list().items] == [A]
+        for _ in range(3):
+            with pytest.raises(MemtuiError) as caught:
+                engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+            assert caught.value.code == "E_STORE"
+        assert len(engine.notices()) == 1
+        place.rmdir() if place.is_dir() else place.unlink()
+        engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    assert (world.folder() / "a.md").read_bytes() == NEW
+
+
+def test_reading_only_makes_nothing_and_changes_nothing(world: World) -> None:
+    (world.folder() / "a.md").write_bytes(OLD)
+    with Engine.open(world.roots, state_dir=str(world.state), read_only=True) as engine:
+        assert engine.list().items
+        assert not engine.history(A)
+        with pytest.raises(MemtuiError) as caught:
+            engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+        assert caught.value.code == "E_READ_ONLY"
+        assert not engine.notices()
+    assert not world.state.exists()
+
+
+def test_a_transaction_happens_as_a_whole_or_not_at_all(used: World) -> None:
+    with used.engine() as engine:
+        ledger = ledger_of(engine)
+        with pytest.raises(ValueError, match="in the middle"), ledger.transaction():  # noqa: PT012
+            ledger.keep_text(1, "a.md", NEW, actor="cli", note="")
+            with ledger.transaction():
+                ledger.begin("save", actor="cli", label="")
+            raise ValueError("in the middle")
+        assert ledger.blob(sha(NEW)) is None
+        assert len(ledger.rows("SELECT id FROM txns")) == 1
+        ledger.keep_text(1, "a.md", NEW, actor="cli", note="")
+        assert ledger.blob(sha(NEW)) == NEW
+
+
+def test_threads_share_one_ledger(tmp_path: Path, clock: Clock) -> None:
+    ledger = Ledger(str(tmp_path / "state"), clock=clock)
+    uid = ledger.root_uid(Root("r", str(tmp_path)), None)[0]
+    failures: list[BaseException] = []
+
+    def write(number: int) -> None:
+        try:
+            for count in range(20):
+                with ledger.transaction(durable=count % 2 == 0):
+                    ledger.keep_text(uid, f"{number}.md", f"{number} {count}".encode(), actor="cli", note="")
+                assert len(ledger.history(uid, f"{number}.md")) == count + 1
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len(ledger.rows("SELECT 1 FROM versions")) == 80
+    ledger.close()
+
+
+def test_a_full_disk_at_the_end_does_not_undo_what_was_done(
+    world: World, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    def full(self: Ledger) -> bool:
+        raise StorageError("There is no space left.", code="E_DISK_FULL")
+
+    monkeypatch.setattr(Ledger, "back_up", full)
+    before = handles()
+    engine = world.engine()
+    engine.create(A, OLD, actor=ME)
+    engine.close()
+    assert handles() == before
+    assert any("no space left" in notice for notice in ledger_of(engine).notices)
+
+
+def test_a_backup_that_was_interrupted_is_no_backup(used: World, clock: Clock) -> None:
+    (used.state / "backups/state-000000000000001.db.part").write_bytes(b"half")
+    clock.advance(days=400)
+    with Engine.open(used.roots, state_dir=str(used.state), clock=clock) as engine:
+        engine.create(at("b.md"), NEW, actor=ME)
+    assert all(path.suffix == ".db" for path in (used.state / "backups").iterdir())
+
+
+def test_a_clock_that_was_wrong_for_a_while_does_not_end_backups(world: World, clock: Clock) -> None:
+    clock.advance(days=36_500)
+    for step in (0, -36_500):
+        clock.advance(days=step)
+        with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
+            engine.create(at(f"{abs(step)}.md"), OLD, actor=ME)
+    assert len(list((world.state / "backups").iterdir())) == 2
+
+
+def test_a_ledger_that_was_removed_while_open_is_begun_anew(used: World) -> None:
+    with used.engine() as engine:
+        engine.history(A)
+        for path in (*used.state.glob("state.db*"), *used.state.glob("backups/*")):
+            path.unlink()
+        engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+        assert {sha(OLD), sha(NEW)} == in_history(engine, A).keys()
+    with used.engine() as engine:
+        assert {sha(OLD), sha(NEW)} == in_history(engine, A).keys()
+
+
+def test_durable_is_said_to_the_system_and_harmless_records_are_not(used: World) -> None:
+    with used.engine() as engine:
+        ledger = ledger_of(engine)
+        for durable, level in ((True, 2), (False, 1), (True, 2)):
+            with ledger.transaction(durable=durable) as db:
+                assert next(iter(db.execute("PRAGMA synchronous"))) == (level,)
+        assert ledger.row("PRAGMA journal_mode") == ("wal",)
