@@ -12,7 +12,7 @@ from memtui.engine import Engine, files
 from memtui.engine.model import Conflict, Done, Saved, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from tests.faults.injector import Call, hooked, meddling
-from tests.faults.world import ME, World, at, drain, in_history, open_intents, sha, stored
+from tests.faults.world import ME, World, at, drain, in_history, ledger_of, open_intents, sha, stored
 
 A = at("a.md")
 OLD, MINE, THEIRS, LATER = b"old\n", b"mine\n", b"theirs\n", b"theirs, later\n"
@@ -338,3 +338,52 @@ def test_a_version_with_the_same_text_that_is_still_open_is_watched(world: World
     os.close(keepers[0])
     drain(engine)
     check(world, engine, OLD, MINE, LATER + OLD[len(LATER) :])
+
+
+# --- the order of the steps
+
+
+def steps(engine: Engine, change: Callable[[], object]) -> list[str]:
+    """The calls of a change, commits of the ledger between them."""
+    ledger = ledger_of(engine)
+    ledger.rows("SELECT 1")
+    found: list[str] = []
+
+    def note(number: int, name: str, call: Call, arguments: tuple[Any, ...]) -> Any:
+        found.append(name)
+        return call(*arguments)
+
+    def commit(*_: object) -> int:
+        found.append("durable commit" if ledger._durable else "commit")
+        return 0
+
+    connection = ledger._connection()
+    connection.set_wal_hook(commit)
+    try:
+        with hooked(note):
+            change()
+    finally:
+        connection.set_wal_hook(None)
+    return found
+
+
+def in_order(found: list[str], *wanted: str) -> bool:
+    """Whether some steps come one after the other."""
+    rest = iter(found)
+    return all(step in rest for step in wanted)
+
+
+def test_a_power_cut_finds_every_step_on_disk_before_the_next_relies_on_it(
+    world: World, engine: Engine, file: Path, calls: str
+) -> None:
+    engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME)
+    swap = ["exchange"] if calls == "native" else ["link", "unlink", "link", "unlink", "link", "unlink"]
+    written = ("durable commit", "create_file", "write_all", "fsync")
+    saved = steps(engine, lambda: engine.save(A, LATER, expected_sha256=sha(MINE), actor=ME))
+    assert in_order(saved, *written, *swap, "fsync_dir", "open_file", "unlink", "commit"), saved
+    made = steps(engine, lambda: engine.create(at("x/b.md"), OLD, actor=ME))
+    assert in_order(made, "make_dir", "fsync_dir", *written, "rename_noreplace", "fsync_dir", "commit"), made
+    gone = steps(engine, lambda: engine.delete([A], actor=ME))
+    assert in_order(gone, "durable commit", "rename_noreplace", "open_file", "unlink", "fsync_dir", "commit"), gone
+    moved = steps(engine, lambda: engine.rename(at("x/b.md"), at("y/c.md"), actor=ME))
+    assert in_order(moved, "durable commit", "rename_noreplace", "fsync_dir", "fsync_dir", "commit"), moved

@@ -273,7 +273,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
 
     for portable in (False, True):
         for case in cases(base, portable=portable):
-            if short and rng.random() < 0.5:
+            if short and rng.random() < 0.75:
                 case.template.remove()
                 continue
             every_call(tally, case, base, one_error)
