@@ -297,10 +297,11 @@ class Changer:
         chosen = list(dict.fromkeys(addresses))
         self._rules.refuse_read_only()
         operation = "pin" if pinned else "unpin"
-        outcomes = []
         with self._ledger.transaction():
             txn = transaction(self._ledger, operation, actor, _label(operation, chosen))
-            for address in chosen:
+
+            def one(address: Address) -> Outcome:
+                self._rules.check_storable(address)
                 root = self._roots.find(address.root)
                 uid = self._roots.uid(root)
                 record = self._ledger.record(uid, address.path)
@@ -316,8 +317,10 @@ class Changer:
                         after=None,
                         state="done",
                     )
-                outcomes.append(Outcome(address, None))
-        return Done(str(txn.id), operation, tuple(outcomes), _label(operation, chosen))
+                return Outcome(address, None)
+
+            outcomes = tuple(_each(chosen, one))
+        return Done(str(txn.id), operation, outcomes, _label(operation, chosen))
 
     @contextmanager
     def _site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:

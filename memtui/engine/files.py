@@ -53,8 +53,9 @@ class Txn:
 def transaction(
     ledger: Ledger, operation: str, actor: Actor, label: str, *, kind: str = "do", reverses: int | None = None
 ) -> Txn:
-    """A new transaction; see `Ledger.begin`."""
-    return Txn(lambda: ledger.begin(operation, actor=actor.name, label=label, kind=kind, reverses=reverses))
+    """A new transaction; see `Ledger.begin`. Its label may name what has a name that is not UTF-8."""
+    words = label.encode("utf-8", "backslashreplace").decode()
+    return Txn(lambda: ledger.begin(operation, actor=actor.name, label=words, kind=kind, reverses=reverses))
 
 
 class Job(NamedTuple):

@@ -31,17 +31,22 @@ class Rules:
                 code="E_NAME",
                 hint="Use that root's address; `memtui roots` lists them.",
             )
-        if not address.path.isascii() and any("\udc80" <= c <= "\udcff" for c in address.path):
-            raise RefusedError(
-                f"{address} has a name that is not UTF-8.",
-                code="E_NAME",
-                hint="Rename it with another program first; memtui shows it and leaves it alone.",
-            )
+        self.check_storable(address)
         if not is_person(actor.name) and paths.matches(address.path, root.policy.protected):
             raise RefusedError(
                 f"{address} is protected from automatic changes.", code="E_PROTECTED", hint="Only the user changes it."
             )
         return root
+
+    @staticmethod
+    def check_storable(address: Address) -> None:
+        """Refuse a name that no ledger can hold: one of bytes that are not UTF-8."""
+        if not address.path.isascii() and any("\ud800" <= c <= "\udfff" for c in address.path):
+            raise RefusedError(
+                f"{address} has a name that is not UTF-8.",
+                code="E_NAME",
+                hint="Rename it with another program first; memtui shows it and leaves it alone.",
+            )
 
     def refuse_read_only(self) -> None:
         """Refuse every change of a memtui that only looks."""

@@ -10,7 +10,7 @@ from memtui.errors import NotFoundError, RefusedError
 from memtui.values import NamedTuple
 
 READ_LIMIT = 1_048_576
-"""The largest memory that is read, in bytes; the limit itself is already too big."""
+"""The largest memory that is read, in bytes."""
 
 
 NO_MEMORY = ("E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE", "E_TOO_BIG")
@@ -68,7 +68,7 @@ def read_in(folder: int, name: str, address: Address, device: int, *, calm: bool
     if not calm:
         descriptor, data, status = _take(folder, name, address, device)
         return Content(descriptor, data, sha256_hex(data), status)
-    descriptor, status = paths.open_regular(folder, name, address, device, READ_LIMIT - 1)
+    descriptor, status = paths.open_regular(folder, name, address, device, READ_LIMIT)
     held = None
     try:
         held = fsio.hold_writers(descriptor)
@@ -82,7 +82,7 @@ def read_in(folder: int, name: str, address: Address, device: int, *, calm: bool
 
 
 def _take(folder: int, name: str, address: Address, device: int) -> tuple[int, bytes, os.stat_result]:
-    descriptor, status = paths.open_regular(folder, name, address, device, READ_LIMIT - 1)
+    descriptor, status = paths.open_regular(folder, name, address, device, READ_LIMIT)
     try:
         return descriptor, fsio.read_all(descriptor, status.st_size), status
     except OSError as error:

@@ -1,6 +1,7 @@
 """The rules of every change, and what holds when a part of it fails: one undo step, and nothing half done."""
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,36 @@ def test_text_is_utf_8_and_bytes_are_what_they_are(world: World, engine: Engine,
     with pytest.raises(RefusedError) as caught:
         engine.create(A, text, actor=ME)
     assert caught.value.code == "E_TEXT"
+
+
+@pytest.mark.parametrize("change", ["pin", "delete", "move"])
+def test_a_name_that_is_not_utf_8_is_refused_and_stops_nothing_else(world: World, engine: Engine, change: str) -> None:
+    bad, many = at(os.fsdecode(b"caf\xe9.md")), [A, B]
+    (world.folder() / bad.path).write_bytes(OLD)
+    for address in many:
+        engine.create(address, OLD, actor=ME)
+    for chosen in ([bad], [bad, *many]):
+        if change == "pin":
+            done = engine.set_pinned(chosen, pinned=True, actor=ME)
+        elif change == "delete":
+            done = engine.delete(chosen, actor=ME)
+        else:
+            done = engine.move([(address, at(f"new/{number}.md")) for number, address in enumerate(chosen)], actor=ME)
+        codes = [outcome.error.code if outcome.error else "" for outcome in done.outcomes]
+        assert codes == ["E_NAME", "", ""][: len(chosen)]
+    assert (world.folder() / bad.path).read_bytes() == OLD
+
+
+@pytest.mark.parametrize(("size", "code"), [(1_048_576, ""), (1_048_577, "E_TOO_BIG")])
+def test_what_is_listed_as_readable_is_read(world: World, engine: Engine, size: int, code: str) -> None:
+    (world.folder() / "a.md").write_bytes(b"x" * size)
+    assert ("E_TOO_BIG" in [problem.code for problem in engine.list().items[0].problems]) is bool(code)
+    if not code:
+        assert engine.read(A).size == size
+        return
+    with pytest.raises(RefusedError) as caught:
+        engine.read(A)
+    assert caught.value.code == code
 
 
 def test_the_limit_of_a_root_is_met_to_the_byte(world: World) -> None:
@@ -324,3 +355,29 @@ def test_a_locked_root_is_refused_with_the_name_of_who_holds_it(world: World, en
             other.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
         assert "mcp:slow" in caught.value.message
         assert other.read(A).bytes == OLD
+
+
+def test_threads_that_share_an_engine_lose_no_edit(world: World, engine: Engine) -> None:
+    engine.create(A, b"", actor=ME)
+    failures: list[BaseException] = []
+
+    def edit(number: int) -> None:
+        try:
+            for count in range(25):
+                while True:
+                    snapshot = engine.read(A)
+                    text = snapshot.bytes + f"{number} {count}\n".encode()
+                    if isinstance(engine.save(A, text, expected_sha256=snapshot.sha256, actor=ME), Saved):
+                        break
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=edit, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    lines = (world.folder() / "a.md").read_text().splitlines()
+    assert sorted(lines) == sorted(f"{number} {count}" for number in range(4) for count in range(25))
+    assert not open_intents(engine)
