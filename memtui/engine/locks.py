@@ -23,6 +23,7 @@ class RootLock:
             directory: the folder of lock files, inside the state folder.
             name: unique for the root.
         """
+        self.name = name
         self._directory = directory
         self._path = os.path.join(directory, name)
         self._threads = threading.RLock()

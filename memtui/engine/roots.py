@@ -63,7 +63,8 @@ class Roots:
         self._handles: dict[str, RootHandle] = {}
         self._uids: dict[str, tuple[tuple[int, int] | None, int, bool]] = {}
         self._generation = 0
-        self._locks: dict[str, RootLock] = {}
+        self._locks: dict[tuple[str, tuple[int, int]], RootLock] = {}
+        """By path and identity of the folder: working out the name anew costs a look at every folder above."""
         self.problems: dict[str, list[Problem]] = {}
         self.add(roots)
 
@@ -197,7 +198,6 @@ class Roots:
             NotFoundError: `E_ROOT_MISSING`.
         """
         from memtui.engine import recovery
-        from memtui.engine.locks import RootLock
 
         made = False
         with self._guard:
@@ -212,10 +212,10 @@ class Roots:
             if made and root.in_checkout:
                 self._ledger().accept(uid)  # no repository can have planted what memtui has just made
             # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
-            name = f"root-{sha256_hex(os.fsencode(os.path.realpath(root.path)))[:16]}.lock"
-            lock = self._locks.get(name)
+            lock = self._locks.get((root.path, handle.identity))
             if lock is None:
-                lock = self._locks[name] = RootLock(os.path.join(self._ledger().directory, "locks"), name)
+                name = f"root-{sha256_hex(os.fsencode(os.path.realpath(root.path)))[:16]}.lock"
+                lock = self._locks[root.path, handle.identity] = self._lock_named(name)
         with lock.held(wait=self._wait, who=actor.name):
             handle.check()
             site = self._site(handle, uid)
@@ -223,6 +223,13 @@ class Roots:
             if tidied:
                 self._on_recovered(root, tidied)
             yield site
+
+    def _lock_named(self, name: str) -> "RootLock":
+        """The one lock of this name: two paths may lead to one folder."""
+        from memtui.engine.locks import RootLock
+
+        known = next((lock for lock in self._locks.values() if lock.name == name), None)
+        return known or RootLock(os.path.join(self._ledger().directory, "locks"), name)
 
     def recover(self) -> int:
         """Tidy up after dead processes in every root; returns how many changes there were."""
@@ -260,7 +267,7 @@ class Roots:
         with self._guard:
             for handle in self._handles.values():
                 handle.close()
-            for lock in self._locks.values():
+            for lock in set(self._locks.values()):
                 lock.close()
             self._handles.clear()
             self._locks.clear()
