@@ -282,7 +282,20 @@ class Output:
 
 def standard(*, json: bool) -> Output:
     """Return the output on the process's own streams, before the settings are known."""
-    return Output(json=json, stdout=sys.stdout, stderr=sys.stderr)
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        _fill_closed_streams()
+    return Output(json=json, stdout=sys.stdout or _nowhere(1), stderr=sys.stderr or _nowhere(2))
+
+
+def _fill_closed_streams() -> None:
+    """Put the null device where a standard stream was closed, so that no file of ours takes its number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # each takes the lowest number that is free
+        os.set_inheritable(number, True)  # noqa: FBT003 - it takes no names
+    os.close(number)
+
+
+def _nowhere(number: int) -> TextIO:
+    return open(number, "w", encoding="utf-8", closefd=False)
 
 
 def _plain(column: Column, cell: Cell) -> str:

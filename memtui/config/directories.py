@@ -102,7 +102,7 @@ def expand_user(path: str, user: str | None) -> str:
 
 
 def _one_folder(path: str, origin: str) -> Directories:
-    path = os.path.normpath(path)
+    path = _storable(os.path.normpath(path), origin)
     return Directories(path, path, path, origin)
 
 
@@ -130,7 +130,18 @@ def _xdg(environ: Mapping[str, str], variable: str, user: str | None, default: s
                 hint="Set HOME, or set MEMTUI_HOME to a folder for everything memtui keeps.",
             )
         base = os.path.join(user, default)
-    return os.path.join(os.path.normpath(base), "memtui")
+    return os.path.join(_storable(os.path.normpath(base), variable), "memtui")
+
+
+def _storable(path: str, origin: str) -> str:
+    """Refuse a folder no database can be opened in: SQLite takes names in UTF-8 only."""
+    if path.isascii() or not any("\ud800" <= c <= "\udfff" for c in path):
+        return path
+    raise UsageError(
+        f"{origin}: the name of the folder {path} is not UTF-8.",
+        code="E_CONFIG",
+        hint="Set MEMTUI_HOME to another folder, or give --home DIR.",
+    )
 
 
 def _by_platform() -> Directories:

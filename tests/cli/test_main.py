@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -132,6 +133,24 @@ def test_a_full_disk_behind_stdout_is_an_error_without_a_traceback() -> None:
     assert done.returncode == 7
     assert b"Traceback" not in done.stderr
     assert b"No space left" in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_no_fault_and_its_number_is_no_files(notes: Path, closed: str) -> None:
+    words = f"-m memtui --root notes={shlex.quote(str(notes))} --only-root"
+    (notes / "text").write_text("Tabs.")
+    lines = (
+        f"{shlex.quote(sys.executable)} {words} create notes/a.md --file {shlex.quote(str(notes / 'text'))} {closed}",
+        f"{shlex.quote(sys.executable)} {words} view notes/gone.md {closed}",
+        f"{shlex.quote(sys.executable)} {words} create notes/b.md - {closed}",
+    )
+    done = [
+        subprocess.run(["sh", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
+        for line in lines
+    ]
+    assert [each.returncode for each in done] == [0, 4, 2 if "<" in closed else 0]
+    assert not [each for each in done if b"Traceback" in each.stderr or b"E_INTERNAL" in each.stderr]
+    assert (notes / "a.md").read_text() == "Tabs."
 
 
 def test_the_whole_program_answers_errors_as_json() -> None:

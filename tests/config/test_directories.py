@@ -39,6 +39,17 @@ def test_a_relative_variable_is_refused(value: str) -> None:
     assert (error.value.code, bool(error.value.hint)) == ("E_CONFIG", True)
 
 
+@pytest.mark.parametrize("where", ["--home", "MEMTUI_HOME", "XDG_STATE_HOME", "HOME"])
+def test_a_folder_whose_name_is_not_utf_8_is_refused(where: str) -> None:
+    bad = os.fsdecode(b"/tmp/caf\xe9")
+    if where in ("XDG_STATE_HOME", "HOME") and sys.platform in ("darwin", "win32"):
+        pytest.skip("XDG folders are Linux's")
+    environ = {where: bad} if where.endswith("_HOME") else {}
+    with pytest.raises(UsageError, match="is not UTF-8") as error:
+        find_directories(environ, bad if where == "HOME" else "/home/ann", bad if where == "--home" else None)
+    assert (error.value.code, bool(error.value.hint)) == ("E_CONFIG", True)
+
+
 def test_an_empty_option_is_refused() -> None:
     with pytest.raises(UsageError):
         find_directories({}, "/home/ann", "")

@@ -27,7 +27,8 @@ OWNERS = {
         {
             ("memtui/config/smallfile.py", "os.open"): "reads settings, never a memory",
             ("memtui/curation/external.py", "*"): "the private copy for $EDITOR, in the state folder",
-            ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away",
+            ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",
+            ("memtui/cli/output.py", "open"): "a closed stream, by its number",
             ("memtui/engine/doctor.py", "os.path.lexists"): "looks at the state folder",
             ("memtui/engine/doctor.py", "os.stat"): "looks at the state folder",
             ("memtui/engine/inotify.py", "os.read"): "the kernel's queue of events, which is no file",

@@ -36,7 +36,7 @@ def _given_text(call: Call) -> bytes:
         raise UsageError("The text is given twice.", hint="Give either `-` or --file FILE.")
     if file not in (None, "-"):
         return _read_file(file)
-    if file is None and dash is None and sys.stdin.isatty():
+    if sys.stdin is None or (file is None and dash is None and sys.stdin.isatty()):
         raise UsageError("There is no text.", hint="Give --file FILE, or `-` and the text on standard input.")
     return _limited(sys.stdin.buffer.read(_READ_LIMIT + 1), "The text on standard input")
 
