@@ -21,6 +21,7 @@ from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from types import TracebackType
     from typing import Any
 
     Row = tuple[Any, ...]
@@ -64,7 +65,7 @@ class Database:
 
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """Run a query."""
-        with self._guard, self._errors():
+        with self._guard, _ERRORS:
             found: list[Row] = self._retry(lambda: list(self._connection().execute(sql, values)))
             return found
 
@@ -88,7 +89,7 @@ class Database:
             if self._db is not None and self._db.in_transaction:
                 yield self._db  # the outer block looks after errors and the end
                 return
-            with self._errors():
+            with _ERRORS:
                 yield from self._outermost(durable=durable)
 
     def _outermost(self, *, durable: bool) -> Iterator[apsw.Connection]:
@@ -110,7 +111,7 @@ class Database:
     def at_once(self) -> Iterator[None]:
         """Let a block fail with `BusyError` rather than wait for another process's transaction."""
         with self._guard:
-            with self._errors():
+            with _ERRORS:
                 self._retry(self._connection).set_busy_timeout(0)
             try:
                 yield
@@ -120,7 +121,7 @@ class Database:
 
     def change_counter(self) -> tuple[int, int]:
         """A pair that differs from an earlier one when any process has committed since."""
-        with self._guard, self._errors():
+        with self._guard, _ERRORS:
             database = self._connection()
             (version,) = next(iter(database.execute("PRAGMA data_version")))
             return int(version), database.total_changes()
@@ -145,12 +146,16 @@ class Database:
 
         Another process may have repaired or removed the file; writing on into the old one would lose the records.
         """
-        with self._guard, self._errors():
-            database = self._retry(self._connection)
-            if self.mode == "normal" and not database.in_transaction and self._on_disk() != self._identity:
-                self.close()
-                self._retry(self._connection)
+        with self._guard, _ERRORS:
+            self._retry(self._up_to_date)
             return self._opened
+
+    def _up_to_date(self) -> apsw.Connection:
+        database = self._connection()
+        if self.mode == "normal" and not database.in_transaction and self._on_disk() != self._identity:
+            self.close()
+            database = self._connection()
+        return database
 
     def _on_disk(self) -> tuple[int, int] | None:
         try:
@@ -162,8 +167,7 @@ class Database:
     def _writable(self) -> apsw.Connection:
         if self.mode == "memory" and not self.read_only:
             self.close()  # what was in the way may be gone
-        self.generation()
-        database = self._connection()
+        database = self._up_to_date()
         if self.mode != "normal" or self.read_only:
             reason = {
                 "newer": "a newer memtui wrote the ledger, so this one only reads it",
@@ -322,7 +326,7 @@ class Database:
             for name in os.listdir(folder):
                 if name.endswith(".part"):
                     os.unlink(os.path.join(folder, name))  # of a process that was stopped at it
-            with self._guard, self._errors():
+            with self._guard, _ERRORS:
                 self._connection().execute("VACUUM INTO ?", (part,))
             os.chmod(part, 0o600)
             os.replace(part, target)
@@ -343,30 +347,21 @@ class Database:
         ((version,), (journal,)) = *self.rows("SELECT sqlite_version()"), *self.rows("PRAGMA journal_mode")
         return f"{version}, journal mode {journal}."
 
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except apsw.BusyError as error:
-            raise BusyError(
-                "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}
-            ) from error
-        except apsw.FullError as error:
-            raise StorageError(
-                "There is no space left for the ledger, so the version could not be kept first.",
-                code="E_DISK_FULL",
-                unharmed="The memory on disk is as it was.",
-                hint="Free some space, then try again.",
-            ) from error
-        except apsw.Error as error:
-            raise _store_error(error) from error
-        except UnicodeDecodeError as error:
-            raise StorageError(
-                f"A record in the ledger is damaged: {error}.",
-                code="E_STORE_DAMAGED",
-                unharmed="All memories on disk are as they were.",
-                hint="Run `memtui doctor`.",
-            ) from error
+
+class _Errors:
+    """Turns what SQLite raises in a block into errors a person can read; one for all, as it remembers nothing."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, (apsw.Error, UnicodeDecodeError)):
+            raise _translated(error) from error
+
+
+_ERRORS = _Errors()
 
 
 def backup_time(path: str) -> int:
@@ -375,7 +370,25 @@ def backup_time(path: str) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
-def _store_error(error: apsw.Error) -> MemtuiError:
+def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
+    if isinstance(error, UnicodeDecodeError):
+        return StorageError(
+            f"A record in the ledger is damaged: {error}.",
+            code="E_STORE_DAMAGED",
+            unharmed="All memories on disk are as they were.",
+            hint="Run `memtui doctor`.",
+        )
+    if isinstance(error, apsw.BusyError):
+        return BusyError(
+            "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}
+        )
+    if isinstance(error, apsw.FullError):
+        return StorageError(
+            "There is no space left for the ledger, so the version could not be kept first.",
+            code="E_DISK_FULL",
+            unharmed="The memory on disk is as it was.",
+            hint="Free some space, then try again.",
+        )
     code = "E_IO" if isinstance(error, apsw.IOError) else "E_STORE"
     return StorageError(
         f"The ledger answered with an error: {error}.",
