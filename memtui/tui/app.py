@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from textual import constants, screen
 
 from memtui.engine.model import Actor
-from memtui.tui import messages, signals, themes
+from memtui.tui import messages, paste_guard, signals, themes
 from memtui.tui.actions import with_overrides
 from memtui.tui.bridge import Bridge
 from memtui.tui.browser import BrowserScreen, Facts
@@ -142,6 +142,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     last_words = signals.LastWords(app.browser.host.flush)
     app.lend_terminal = last_words.lend_terminal
     last_words.install()
+    paste_guard.install()
     try:
         app.run()
     finally:

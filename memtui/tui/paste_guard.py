@@ -1,0 +1,74 @@
+"""Keeps a paste a paste: Textual takes what follows an escape character in one for keys, and a memory may hold them.
+
+The terminal says where a pasted text begins and ends. Between the two nothing is a key, whatever the text holds;
+without this, a copied memory could press ctrl+s or ctrl+q where it is pasted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual._xterm_parser import XTermParser
+from textual.drivers import linux_driver
+from textual.message import Message
+
+START, END = "\x1b[200~", "\x1b[201~"
+HARMLESS = "\x1a"
+"""Stands for an escape character: a control character too, so it is left out of the text and counted as such."""
+
+
+class PasteGuard:
+    """Follows the input of one terminal, in pieces of any size."""
+
+    def __init__(self) -> None:
+        self._inside = False
+        self._before = ""
+        """The last characters before a paste, which may be the begin of its begin."""
+        self._held = ""
+        """Characters of a paste that may be the begin of its end."""
+
+    def clean(self, data: str) -> str:
+        """Return the input with no escape character inside a paste; what may be a part of its end comes later."""
+        data, self._held = self._held + data, ""
+        out: list[str] = []
+        while data:
+            taken, data = self._within(data) if self._inside else self._outside(data)
+            out.append(taken)
+        return "".join(out)
+
+    def _outside(self, data: str) -> tuple[str, str]:
+        seen = self._before + data
+        found = seen.find(START)
+        if found < 0:
+            self._before = seen[1 - len(START) :]
+            return data, ""
+        self._inside = True
+        rest = found + len(START) - len(self._before)
+        return data[:rest], data[rest:]
+
+    def _within(self, data: str) -> tuple[str, str]:
+        text, end, rest = data.partition(END)
+        if end:
+            self._inside, self._before = False, ""
+        else:
+            held = next((size for size in range(len(END) - 1, 0, -1) if text.endswith(END[:size])), 0)
+            text, self._held = text[: len(text) - held], text[len(text) - held :]
+        return text.replace("\x1b", HARMLESS) + end, rest
+
+
+class GuardedParser(XTermParser):
+    """Textual's reader of the keyboard behind a guard."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._guard = PasteGuard()
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Read more input; an empty text is its end."""
+        clean = self._guard.clean(data)
+        return super().feed(clean) if clean or not data else ()
+
+
+def install() -> None:
+    """Make Textual read the terminal through the guard."""
+    linux_driver.XTermParser = GuardedParser  # type: ignore[attr-defined]
