@@ -69,7 +69,7 @@ def attack(world: World, seed: int) -> int:
     signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
     rng = random.Random(seed)
     root = os.open(world.folder(), os.O_RDONLY | os.O_DIRECTORY)
-    sub = os.open(world.folder() / "sub", os.O_RDONLY | os.O_DIRECTORY)
+    sub = _real(root, "sub", ".sub")
     pairs = [(root, "sub", ".sub"), (root, "swap.md", ".swap"), (root, "pipe.md", ".pipe"), (sub, "deep", ".deep")]
     swaps = 0
     while not told:
@@ -81,6 +81,14 @@ def attack(world: World, seed: int) -> int:
                 _mend(folder, one, other)
             swaps += 1
     return swaps
+
+
+def _real(folder: int, *names: str) -> int:
+    """The folder among names that another attacker may be swapping: never what a link of theirs leads to."""
+    while True:
+        for name in names:
+            with suppress(OSError):
+                return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
 
 
 def _mend(folder: int, one: str, other: str) -> None:
