@@ -20,8 +20,8 @@ from memtui.tui import conflict_view as view
 from memtui.tui.actions import ACTIONS, Action, in_room, shown_key
 from memtui.tui.cells import Run
 from memtui.tui.conflict_view import Parties
+from memtui.tui.deciding import DecidingScreen
 from memtui.tui.editor_bars import EditorPrompt
-from memtui.tui.keyed import KeyedScreen
 from memtui.tui.lines import Line, Lines
 from memtui.tui.lines_view import LinesView
 from memtui.tui.memory_text import MemoryText
@@ -62,11 +62,11 @@ class ResultEditor(MemoryText):
     ]
 
 
-class ConflictScreen(KeyedScreen[None]):
+class ConflictScreen(DecidingScreen):
     """Decides a conflict."""
 
     CSS_PATH = "conflict.tcss"
-    ROOMS = ("conflict",)
+    ROOMS = ("conflict", "everywhere")
     AUTO_FOCUS = "#conflict-hunk"
     HELP = """Both texts, each shown as its change from BASE: the text you opened. Decide each conflict with one key.
 
@@ -127,9 +127,9 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         """Whether letters are text now."""
         return self.editing or isinstance(self.focused, Input)
 
-    def perform(self, action: Action) -> None:
-        """Do what a key stands for."""
-        self.call_later(getattr(self, f"action_{action.id}"))
+    def come_back_later(self) -> None:
+        """Go back to the editor; texts and decisions are kept."""
+        self.action_later()
 
     def say(self, text: str, level: str = "conflict") -> None:
         """Show one line until the next decision."""
@@ -380,6 +380,7 @@ text, theirs, and what you decided. All texts are in the history of the memory (
             kept = " Only line ends or the byte-order mark differ. Nothing is written until ctrl+s."
         here = in_room("conflict", actions=self.table)
         shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)
+        shown[-1:-1] = [action for action in self.table if action.id == "help"]
         keys = _keys_line([(shown_key(action.keys[0]), action.label) for action in shown], self.size.width)
         if self.editing:
             keys = _keys_line([("ctrl+s", "take this text"), ("esc", "drop it")], self.size.width)

@@ -17,8 +17,8 @@ from memtui.tui import conflict_view as view
 from memtui.tui.actions import ACTIONS, Action, in_room, shown_key
 from memtui.tui.cells import Run
 from memtui.tui.conflict_view import Parties
+from memtui.tui.deciding import DecidingScreen
 from memtui.tui.editor_bars import EditorPrompt
-from memtui.tui.keyed import KeyedScreen
 from memtui.tui.lines import Line, Lines
 from memtui.tui.lines_view import LinesView
 from memtui.tui.merge_session import text_of
@@ -44,11 +44,11 @@ class GoneHost(Protocol):
         ...
 
 
-class GoneScreen(KeyedScreen[None]):
+class GoneScreen(DecidingScreen):
     """Asks what to do with your text of a deleted memory."""
 
     CSS_PATH = "conflict.tcss"
-    ROOMS = ("gone",)
+    ROOMS = ("gone", "everywhere")
     AUTO_FOCUS = "#gone-text"
     HELP = """Somebody deleted this memory while you had unsaved text in it. `k` writes your text again, `d` accepts the
 deletion (your text goes to the history), `s` keeps your text under another name, `esc` decides later."""
@@ -83,9 +83,9 @@ deletion (your text goes to the history), `s` keeps your text under another name
         """Whether letters are text now."""
         return isinstance(self.focused, Input)
 
-    def perform(self, action: Action) -> None:
-        """Do what a key stands for."""
-        self.call_later(getattr(self, f"action_{action.id}"))
+    def come_back_later(self) -> None:
+        """Go back to the editor; the draft is kept."""
+        self.action_gone_later()
 
     def say(self, text: str, level: str = "strong") -> None:
         """Show one line."""
@@ -110,7 +110,7 @@ deletion (your text goes to the history), `s` keeps your text under another name
         lines += view.file_change(self._base, self._yours, max(width - 1, 20))
         self.query_one("#gone-text", LinesView).show(lines)
         keys: list[Run] = []
-        for action in in_room("gone", actions=self.table):
+        for action in (*in_room("gone", actions=self.table), *(one for one in self.table if one.id == "help")):
             keys += [(f" {shown_key(action.keys[0])}", "key"), (f" {action.label} ", "name")]
         words = self._said or "Nothing is lost: BASE and your text are kept, whatever you choose."
         self.query_one("#gone-foot", Lines).set_lines([(f" {words}", "strong")], keys)

@@ -5,11 +5,12 @@ Nothing is written twice, so help cannot be wrong about a key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from memtui.safe_text import visible
 from memtui.tui.actions import ROOMS, SIGNS, Action, in_room, shown_keys
 from memtui.tui.pages import Page, PageLine, fold, words_page
+from memtui.tui.picker import Content, Row
 
 START, SIGNS_TITLE = "This pane", "Signs"
 
@@ -28,16 +29,32 @@ def help_sections(table: Iterable[Action]) -> tuple[str, ...]:
     return (START, SIGNS_TITLE, *(title for room, title in ROOMS.items() if in_room(room, actions=table)))
 
 
-def help_page(section: str, table: Iterable[Action], width: int, pane: str = "") -> Page:
-    """Draw one section."""
+def help_content(table: Iterable[Action], pane: str, rooms: Iterable[str]) -> Content:
+    """Make the help as a list of sections; `pane` tells what the pane is, and its own keys are in `rooms`."""
+    table, rooms = tuple(table), tuple(rooms)
+
+    def show(row: Row, width: int, give: Callable[[Page], None]) -> None:
+        give(help_page(str(row.value), table, width, pane, rooms))
+
+    sections = help_sections(table)
+    return Content("Help", tuple(Row(((section, "name"),), section) for section in sections), show, {})
+
+
+def help_page(section: str, table: Iterable[Action], width: int, pane: str = "", rooms: Iterable[str] = ()) -> Page:
+    """Draw one section; the first one tells what the pane is and every key that works there."""
+    table = tuple(table)
     if section == START:
-        lines = [" ".join(pane.replace("`", "").split()), "", *TEXTS] if pane else list(TEXTS)
-        return words_page(*lines, style="name", width=width - 1)
+        lines = [" ".join(pane.replace("`", "").split()), ""] if pane else []
+        start: list[PageLine] = list(words_page(*lines, style="name", width=width - 1))
+        for room in rooms:
+            start += words_page(ROOMS[room], style="heading", width=width - 1)
+            start += [*help_page(ROOMS[room], table, width), PageLine(())]
+        return (*start, *words_page(*TEXTS, style="name", width=width - 1))
     if section == SIGNS_TITLE:
         return tuple(line for sign, meaning in SIGNS for line in _entry(sign, meaning, 6, width))
     room = next(room for room, title in ROOMS.items() if title == section)
     page: list[PageLine] = []
-    for action in in_room(room, actions=tuple(table)):
+    for action in in_room(room, actions=table):
         page += _entry(shown_keys(action), action.help, 20, width)
     return tuple(page)
 

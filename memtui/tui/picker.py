@@ -171,8 +171,8 @@ class PickScreen(KeyedScreen[None]):
         if self._said:
             return [self._said]
         actions = [action for action in in_room("picker", actions=self.table) if action.id in self.content.does]
-        end = [action for action in self.table if action.id == "back"]
-        return [bars.footer(actions, width, end=end)]
+        end = [action for action in self.table if action.id in ("back", "preview_down", "preview_up")]
+        return [bars.footer(actions, width, end=end[::-1])]
 
     def say(self, text: str, level: str = "name") -> None:
         """Show one line at the bottom until the next key."""
@@ -200,7 +200,7 @@ class PickScreen(KeyedScreen[None]):
             self._move(action.id)
         elif action.id in ("back", "quit", "left"):
             self.dismiss()
-        elif action.id in ("next_pane", "previous_pane"):
+        elif action.id in ("next_pane", "previous_pane", "pick"):
             (self.picks if self._in_page else self.pages).focus()
             self.query_one("#pick-title", Lines).update()
             self.query_one("#page-title", Lines).update()

@@ -219,17 +219,10 @@ class Viewing:
 
     def help(self) -> None:
         """Show the keys and signs."""
-        from memtui.tui.help import help_page, help_sections
+        from memtui.tui.help import help_content
 
-        table = self._screen.table
-        sections = help_sections(table)
-        pane = self._screen.help_text
-
-        def show(row: Row, width: int, give: Callable[[Page], None]) -> None:
-            give(help_page(str(row.value), table, width, pane))
-
-        rows = tuple(Row(((section, "name"),), section) for section in sections)
-        self._open(Content("Help", rows, show, {}))
+        rooms = ("editor", "everywhere") if self._screen.typing else ("memory", "view", "list", "everywhere")
+        self._open(help_content(self._screen.table, self._screen.help_text, rooms))
 
     def messages(self) -> None:
         """Show what was said."""

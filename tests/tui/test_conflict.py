@@ -13,6 +13,7 @@ from memtui.tui.conflict_gone import GoneScreen
 from memtui.tui.file_state import FileState
 from memtui.tui.lines import Lines
 from memtui.tui.lines_view import LinesView
+from memtui.tui.picker import PickScreen
 from tests.tui.workbench import ACTOR, AGENT, Bench, address, until
 
 BASE = b"# Retry\n\n- one\n- two\n- three\n- four\n"
@@ -407,3 +408,52 @@ async def test_a_key_pressed_twice_opens_one_screen(tmp_path: Path, key: str) ->
         assert len([screen for screen in bench.screen_stack if isinstance(screen, ConflictScreen)]) == 1
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["deciding", "editing the result"])
+@pytest.mark.parametrize("key", ["f1", "ctrl+p", "question_mark", "q", "M"])
+async def test_keys_that_work_everywhere_are_no_fault_here(tmp_path: Path, key: str, inside: bool) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(100, 40)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        if inside:
+            await pilot.press("e")
+            await until(pilot, lambda: screen.editing)
+        await pilot.press(key)
+        if key == "f1" or (key == "question_mark" and not inside):
+            await until(pilot, lambda: bench.screen is not screen)
+            assert isinstance(bench.screen, PickScreen)
+            await until(pilot, lambda: "Take YOURS" in shown_text(bench))
+            await pilot.press("escape")
+        elif key == "q" and not inside:
+            await until(pilot, lambda: bench.screen is not screen)
+            assert bench.editor.state is FileState.CONFLICT
+            return
+        elif key in ("ctrl+p", "M") and not (key == "M" and inside):
+            await until(pilot, lambda: "does not work here" in text_of(screen, "#conflict-foot"))
+        await until(pilot, lambda: bench.screen is screen)
+        assert screen.editing is inside
+        assert disk(bench) == AGENT_TEXT
+
+
+async def test_the_question_about_a_deleted_memory_has_help_too(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        bench.flow.open(address())
+        await until(pilot, lambda: bench.flow.address == address())
+        bench.editor.put(YOURS)
+        bench.engine.delete([address()], actor=AGENT)
+        bench.flow.look()
+        await until(pilot, lambda: bench.editor.state is FileState.GONE)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(bench.screen, GoneScreen))
+        await pilot.press("s", "f1")
+        await until(pilot, lambda: isinstance(bench.screen, PickScreen))
+        await until(pilot, lambda: "Write your text again" in shown_text(bench))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(bench.screen, GoneScreen))
+
+
+def shown_text(bench: Bench) -> str:
+    strips = bench.screen._compositor.render_strips(bench.size)
+    return " ".join(" ".join(strip.text for strip in strips).split())

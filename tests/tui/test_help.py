@@ -34,3 +34,9 @@ def test_every_sign_is_explained() -> None:
 
 def test_the_pane_explains_itself() -> None:
     assert "This is the tree." in text(help_page(START, ACTIONS, 60, "This is\nthe `tree`."))
+
+
+def test_the_first_page_names_every_key_of_the_pane() -> None:
+    words = text(help_page(START, ACTIONS, 60, "This is the tree.", ("memory", "list")))
+    assert all(shown_keys(action) in words for action in ACTIONS if action.room in ("memory", "list"))
+    assert ROOMS["memory"] in words

@@ -30,6 +30,9 @@ START = 1_767_225_600_000
 class Bench(App[None]):
     """One editor, one bridge."""
 
+    ENABLE_COMMAND_PALETTE = False
+    plain = False
+
     def __init__(self, folder: Path, *, read_only: bool = False, editor_command: str = "true") -> None:
         super().__init__()
         for theme in THEMES:
