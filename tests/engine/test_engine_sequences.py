@@ -17,6 +17,7 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from tests.faults.world import FIRST, ME, SECOND, World, at, ledger_of, new_world, open_intents, sha, stored
 
 ADDRESSES = st.sampled_from([at(path, root) for root in (FIRST, SECOND) for path in ("a.md", "b.md", "x/c.md")])
+FEW = st.sampled_from([at("a.md"), at("a.md", SECOND), at("x/c.md")])
 TEXTS = st.one_of(st.sampled_from([b"", b"one\n", b"one\ntwo\n", b"two\n", b"\xff\x00"]), st.binary(max_size=300))
 Disk = dict[str, bytes]
 
@@ -236,7 +237,7 @@ class WithOthers(RuleBasedStateMachine):
         self.engine.close()
         shutil.rmtree(self.base)
 
-    @rule(address=ADDRESSES, text=TEXTS, stale=st.booleans())
+    @rule(address=FEW, text=TEXTS, stale=st.booleans())
     def save(self, address: Address, text: bytes, stale: bool) -> None:
         """Save, from the version that is there or from another one."""
         there = self.world.disk().get(str(address))
@@ -244,17 +245,17 @@ class WithOthers(RuleBasedStateMachine):
         self._act(lambda: self.engine.save(address, text, expected_sha256=expected, actor=ME))
         assert sha(text) in stored(self.engine) or self.world.disk().get(str(address)) == text
 
-    @rule(pairs=st.lists(st.tuples(ADDRESSES, ADDRESSES), min_size=1, max_size=3, unique_by=lambda pair: pair[0]))
+    @rule(pairs=st.lists(st.tuples(FEW, FEW), min_size=1, max_size=3, unique_by=lambda pair: pair[0]))
     def move(self, pairs: list[tuple[Address, Address]]) -> None:
         """Rename within a root or between the two."""
         self._act(lambda: self.engine.move(pairs, actor=ME))
 
-    @rule(addresses=st.lists(ADDRESSES, min_size=1, max_size=4))
+    @rule(addresses=st.lists(FEW, min_size=1, max_size=4))
     def delete(self, addresses: list[Address]) -> None:
         """Delete some."""
         self._act(lambda: self.engine.delete(addresses, actor=ME))
 
-    @rule(address=ADDRESSES)
+    @rule(address=FEW)
     def restore(self, address: Address) -> None:
         """Bring back from the trash."""
         self._act(lambda: self.engine.restore(address, actor=ME))
@@ -269,7 +270,7 @@ class WithOthers(RuleBasedStateMachine):
         """Take the last undo back."""
         self._act(lambda: self.engine.redo(actor=ME))
 
-    @rule(address=ADDRESSES, text=TEXTS, in_place=st.booleans())
+    @rule(address=FEW, text=TEXTS, in_place=st.booleans())
     def somebody_writes(self, address: Address, text: bytes, in_place: bool) -> None:
         """Another program writes a memory, in place or by a new file."""
         path = self.world.folder(address.root) / address.path
@@ -281,12 +282,12 @@ class WithOthers(RuleBasedStateMachine):
             other.write_bytes(text)
             other.rename(path)
 
-    @rule(address=ADDRESSES)
+    @rule(address=FEW)
     def somebody_deletes(self, address: Address) -> None:
         """Another program removes a memory."""
         (self.world.folder(address.root) / address.path).unlink(missing_ok=True)
 
-    @rule(address=ADDRESSES, other=ADDRESSES)
+    @rule(address=FEW, other=FEW)
     def somebody_renames(self, address: Address, other: Address) -> None:
         """Another program renames a memory, over whatever has the name."""
         old, new = (self.world.folder(one.root) / one.path for one in (address, other))
@@ -322,4 +323,4 @@ class WithOthers(RuleBasedStateMachine):
 TestSequences = Sequences.TestCase
 TestSequences.settings = settings(max_examples=40, stateful_step_count=25)
 TestWithOthers = WithOthers.TestCase
-TestWithOthers.settings = settings(max_examples=40, stateful_step_count=25)
+TestWithOthers.settings = settings(max_examples=60, stateful_step_count=25)

@@ -1,5 +1,6 @@
 """Whatever another program does between two steps of a change, every text stays: on disk or in history."""
 
+import errno
 import os
 import threading
 from collections.abc import Callable
@@ -10,7 +11,7 @@ import pytest
 
 from memtui.engine import Engine, files
 from memtui.engine.model import Conflict, Done, Saved, Unchanged
-from memtui.errors import ConflictError, MemtuiError, NotFoundError
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, StorageError
 from tests.faults.injector import Call, hooked, meddling
 from tests.faults.world import ME, World, at, drain, in_history, ledger_of, open_intents, sha, stored
 
@@ -387,3 +388,25 @@ def test_a_power_cut_finds_every_step_on_disk_before_the_next_relies_on_it(
     assert in_order(gone, "durable commit", "rename_noreplace", "open_file", "unlink", "fsync_dir", "commit"), gone
     moved = steps(engine, lambda: engine.rename(at("x/b.md"), at("y/c.md"), actor=ME))
     assert in_order(moved, "durable commit", "rename_noreplace", "fsync_dir", "fsync_dir", "commit"), moved
+
+
+@pytest.mark.parametrize("fails", [1, 2])
+def test_a_sync_that_fails_once_and_then_succeeds_is_no_saved_text(
+    world: World, engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch, fails: int
+) -> None:
+    ledger_of(engine).rows("SELECT 1")
+    real, tried = os.fsync, []
+
+    def sync(handle: int) -> None:
+        tried.append(handle)
+        if len(tried) == fails:
+            raise OSError(errno.EIO, "once")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with pytest.raises(StorageError) as caught:
+        engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME)
+    assert caught.value.code == "E_IO"
+    assert file.read_bytes() == OLD
+    check(world, engine, OLD, MINE)
+    assert isinstance(engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME), Saved)

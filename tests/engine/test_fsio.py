@@ -153,6 +153,22 @@ def test_no_operation_follows_a_link_in_its_last_component(tmp_path: Path, folde
     assert (outside / "a").read_text() == "canary"
 
 
+def test_a_failed_sync_is_said_and_never_tried_again(
+    tmp_path: Path, folder: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+
+    def sync(handle: int) -> None:
+        tried.append(handle)
+        raise OSError(errno.EIO, "no")
+
+    monkeypatch.setattr(os, "fsync", sync)
+    for call in (fsio.fsync, fsio.fsync_dir):
+        with pytest.raises(OSError):
+            call(folder)
+    assert tried == [folder, folder]
+
+
 def test_hooks_see_every_call(tmp_path: Path, folder: int) -> None:
     with hooked(plain) as calls:
         fsio.close(fsio.create_file(folder, "a"))
