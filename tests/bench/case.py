@@ -62,6 +62,8 @@ class Line(NamedTuple):
     limit: float | None
     verdict: str
     """`ok`, `OVER`, `shown`, or `skipped: why`."""
+    at_least: bool = False
+    """The limit is the smallest value."""
 
     def __str__(self) -> str:
         if self.value is None:
@@ -102,7 +104,7 @@ def settle(name: str, case: Case) -> Line:
     verdict = "shown" if case.limit is None else "ok" if within(case, best.value) else "OVER"
     return Line(
         name, case.what, case.size, best.ours, best.yardstick, best.value, best.low, best.high, case.unit, case.limit,
-        verdict,
+        verdict, case.at_least,
     )  # fmt: skip
 
 

@@ -140,3 +140,21 @@ def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         program.main(["flight"])
     assert "no measurement flight" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "at_least", "slack", "expected"),
+    [
+        (1.4, 1.3, False, 1.0, True),
+        (1.4, 1.3, False, 1.5, False),
+        (2.0, 1.3, False, 1.5, True),
+        (1.0, 0.0, False, 9.0, True),
+        (80.0, 100.0, True, 1.5, False),
+        (50.0, 100.0, True, 1.5, True),
+    ],
+)
+def test_slack_forgives_a_busy_machine(
+    value: float, limit: float, at_least: bool, slack: float, expected: bool
+) -> None:
+    line = case.Line("n", "w", "s", "", "", value, 0, 0, "x", limit, "OVER", at_least)
+    assert program.broken(line, slack) is expected
