@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Conflict, Policy, Root, Saved, Unchanged
+from memtui.engine.model import Actor, Address, Conflict, Draft, Policy, Root, Saved, Unchanged
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
 from tests.faults.injector import hooked, meddling
 from tests.faults.world import FIRST, ME, SECOND, World, at, in_history, ledger_of, open_intents, sha, stored
@@ -282,6 +282,25 @@ def test_a_version_that_lands_while_moving_between_roots_leaves_no_copy(world: W
     assert isinstance(outcome.result, Conflict)
     assert world.disk() == {"notes/a.md": NEW}
     assert {sha(OLD), sha(NEW)} <= stored(engine).keys()
+
+
+@pytest.mark.parametrize("new", [B, at("deep/b.md"), at("b.md", SECOND)], ids=str)
+def test_a_draft_goes_where_its_memory_goes(engine: Engine, new: Address) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.save_draft(Draft(A, sha(OLD), "typed", (0, 2), 1))
+    engine.rename(A, new, actor=ME)
+    assert engine.drafts() == (Draft(new, sha(OLD), "typed", (0, 2), 1),)
+    engine.undo(actor=ME)
+    assert engine.drafts() == (Draft(A, sha(OLD), "typed", (0, 2), 1),)
+
+
+def test_a_draft_that_waits_under_the_new_name_keeps_its_place(engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    theirs, mine = Draft(B, None, "not yet saved", (0, 0), 1), Draft(A, sha(OLD), "typed", (0, 2), 2)
+    for draft in (theirs, mine):
+        engine.save_draft(draft)
+    engine.rename(A, B, actor=ME)
+    assert engine.drafts() == (theirs, mine)
 
 
 def test_a_move_into_a_root_with_a_smaller_limit_is_refused_first(world: World) -> None:

@@ -210,7 +210,7 @@ class MemoryTable(Database):
             )
 
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
-        """Carry pins, uses, the seen mark and history of a renamed memory over. Call inside a transaction."""
+        """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""
         old, new = self.memory_id(uid, path), self.memory_id(new_uid, new_path)
         with self.transaction() as db:
             db.execute(
@@ -221,6 +221,8 @@ class MemoryTable(Database):
                 (old, new),
             )
             db.execute("UPDATE versions SET memory = ? WHERE memory = ?", (new, old))
+            # A draft of a new memory of that name stays, and so does this one, under the old name.
+            db.execute("UPDATE OR IGNORE drafts SET memory = ? WHERE memory = ?", (new, old))
             db.execute(
                 "UPDATE memories SET versions = (SELECT count(*) FROM versions WHERE memory = memories.id)"
                 " WHERE id IN (?, ?)",
