@@ -436,11 +436,11 @@ async def test_redoing_a_saved_merge_is_clean_again(tmp_path: Path) -> None:
 
 
 async def test_what_cannot_be_read_says_why_in_its_place(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": b"x" * 1_048_576})
+    bench = make(tmp_path, {"a.md": b"x" * 1_048_577})
     async with bench.run_test(size=(160, 24)) as pilot:
         await opened(bench, pilot)
         assert bench.editor.state is FileState.RAW
-        assert "1,048,576 bytes" in title(bench)
+        assert "1,048,577 bytes" in title(bench)
         assert "E_TOO_BIG" in said(bench)
         await pilot.press("x", "ctrl+s", "f4", "f9", "escape")
         await until(pilot, lambda: bench.left == 1)
