@@ -163,6 +163,13 @@ def test_a_pin_is_no_part_of_the_file(here: Cli, notes: Path) -> None:
     assert (notes / "bare.md").stat().st_mtime_ns == before.st_mtime_ns
 
 
+def test_what_is_not_there_cannot_be_pinned(here: Cli) -> None:
+    result = here("pin", "notes/plain.md", "notes/nowhere.md", "--json")
+    assert (result.status, result.error["code"]) == (4, "E_NOT_FOUND")
+    assert not [row for row in here("ls", "--json").items if row["pinned"]]
+    assert here("unpin", "notes/nowhere.md").status == 0
+
+
 def test_redact_clears_an_old_version_and_refuses_the_current_one(here: Cli) -> None:
     old, new = sha("token: 123\n"), sha("clean\n")
     here("create", "notes/a.md", "-", stdin=b"token: 123\n")
