@@ -165,6 +165,15 @@ def test_what_others_did_in_a_shared_folder_is_told_once(world: World) -> None:
         assert engine.changes() == ()
 
 
+def test_the_audit_tells_of_a_root_that_is_not_in_use_by_its_folder(world: World) -> None:
+    with world.engine() as engine:
+        engine.create(A, OLD, actor=ME)
+        engine.rename(A, at("a.md", SECOND), actor=ME)
+    with Engine.open([world.roots[1]], state_dir=str(world.state)) as engine:
+        told = {str(record.address) for record in engine.audit()}
+    assert told == {f"{world.folder()}/a.md", f"{SECOND}/a.md"}
+
+
 def test_the_root_itself_may_be_reached_through_a_link(world: World, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(world.folder())
     with Engine.open([Root(FIRST, str(tmp_path / "link"))], state_dir=str(world.state)) as engine:

@@ -247,7 +247,7 @@ class AuditTable(VersionTable):
         """Audit records, newest first.
 
         Args:
-            names: root ids by ledger id; other roots are shown by number.
+            names: root ids by ledger id; other roots are shown by their folder.
             actor: only this actor's.
             since: only from this time on, in milliseconds.
             memory: only this memory's, as (root, path).
@@ -271,7 +271,9 @@ class AuditTable(VersionTable):
             f" WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
             (*values, limit),
         )
-        return tuple(_audit_record(row, names) for row in rows)
+        folders = {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots")}
+        every = {**folders, **names}
+        return tuple(_audit_record(row, every) for row in rows)
 
     def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
         """Deleted memories whose last text is still stored, newest first; see `audit_records` for `names`."""
@@ -349,8 +351,8 @@ def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:
     return AuditRecord(
         seq,
         str(txn) if txn is not None else "",
-        Address(names.get(root, f"root-{root}"), os.fsdecode(path)),
-        Address(names.get(new_root, f"root-{new_root}"), os.fsdecode(new_path)) if new_path is not None else None,
+        Address(names[root], os.fsdecode(path)),
+        Address(names[new_root], os.fsdecode(new_path)) if new_path is not None else None,
         actor,
         operation,
         before.hex() if before else None,
