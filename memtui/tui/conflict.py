@@ -347,6 +347,7 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         beside = not self._stacked and width >= view.SIDE_BY_SIDE
         hunks = bool(session.hunks)
         title = view.hunk_title(session, index) if hunks else "both sides say the same"
+        title = title.replace("AGENT", self.parties.agent_name)
         loud = hunks and session.is_open(index) and session.chunks[index].kind == CONFLICT
         self.query_one("#conflict-title", Lines).set_lines(_rule(title, width, "conflict" if loud else "heading"))
         lines: list[Line] = view.hunk_lines(session, index, self.parties, inner, beside=beside) if hunks else []
@@ -381,11 +382,19 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         here = in_room("conflict", actions=self.table)
         shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)
         shown[-1:-1] = [action for action in self.table if action.id == "help"]
-        keys = _keys_line([(shown_key(action.keys[0]), action.label) for action in shown], self.size.width)
+        names = {action.id: (shown_key(action.keys[0]), action.label) for action in shown}
+        for id_ in ("next_open", "undo_decision"):  # help has them; saving and the way out come first
+            if len(_words(list(names.values()))) > self.size.width:
+                names.pop(id_, None)
+        keys = _keys_line(list(names.values()), self.size.width)
         if self.editing:
             keys = _keys_line([("ctrl+s", "take this text"), ("esc", "drop it")], self.size.width)
         style = self._level if self._said else "conflict" if self.session.open else "good"
         self.query_one("#conflict-foot", Lines).set_lines([(kept, "description")], [(f" {words}", style)], keys)
+
+
+def _words(keys: list[tuple[str, str]]) -> str:
+    return "".join(f" {key} {does} " for key, does in keys)
 
 
 def _keys_line(keys: list[tuple[str, str]], width: int) -> list[Run]:

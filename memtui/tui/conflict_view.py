@@ -14,6 +14,7 @@ from memtui.curation.diff import ADDED, REMOVED, SAME, LineChange, Span, line_ch
 from memtui.curation.merge import BASE, BOTH, BOTH_EQUAL, BOTH_THEIRS_FIRST, CONFLICT, THEIRS, YOURS, Lines
 from memtui.curation.merge import SAME as UNCHANGED
 from memtui.safe_text import cell_width, visible
+from memtui.tui.bars import end_of_line
 from memtui.tui.cells import Run
 from memtui.tui.lines import Line
 from memtui.tui.merge_session import CHOICES, MergeSession
@@ -44,7 +45,8 @@ def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run
     """Say what is in conflict, how much is open, and who the sides are."""
     counts = session.counts
     right = f"{counts.open} open, {counts.merged} merged "
-    left = f" CONFLICT {visible(parties.address)}"
+    lead = " CONFLICT "
+    left = lead + end_of_line(parties.address, max(width - len(lead) - len(right) - 1, 12))
     pad = " " * max(width - cell_width(left) - len(right), 1)
     sides: list[Run] = [
         (" BASE ", "strong"), (parties.base, "description"),

@@ -60,7 +60,7 @@ def help_page(section: str, table: Iterable[Action], width: int, pane: str = "",
 
 
 def _entry(key: str, text: str, room: int, width: int) -> list[PageLine]:
-    parts = fold(visible(text), max(width - room - 1, 12))
-    lead = visible(key)
-    first = PageLine(((f"{lead:<{room - 1}} ", "key"), (parts[0], "name")))
-    return [first, *(PageLine(((" " * room, "dim"), (part, "name"))) for part in parts[1:])]
+    parts = fold(visible(text), max(width - room - 2, 12))
+    lead = f" {visible(key):<{room - 1}} "
+    first = PageLine(((lead, "key"), (parts[0], "name")))
+    return [first, *(PageLine(((" " * len(lead), "dim"), (part, "name"))) for part in parts[1:])]

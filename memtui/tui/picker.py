@@ -171,8 +171,9 @@ class PickScreen(KeyedScreen[None]):
         if self._said:
             return [self._said]
         actions = [action for action in in_room("picker", actions=self.table) if action.id in self.content.does]
-        end = [action for action in self.table if action.id in ("back", "preview_down", "preview_up")]
-        return [bars.footer(actions, width, end=end[::-1])]
+        by_id = {action.id: action for action in self.table}
+        end = [by_id[id_] for id_ in ("preview_down", "preview_up", "back")]
+        return [bars.footer(actions, width, end=end)]
 
     def say(self, text: str, level: str = "name") -> None:
         """Show one line at the bottom until the next key."""

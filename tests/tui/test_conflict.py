@@ -454,6 +454,24 @@ async def test_the_question_about_a_deleted_memory_has_help_too(tmp_path: Path) 
         await until(pilot, lambda: isinstance(bench.screen, GoneScreen))
 
 
+@pytest.mark.parametrize(("columns", "all_keys"), [(80, False), (120, True)])
+async def test_counts_and_the_keys_that_save_and_leave_are_seen_at_every_width(
+    tmp_path: Path, columns: int, all_keys: bool
+) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(columns, 40)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        screen.parties = screen.parties._replace(address=f"notes/{'a-long-folder/' * 9}a.md", agent_name="DISK")
+        screen.draw()
+        await pilot.press("a")
+        await until(pilot, lambda: "-> DISK" in text_of(screen, "#conflict-title"))
+        header, foot = text_of(screen, "#conflict-header"), text_of(screen, "#conflict-foot")
+        assert "a-long-folder/a.md " in header
+        assert "0 open, 1 merged" in header
+        assert all(words in foot for words in ("ctrl+s write", "? help", "esc later"))
+        assert ("n next" in foot) is all_keys
+
+
 def shown_text(bench: Bench) -> str:
     strips = bench.screen._compositor.render_strips(bench.size)
     return " ".join(" ".join(strip.text for strip in strips).split())
