@@ -270,18 +270,15 @@ class Changer:
                 if isinstance(made, Unchanged):
                     raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
                 try:
-                    gone = files.remove(here, address, found.sha, job._replace(operation="deleted"))
+                    gone = files.remove(
+                        here, address, found.sha, job._replace(operation="deleted"), moved_to=(there.uid, new.path)
+                    )
                 except MemtuiError:
                     self._uncarry(there, new, found.sha, job)
                     raise
                 if isinstance(gone, Conflict):
                     self._uncarry(there, new, found.sha, job)
                     return gone
-                with self._ledger.transaction():
-                    self._ledger.follow(here.uid, address.path, there.uid, new.path)
-                    self._ledger.set_current(
-                        there.uid, new.path, found.sha, actor=job.actor.name, at=self._ledger.clock()
-                    )
                 return Saved(new, found.sha, found.sha, str(job.txn.id))
             finally:
                 fsio.close(found.handle)

@@ -183,7 +183,9 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
         return Saved(address, sha, None, str(job.txn.id))
 
 
-def remove(site: Site, address: Address, expected: str | None, job: Job) -> Saved | Conflict:
+def remove(
+    site: Site, address: Address, expected: str | None, job: Job, *, moved_to: tuple[int, str] | None = None
+) -> Saved | Conflict:
     """Take a name away if it still has the expected version; the text stays in the ledger.
 
     Args:
@@ -191,6 +193,7 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
         address: the memory.
         expected: the sha-256 it must have; None for whatever it has now.
         job: what the change belongs to.
+        moved_to: where the memory is now, as (root, path), when this ends a move to another root.
 
     Returns:
         `Saved` whose `before` is the removed version and whose `sha256` repeats it.
@@ -211,7 +214,7 @@ def remove(site: Site, address: Address, expected: str | None, job: Job) -> Save
             displaced = _take_off(spot, temp, found)
             if isinstance(displaced, Lost):
                 return _lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
-            _conclude(site, seq, address.path, None, job)
+            _conclude(site, seq, address.path, None, job, moved_to)
             _watch(spot, displaced, None, job)
             return Saved(address, found.sha, found.sha, str(job.txn.id))
         finally:
@@ -305,16 +308,30 @@ def refuse(
     return Conflict(address, current, expected, yours, str(job.txn.id))
 
 
-def finish(site: Site, seq: int, path: str, sha: str | None, job: Job) -> None:
-    """Give a change its end in the ledger: audit, history, current version, seen mark."""
-    name = job.actor.name
-    site.ledger.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=is_person(name))
+def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> None:
+    """Give a change its end in the ledger: audit, history, current version, seen mark.
+
+    Args:
+        site: the locked root.
+        seq: the audit record.
+        path: the memory.
+        sha: what is under the name now; None for nothing.
+        job: what the change belongs to.
+        moved_to: where pins, uses and history go when the memory was moved to another root, as (root, path).
+    """
+    name, ledger = job.actor.name, site.ledger
+    with ledger.transaction(durable=False):
+        if moved_to is not None:
+            ledger.follow(site.uid, path, *moved_to)
+        ledger.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=is_person(name))
 
 
-def _conclude(site: Site, seq: int, path: str, sha: str | None, job: Job) -> None:
+def _conclude(
+    site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to: tuple[int, str] | None = None
+) -> None:
     """As `finish`, for what is on disk: when the ledger cannot be told now, recovery does it from the intent."""
     with contextlib.suppress(StorageError, BusyError):
-        finish(site, seq, path, sha, job)
+        finish(site, seq, path, sha, job, moved_to)
 
 
 def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:

@@ -104,7 +104,8 @@ def _remove(spot: Spot, intent: Intent, temp: str) -> None:
         commit.let_go(spot, temp, (left.sha,))
     fsio.fsync_dir(spot.folder)
     if happened:
-        files.finish(spot.site, intent.seq, intent.path, None, _job(intent))
+        moved_to = spot.site.ledger.moved_to(intent)
+        files.finish(spot.site, intent.seq, intent.path, None, _job(intent), moved_to)
     else:
         files.abort(spot.site, intent.seq, intent.path, None, _STOPPED)
 

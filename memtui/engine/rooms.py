@@ -134,7 +134,7 @@ class Rooms:
                         "late-write",
                         text,
                         displaced.address,
-                        base=displaced.before,
+                        base=displaced.before or None,
                         yours=displaced.ours,
                         theirs=theirs,
                         at=self.clock(),

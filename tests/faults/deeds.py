@@ -65,6 +65,11 @@ def delete(engine: Engine) -> object:
     return whole(engine.delete([at("a.md")], actor=ME))
 
 
+def pin(engine: Engine) -> object:
+    """Pin what will be moved."""
+    return engine.set_pinned([at(MANY[0])], pinned=True, actor=ME)
+
+
 def across(engine: Engine) -> object:
     """Move memories to the other root."""
     return whole(engine.move([(at(path), at(path, SECOND)) for path in MANY[:2]], actor=ME))
@@ -104,7 +109,7 @@ DEEDS = (
         _many,
         lambda engine: whole(engine.move([(at(path), at("to/" + path)) for path in MANY], actor=ME)),
     ),
-    Deed("move between roots", _many, across),
+    Deed("move between roots", _then(_many, pin), across),
     Deed("restore", _then(_one, delete), lambda engine: engine.restore(at("a.md"), actor=ME)),
     Deed(
         "restore a version",
@@ -113,7 +118,7 @@ DEEDS = (
     ),
     Deed("undo a save", _then(_one, save), undo),
     Deed("undo a deletion", _then(_one, delete), undo),
-    Deed("undo a move between roots", _then(_many, across), undo),
+    Deed("undo a move between roots", _then(_many, pin, across), undo),
     Deed("redo a save", _then(_one, save, undo), redo),
 )
 

@@ -69,13 +69,20 @@ def _look(
 def _disagreements(engine: Engine, disk: State) -> list[tuple[str, str]]:
     ledger = ledger_of(engine)
     found = []
+    pinned = 0
     for root in engine.roots:
         for path, record in ledger.records(engine._rooms.roots.uid(root)).items():
             data = disk.get(f"{root.id}/{path}")
+            pinned += record.pinned and data is not None
+            if record.sha256 is None and not record.versions:
+                continue  # pinned, and never recorded yet
             if record.sha256 != (sha(data) if data is not None else None):
                 found.append(("disagreement", f"{root.id}/{path} on disk and in the ledger"))
             if record.sha256 is not None and ledger.blob(record.sha256) is None:
                 found.append(("disagreement", f"{root.id}/{path} is current and its text is not stored"))
+    wanted = ledger.row("SELECT count(*) FROM audit WHERE operation = 'pin' AND state = 'done'") or (0,)
+    if pinned < wanted[0]:
+        found.append(("unpinned", f"{pinned} pinned memories on disk instead of {wanted[0]}"))
     return found
 
 

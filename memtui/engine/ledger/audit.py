@@ -1,7 +1,7 @@
 """Transactions, their audit records and the drafts: what was meant, how it ended, and what can be taken back."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from memtui.digest import sha256_hex
 from memtui.engine.ledger.database import Row
@@ -52,6 +52,12 @@ class Transaction(NamedTuple):
 class AuditTable(VersionTable):
     """Transactions, audit, drafts."""
 
+    def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
+        """See `Database`."""
+        super().__init__(state_dir, clock=clock, read_only=read_only)
+        self.unended: dict[int, set[int]] = {}
+        """By root, the intents this process wrote and gave no end yet: what it began, and what it could not finish."""
+
     def begin(self, operation: str, *, actor: str, label: str, kind: str = "do", reverses: int | None = None) -> int:
         """Open a transaction, the unit of undo; returns its id."""
         with self.transaction(durable=False) as db:
@@ -100,6 +106,8 @@ class AuditTable(VersionTable):
                 ),
             )
             number = db.last_insert_rowid()
+            if state == "intent":
+                self.unended.setdefault(uid, set()).add(number)
             if state == "done":
                 db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
             return number
@@ -120,6 +128,8 @@ class AuditTable(VersionTable):
             )
             if state == "done":
                 db.execute("UPDATE txns SET effective = 1 WHERE id = (SELECT txn FROM audit WHERE seq = ?)", (seq,))
+        for seqs in self.unended.values():
+            seqs.discard(seq)
 
     def conclude(self, seq: int, txn: int, uid: int, path: str, sha: str | None, *, actor: str, seen: bool) -> None:
         """End an intent as done and remember what is under the name now; see `end`.
@@ -142,6 +152,7 @@ class AuditTable(VersionTable):
                 " WHERE root = ?5 AND path = ?6",
                 (key, actor, self.clock(), int(seen), uid, os.fsencode(path)),
             )
+        self.unended.get(uid, set()).discard(seq)
 
     def open_intents(self, uid: int) -> list[Intent]:
         """Intents of a root without an end. Under the root's lock they are a dead process's."""
@@ -166,6 +177,16 @@ class AuditTable(VersionTable):
                 (uid,),
             )
         ]
+
+    def moved_to(self, intent: Intent) -> tuple[int, str] | None:
+        """Where the memory of a deletion is now, as (root, path), when that deletion ended a move to another root."""
+        found = self.row(
+            "SELECT a.root, a.path FROM audit a JOIN txns t ON t.id = a.txn WHERE a.txn = ? AND t.operation = 'rename'"
+            " AND a.state = 'done' AND a.before IS NULL AND a.after = ? AND a.root != ? AND a.seq < ?"
+            " ORDER BY a.seq DESC LIMIT 1",
+            (intent.txn, bytes.fromhex(intent.before or ""), intent.uid, intent.seq),
+        )
+        return None if found is None else (found[0], os.fsdecode(found[1]))
 
     def roots_with_intents(self) -> list[int]:
         """Roots that have intents without an end."""
