@@ -12,6 +12,9 @@ from contextlib import contextmanager, suppress
 from memtui.engine import fsio, paths
 from memtui.errors import BusyError
 
+_NAME, _TOKEN = 184, 16
+"""What a lock file holds: who holds the lock, or held it last, and the sign of that one's `RootLock`; in bytes."""
+
 
 class RootLock:
     """The lock of one root; safe to share between threads."""
@@ -24,6 +27,9 @@ class RootLock:
             name: unique for the root.
         """
         self.name = name
+        self.unshared = False
+        """While it is held: whether nobody else has held it since this one did."""
+        self._token = os.urandom(_TOKEN // 2).hex().encode()
         self._directory = directory
         self._path = os.path.join(directory, name)
         self._threads = threading.RLock()
@@ -83,11 +89,13 @@ class RootLock:
             self._drop()
         raise self._busy(wait, "somebody who keeps replacing the lock file")
 
-    @staticmethod
-    def _sign(handle: int, who: str) -> None:
+    def _sign(self, handle: int, who: str) -> None:
         name = f"{os.getpid()} {who}".encode("utf-8", "replace")
+        self.unshared = False
         with suppress(OSError):  # a full disk, say: whoever waits for us does without our name
-            os.pwrite(handle, name[:200].ljust(200), 0)
+            before = os.pread(handle, _TOKEN, _NAME)
+            os.pwrite(handle, name[:_NAME].ljust(_NAME) + self._token, 0)
+            self.unshared = before == self._token
 
     def _release(self) -> None:
         if self._handle is None:
@@ -150,7 +158,7 @@ class RootLock:
     def _holder(self) -> str:
         try:
             with open(self._path, "rb") as lock_file:
-                pid, _, who = lock_file.read(200).decode("utf-8", "replace").strip().partition(" ")
+                pid, _, who = lock_file.read(_NAME).decode("utf-8", "replace").strip().partition(" ")
         except OSError:
             return "another process"
         return f"{who or 'another process'} (process {pid})" if pid.isdigit() else "another process"

@@ -65,6 +65,8 @@ class Roots:
         self._generation = 0
         self._locks: dict[tuple[str, tuple[int, int]], RootLock] = {}
         """By path and identity of the folder: working out the name anew costs a look at every folder above."""
+        self._tidy: set[tuple[int, int]] = set()
+        """Roots, by generation and id in the ledger, in which the last change by this process came to its end."""
         self.problems: dict[str, list[Problem]] = {}
         self.add(roots)
 
@@ -219,10 +221,18 @@ class Roots:
         with lock.held(wait=self._wait, who=actor.name):
             handle.check()
             site = self._site(handle, uid)
-            tidied = recovery.recover(site)
-            if tidied:
-                self._on_recovered(root, tidied)
+            key, ledger = (self._generation, uid), site.ledger
+            if not (lock.unshared and key in self._tidy):
+                tidied = recovery.recover(site)
+                ledger.unended.pop(uid, None)
+                if tidied:
+                    self._on_recovered(root, tidied)
+            # Not while this runs, nor when anything fails: what it began may have no end then.
+            self._tidy.discard(key)
+            failed = ledger.failed
             yield site
+            if ledger.failed == failed and not ledger.unended.get(uid):
+                self._tidy.add(key)
 
     def _lock_named(self, name: str) -> "RootLock":
         """The one lock of this name: two paths may lead to one folder."""

@@ -41,6 +41,14 @@ def test_a_held_lock_is_refused_with_the_holder_s_name(lock: RootLock, other: Ro
         pass
 
 
+def test_a_lock_knows_whether_somebody_else_held_it(lock: RootLock, other: RootLock) -> None:
+    seen = []
+    for one in (lock, lock, other, lock, lock, other, other):
+        with one.held(wait=1, who="cli"), one.held(wait=1, who="cli"):
+            seen.append(one.unshared)
+    assert seen == [False, True, False, False, True, False, True]
+
+
 def test_a_waiter_gets_the_lock_when_it_is_given_back(lock: RootLock, other: RootLock) -> None:
     got = threading.Event()
     waiting = threading.Event()

@@ -1,9 +1,11 @@
 """What a dead process left, case by case: the disk says how far it came, and no text goes with what is tidied up."""
 
+import errno
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from memtui.engine.model import Changes, Notice
 from memtui.errors import MemtuiError
 from tests.faults import children
 from tests.faults.injector import failing, hooked
-from tests.faults.world import FIRST, ME, World, at, in_history, ledger_of, open_intents, sha, stored
+from tests.faults.world import FIRST, ME, World, at, in_history, ledger_of, new_world, open_intents, sha, stored
 
 A = at("a.md")
 OLD, NEW, THEIRS = b"old\n", b"old\nand new\n", b"theirs\n"
@@ -360,3 +362,45 @@ def test_a_living_process_s_change_is_not_taken_for_a_dead_one_s(world: World, e
         assert caught.value.code == "E_LOCKED"
         assert len(open_intents(other)) == 1
     assert (world.folder() / "a.md").read_bytes() == OLD
+
+
+def test_a_running_engine_tidies_up_what_died_between_two_of_its_changes(tmp_path: Path) -> None:
+    world = new_world(tmp_path)
+    (world.folder() / "a.md").write_bytes(OLD)
+    told: list[Changes] = []
+    with world.engine() as engine:
+        engine.subscribe(told.append)
+        engine.create(at("b.md"), "one", actor=ME)
+        engine.create(at("c.md"), "two", actor=ME)
+        with world.engine() as other:
+            root = other.find_root(FIRST)
+            ledger = ledger_of(other)
+            with other._rooms.roots.site(root, ME) as site:
+                txn = ledger.begin("save", actor="cli", label="save")
+                ledger.intend(
+                    txn, site.uid, "a.md", actor="cli", operation="modified", before=sha(OLD), after=sha(NEW), temp=TEMP
+                )
+        assert len(open_intents(engine)) == 1
+        engine.create(at("d.md"), "three", actor=ME)
+        assert not open_intents(engine)
+    assert [notice.kind for changes in told for notice in changes.notices] == ["recovered"]
+
+
+def _no_clean_up(_: int, name: str, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Neither the swap nor the removal of what it should have swapped in is possible."""
+    if name in ("exchange", "unlink"):
+        raise OSError(errno.EIO, "no")
+    return call(*arguments)
+
+
+def test_a_running_engine_tidies_up_after_its_own_failure(tmp_path: Path) -> None:
+    world = new_world(tmp_path)
+    with world.engine() as engine:
+        engine.create(at("a.md"), OLD, actor=ME)
+        engine.create(at("b.md"), OLD, actor=ME)
+        with hooked(_no_clean_up), suppress(MemtuiError):
+            engine.save(at("a.md"), NEW, expected_sha256=sha(OLD), actor=ME)
+        assert len(open_intents(engine)) == 1
+        engine.save(at("b.md"), NEW, expected_sha256=sha(OLD), actor=ME)
+        assert not open_intents(engine)
+    assert not world.strays()

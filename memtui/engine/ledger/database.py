@@ -60,6 +60,8 @@ class Database:
         self._durable: bool | None = None
         self.written = False
         """Whether this process committed anything."""
+        self.failed = 0
+        """How many transactions did not happen."""
 
     # --- use
 
@@ -103,6 +105,7 @@ class Database:
             database.execute("COMMIT")
             self.written = True
         except BaseException:
+            self.failed += 1
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise
