@@ -31,6 +31,9 @@ class Viewing:
         self._on_top: PickScreen | None = None
 
     def _open(self, content: Content) -> None:
+        """Put a list on top, unless there is one: a key pressed twice before its rows are read opens one list."""
+        if self._on_top is not None:
+            return
         top = PickScreen(content, self._screen.table, plain=self._screen.facts.ascii)
         self._on_top = top
 

@@ -223,6 +223,15 @@ async def test_a_scope_keeps_its_name() -> None:
         await screen.until_text("A scope or root keeps its name")
 
 
+async def test_a_list_asked_for_twice_opens_once() -> None:
+    async with shown() as screen:
+        for _ in range(3):
+            screen.browser.commands.run("messages")
+        await screen.until_text("Messages")
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+
+
 async def test_restoring_a_version() -> None:
     async with shown() as screen:
         screen.engine.outside(str(AUTH), "changed by an agent\n")
