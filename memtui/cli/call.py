@@ -150,12 +150,17 @@ class Call:
         """Refuse to draw where nobody can see it.
 
         Raises:
-            UsageError: input or output is not a terminal, or JSON is asked for.
+            UsageError: input or output is not a terminal that can be drawn on, or JSON is asked for.
         """
         if self.out.json or not self.out.interactive:
             raise UsageError(
                 "The workbench needs a terminal.",
                 hint="Run memtui in a terminal, or use a verb: memtui --help lists them.",
+            )
+        if self.settings.terminal.name == "dumb":
+            raise UsageError(
+                "TERM is dumb, so this terminal cannot be drawn on.",
+                hint="Run memtui in a real terminal, such as xterm-256color, or use a verb: memtui --help lists them.",
             )
 
     def close(self) -> None:

@@ -44,6 +44,16 @@ def test_bare_memtui_opens_the_workbench(cli: Cli, workbench: FakeWorkbench) -> 
     assert (session.options.read_only, session.options.calm, session.options.ascii) == (True, True, False)
 
 
+def test_the_workbench_is_not_drawn_on_a_dumb_terminal(
+    cli: Cli, workbench: FakeWorkbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    result = cli(terminal=True)
+    assert result.status == 2
+    assert "TERM is dumb" in result.err
+    assert workbench.opened == []
+
+
 def test_the_workbench_needs_a_terminal(cli: Cli, workbench: FakeWorkbench) -> None:
     assert cli().status == 2
     assert cli("--json").error["code"] == "E_USAGE"
