@@ -23,6 +23,7 @@ NAMES = {
     "watch": "watches",
     "start": "starts",
     "screen": "screens",
+    "load": "loads",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 
