@@ -246,6 +246,14 @@ class Forest:
         """Whether some memories are held back."""
         return bool(self.words or self.only)
 
+    def meant(self, node: Node) -> tuple[Address, ...]:
+        """Return the memories at or below a row that pass the filter: nobody means what they do not see."""
+        return tuple(
+            leaf.memory.address
+            for leaf in node.memories()
+            if leaf.memory is not None and (not self.filtered or self._passes(leaf))
+        )
+
     def _list(self, node: Node, shown: list[Node]) -> bool:
         """Add a node and what is open below it; say whether a memory in it passes the filter."""
         if node.kind == MEMORY:

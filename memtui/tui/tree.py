@@ -79,13 +79,11 @@ how many memories are below and how many of them need you."""
         return self._anchor is not None
 
     def targets(self) -> tuple[Address, ...]:
-        """Return what an operation works on: all marks, else the cursor's memory, or every memory in its folder."""
+        """Return what an operation works on: all marks, else the cursor's memory, or what is shown of its folder."""
         if self.marks:
             return tuple(sorted(self.marks))
         node = self.current
-        if node is None:
-            return ()
-        return tuple(leaf.memory.address for leaf in node.memories() if leaf.memory is not None)
+        return self.forest.meant(node) if node is not None else ()
 
     @property
     def has_targets(self) -> bool:
@@ -231,7 +229,7 @@ how many memories are below and how many of them need you."""
         node = self.current
         if node is None:
             return
-        here = {leaf.memory.address for leaf in node.memories() if leaf.memory is not None}
+        here = set(self.forest.meant(node))
         self.set_marks(self.marks - here if here <= self.marks else self.marks | here)
         if node.kind == MEMORY:
             self.move(1)

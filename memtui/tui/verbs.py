@@ -136,6 +136,8 @@ class Verbs:
                 self._screen.say("A scope or root keeps its name; mark memories to move them.", "warning")
                 return
             folder = node.key[-1]
+            # A folder is renamed whole, also when a filter holds back a part of it.
+            targets = tuple(leaf.memory.address for leaf in node.memories() if leaf.memory is not None)
         start = rename_target(targets, folder)
 
         def hint(text: str) -> Line:

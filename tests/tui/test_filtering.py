@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.tui.shown import shown
+import pytest
+
+from memtui.engine.model import Address
+from tests.tui.shown import TEXTS, shown
 
 TODO = "memtui:workspace/todo.md"
 RETRY = "memtui:project/decisions/retry.md"
@@ -103,3 +106,34 @@ async def test_a_paste_into_the_line_is_text() -> None:
         await screen.press("slash")
         screen.app.post_message(events.Paste("ret\x1b[31m\nsecond"))
         await screen.until_text("/ ret[31m")
+
+
+@pytest.mark.parametrize("keys", [("d", "t"), ("space", "d", "t")])
+async def test_a_folder_means_what_is_shown_of_it(keys: tuple[str, ...]) -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("retry")
+        await screen.press("enter")
+        await screen.until_text("1 of 7")
+        await screen.press("g", "g")
+        assert screen.here == "scope/project"
+        await screen.press(*keys)
+        await screen.until_text("moved to the trash")
+        gone = set(TEXTS) - {str(address) for address in screen.engine.data}
+        assert gone == {"memtui:project/decisions/retry.md"}
+
+
+async def test_a_folder_is_renamed_whole() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("retry")
+        await screen.press("enter")
+        await screen.until_text("1 of 7")
+        await screen.press("g", "g", "j")
+        assert screen.here == "folder/memtui:project/decisions"
+        await screen.press("r", "ctrl+u")
+        await screen.type("choices")
+        await screen.until_text("moves 2 memories to memtui:project/choices/")
+        await screen.press("enter")
+        await screen.until(lambda: Address.parse("memtui:project/choices/auth.md") in screen.engine.data)
+        assert Address.parse("memtui:project/choices/retry.md") in screen.engine.data
