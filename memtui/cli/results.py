@@ -80,6 +80,8 @@ def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> i
     else:
         for value in values_:
             _lines(out, value)
+            if value.left:
+                out.say(value.left)
         for error in failures:
             out.error(error)
     return outcomes.exit_code(failures[0]) if failures else outcomes.DONE

@@ -324,6 +324,8 @@ class Done(NamedTuple):
     outcomes: tuple[Outcome, ...]
     label: str = ""
     """For people: `delete 3 memories`."""
+    left: str = ""
+    """For undo and redo: what was done later in folders that are not open here, and so was left alone; one sentence."""
 
 
 class AuditRecord(NamedTuple):

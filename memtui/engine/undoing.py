@@ -1,5 +1,7 @@
 """Undo and redo: the inverse of each step of a transaction, applied only where the disk still is as it was left."""
 
+from collections.abc import Collection
+
 from memtui.engine import files
 from memtui.engine.changing import Changer, Publish
 from memtui.engine.commit import Site
@@ -35,9 +37,12 @@ class Undoer:
         self._roots.recover()  # what a dead process had done but not recorded can be taken back too
         names = self._roots.names()
         what = self._ledger.undoable(names) if kind == "undo" else self._ledger.redoable(names)
+        left = self._left(kind, names, what.id if what is not None else 0)
         if what is None:
             raise NotFoundError(
-                f"There is nothing to {kind}.", code="E_NOTHING_TO_UNDO", hint="`memtui log` shows what was done."
+                f"There is nothing to {kind} in the folders that are open here.",
+                code="E_NOTHING_TO_UNDO",
+                hint=left or "`memtui log` shows what was done.",
             )
         label = what.label.removeprefix("undo ").removeprefix("redo ")
         txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
@@ -53,7 +58,15 @@ class Undoer:
             # A step that cannot be taken back stays reported; trying it for ever would block everything below it. A
             # disk or a lock that was in the way may be free the next time.
             self._ledger.mark_undone(what.id)
-        return Done(str(number), kind, tuple(outcomes), label)
+        return Done(str(number), kind, tuple(outcomes), label, left)
+
+    def _left(self, kind: str, uids: Collection[int], after: int) -> str:
+        """Say what is newer but out of reach, so that nobody takes an older change for it."""
+        newer = self._ledger.elsewhere(uids, kind, after)
+        if newer is None:
+            return ""
+        what, folder = newer
+        return f"Newer, and left alone: {what}, in {folder}, which is not open here; --root NAME={folder} opens it."
 
     def _inverse(
         self, step: Step, moved_from: Step | None, address: Address, names: dict[int, str], txn: Txn, actor: Actor

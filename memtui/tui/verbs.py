@@ -236,7 +236,7 @@ class Verbs:
             )
             return
         other = "U does it again" if verb == "Undid" else "u takes it back"
-        self._screen.say(f"{verb}: {label}. {other}.", "good")
+        self._screen.say(f"{verb}: {label}. {done.left or other + '.'}", "warning" if done.left else "good")
 
 
 def _addresses(done: Done) -> set[Address]:

@@ -221,6 +221,7 @@ def done(value: Done) -> Json:
         "txn": value.txn,
         "operation": value.operation,
         "label": value.label,
+        "left": value.left,
         "items": [outcome(each) for each in value.outcomes],
         "truncated": False,
     }

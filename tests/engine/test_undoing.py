@@ -1,11 +1,12 @@
 """Undo and redo: every change, across restarts, and only where the disk still is as it was left."""
 
 import errno
+from pathlib import Path
 
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Conflict, Root
+from memtui.engine.model import Address, Conflict, Root
 from memtui.errors import MemtuiError, NotFoundError
 from tests.faults.deeds import DEEDS, Deed, stage
 from tests.faults.injector import failing, hooked, plain
@@ -199,3 +200,23 @@ def test_roots_may_be_renamed_between_a_change_and_its_undo(world: World) -> Non
     with Engine.open([Root("renamed", first.path)], state_dir=str(world.state)) as engine:
         assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
     assert world.disk() == {}
+
+
+def test_a_newer_change_in_a_folder_that_is_not_open_is_named(tmp_path: Path) -> None:
+    folders = [Root(name, str(tmp_path / name)) for name in ("here", "there")]
+    state = str(tmp_path / "state")
+    with Engine.open(folders, state_dir=state) as engine:
+        engine.create(Address("here", "a.md"), "a\n", actor=ME)
+        engine.create(Address("there", "b.md"), "b\n", actor=ME)
+    with Engine.open(folders[:1], state_dir=state) as engine:
+        done = engine.undo(actor=ME)
+        assert [str(outcome.address) for outcome in done.outcomes] == ["here/a.md"]
+        assert "create there/b.md" in done.left
+        assert str(tmp_path / "there") in done.left
+        with pytest.raises(NotFoundError) as refused:
+            engine.undo(actor=ME)
+        assert "create there/b.md" in refused.value.hint
+    with Engine.open(folders, state_dir=state) as engine:
+        done = engine.undo(actor=ME)
+        assert [str(outcome.address) for outcome in done.outcomes] == ["there/b.md"]
+        assert not done.left
