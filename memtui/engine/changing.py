@@ -269,25 +269,19 @@ class Changer:
                 )
                 if isinstance(made, Unchanged):
                     raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
+                gone: Saved | Conflict | None = None
                 try:
                     gone = files.remove(
                         here, address, found.sha, job._replace(operation="deleted"), moved_to=(there.uid, new.path)
                     )
-                except MemtuiError:
-                    self._uncarry(there, new, found.sha, job)
-                    raise
+                finally:
+                    if not isinstance(gone, Saved):
+                        _uncarry(here, address, there, new, found.sha, job)
                 if isinstance(gone, Conflict):
-                    self._uncarry(there, new, found.sha, job)
                     return gone
                 return Saved(new, found.sha, found.sha, str(job.txn.id))
             finally:
                 fsio.close(found.handle)
-
-    @staticmethod
-    def _uncarry(there: Site, new: Address, sha: str, job: Job) -> None:
-        """Take a copy away again whose original could not be removed; one that cannot be, is only a duplicate."""
-        with suppress(MemtuiError):
-            files.remove(there, new, sha, job._replace(operation="deleted"))
 
     def set_pinned(self, addresses: Iterable[Address], pinned: bool, actor: Actor) -> Done:
         """See `Engine.set_pinned`."""
@@ -337,6 +331,14 @@ class Changer:
         old: Address | None,
     ) -> Change:
         return Change(address, kind, actor.name, before, after, self._ledger.clock(), old)
+
+
+def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, job: Job) -> None:
+    """Take a copy away again whose original is still there; one that cannot be taken away is only a duplicate."""
+    with suppress(MemtuiError):
+        found = wholefile.read(here.handle, paths.split(address.path), address)
+        fsio.close(found.handle)
+        files.remove(there, new, sha, job._replace(operation="deleted"))
 
 
 def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bool) -> Saved | Unchanged | Conflict:

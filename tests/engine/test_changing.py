@@ -1,5 +1,6 @@
 """The rules of every change, and what holds when a part of it fails: one undo step, and nothing half done."""
 
+import errno
 import os
 import threading
 from collections.abc import Callable
@@ -10,7 +11,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Draft, Policy, Root, Saved, Unchanged
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
-from tests.faults.injector import hooked, meddling
+from tests.faults.injector import failing, hooked, meddling
 from tests.faults.world import FIRST, ME, SECOND, World, at, in_history, ledger_of, open_intents, sha, stored
 
 A, B = at("a.md"), at("b.md")
@@ -301,6 +302,20 @@ def test_a_draft_that_waits_under_the_new_name_keeps_its_place(engine: Engine) -
         engine.save_draft(draft)
     engine.rename(A, B, actor=ME)
     assert engine.drafts() == (theirs, mine)
+
+
+@pytest.mark.parametrize("number", range(1, 90))
+def test_a_move_between_roots_that_fails_leaves_the_memory_somewhere(world: World, engine: Engine, number: int) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.set_pinned([A], pinned=True, actor=ME)
+    there = at("a.md", SECOND)
+    with hooked(failing(number, errno.EIO)):
+        (outcome,) = engine.move([(A, there)], actor=ME).outcomes
+    assert outcome.ok or outcome.error is not None
+    engine.recover()
+    assert set(world.disk().values()) == {OLD}
+    if list(world.disk()) == ["other/a.md"]:
+        assert engine.memory(there).pinned
 
 
 def test_a_move_into_a_root_with_a_smaller_limit_is_refused_first(world: World) -> None:
