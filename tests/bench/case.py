@@ -88,16 +88,8 @@ def duration(seconds: float) -> str:
     return f"{number(seconds * 1000)} ms" if seconds < 1 else f"{seconds:,.2f} s"
 
 
-def settle(name: str, case: Case, *, slack: float = 1.0) -> Line:
-    """Take a case until it is within its limit, at most `TRIES` times, and keep the best try.
-
-    Args:
-        name: the measurement it belongs to.
-        case: what is measured.
-        slack: how often the limit may be taken, on a machine that does other things as well.
-    """
-    if case.limit is not None:
-        case = case._replace(limit=case.limit / slack if case.at_least else case.limit * slack)
+def settle(name: str, case: Case) -> Line:
+    """Take a case until it is within its limit, at most `TRIES` times, and keep the best try."""
     best: Figure | None = None
     try:
         for _ in range(TRIES):

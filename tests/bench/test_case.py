@@ -35,15 +35,6 @@ def test_the_best_of_three_tries_counts(tries: tuple[float, ...], at_least: bool
     assert verdict in str(line)
 
 
-@pytest.mark.parametrize(
-    ("value", "at_least", "slack", "verdict"),
-    [(3.6, False, 1.5, "ok"), (3.9, False, 1.5, "OVER"), (1.7, True, 1.5, "ok"), (1.6, True, 1.5, "OVER")],
-)
-def test_slack_widens_a_limit(value: float, at_least: bool, slack: float, verdict: str) -> None:
-    found = Case("a save", "4 KB", figures(value, value, value), 2.5, at_least=at_least)
-    assert case.settle("save", found, slack=slack).verdict == verdict
-
-
 def test_without_a_limit_one_try_is_shown() -> None:
     assert case.settle("save", Case("a save", "4 KB", figures(7.0), None)).verdict == "shown"
 
