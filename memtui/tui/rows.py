@@ -246,19 +246,11 @@ class Forest:
         """Whether some memories are held back."""
         return bool(self.words or self.only)
 
-    def meant(self, node: Node) -> tuple[Address, ...]:
-        """Return the memories at or below a row that pass the filter: nobody means what they do not see."""
-        return tuple(
-            leaf.memory.address
-            for leaf in node.memories()
-            if leaf.memory is not None and (not self.filtered or self._passes(leaf))
-        )
-
     def _list(self, node: Node, shown: list[Node]) -> bool:
         """Add a node and what is open below it; say whether a memory in it passes the filter."""
         if node.kind == MEMORY:
             if self.filtered:
-                if not self._passes(node):
+                if not self.passes(node):
                     return False
                 self._matched += 1
             shown.append(node)
@@ -278,7 +270,8 @@ class Forest:
             del shown[place + 1 :]
         return any(found)
 
-    def _passes(self, node: Node) -> bool:
+    def passes(self, node: Node) -> bool:
+        """Whether a memory is not held back."""
         signs, memory = node.signs, node.memory
         if "unseen" in self.only and not signs.unseen:
             return False

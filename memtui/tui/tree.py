@@ -83,7 +83,12 @@ how many memories are below and how many of them need you."""
         if self.marks:
             return tuple(sorted(self.marks))
         node = self.current
-        return self.forest.meant(node) if node is not None else ()
+        return self._meant(node) if node is not None else ()
+
+    def _meant(self, node: Node) -> tuple[Address, ...]:
+        """The memories at or below a row that the filter lets through: nobody means what they do not see."""
+        leaves = (leaf for leaf in node.memories() if self.forest.passes(leaf))
+        return tuple(leaf.memory.address for leaf in leaves if leaf.memory is not None)
 
     @property
     def has_targets(self) -> bool:
@@ -229,7 +234,7 @@ how many memories are below and how many of them need you."""
         node = self.current
         if node is None:
             return
-        here = set(self.forest.meant(node))
+        here = set(self._meant(node))
         self.set_marks(self.marks - here if here <= self.marks else self.marks | here)
         if node.kind == MEMORY:
             self.move(1)
