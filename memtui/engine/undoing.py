@@ -58,6 +58,8 @@ class Undoer:
             # A step that cannot be taken back stays reported; trying it for ever would block everything below it. A
             # disk or a lock that was in the way may be free the next time.
             self._ledger.mark_undone(what.id)
+            if not any(outcome.ok for outcome in outcomes):
+                left = f"It stays as it is; the next {kind} goes to the change before it."
         return Done(str(number), kind, tuple(outcomes), label, left)
 
     def _left(self, kind: str, uids: Collection[int], after: int) -> str:

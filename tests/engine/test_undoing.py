@@ -220,3 +220,13 @@ def test_a_newer_change_in_a_folder_that_is_not_open_is_named(tmp_path: Path) ->
         done = engine.undo(actor=ME)
         assert [str(outcome.address) for outcome in done.outcomes] == ["there/b.md"]
         assert not done.left
+
+
+def test_an_undo_that_found_nothing_as_it_was_left_says_what_comes_next(tmp_path: Path) -> None:
+    with Engine.open([Root("here", str(tmp_path / "here"))], state_dir=str(tmp_path / "state")) as engine:
+        engine.create(Address("here", "a.md"), "a\n", actor=ME)
+        (tmp_path / "here/a.md").write_bytes(b"by somebody else\n")
+        done = engine.undo(actor=ME)
+        assert not done.outcomes[0].ok
+        assert "the next undo goes to the change before it" in done.left
+        assert (tmp_path / "here/a.md").read_bytes() == b"by somebody else\n"
