@@ -249,3 +249,35 @@ def test_pruning_never_touches_what_is_current(later: Engine, clock: Clock) -> N
     prune(later, Retention(versions=0, days=0))
     assert in_history(later, A)
     assert ledger_of(later).blob(later.read(A).sha256) == text(0)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE blobs SET sha = id",
+        "UPDATE versions SET actor = CAST(x'ff' AS TEXT)",
+        "UPDATE audit SET path = 'text', before = 7",
+        "UPDATE audit SET path = 7",
+        "UPDATE memories SET path = 7",
+    ],
+)
+def test_a_record_that_makes_no_sense_is_said_to_be_damaged(world: World, damage: str) -> None:
+    with world.engine() as engine:
+        write_many(engine, 2)
+        engine.delete([A], actor=ME)
+        with ledger_of(engine).transaction() as db:
+            db.execute(damage)
+    (world.folder() / "b.md").write_bytes(b"b\n")
+    with world.engine() as engine:
+        for read in (
+            lambda: engine.history(A),
+            engine.audit,
+            engine.trash,
+            engine.changes,
+            lambda: engine.undo(actor=ME),
+        ):
+            try:
+                read()
+            except MemtuiError as error:
+                assert error.code in ("E_STORE_DAMAGED", "E_STORE", "E_NOTHING_TO_UNDO")  # noqa: PT017
+        assert engine.read(at("b.md")).bytes == b"b\n"

@@ -6,7 +6,6 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -75,7 +74,7 @@ def use(world: World, tally: Tally, where: str) -> tuple[str, ...]:
                 except MemtuiError as error:
                     tally.add(f"refused {error.code}")
             notices = engine.notices()
-            kept = _kept(engine)
+            kept = {data for data in memories.values() if _holds(engine, data)}
             if ledger_of(engine).mode == "normal":
                 tally.add("usable again")
     except MemtuiError as error:
@@ -108,16 +107,12 @@ def _verbs(engine: Engine) -> Iterator[Callable[[], object]]:
     yield lambda: _save_and_undo(engine)
 
 
-def _kept(engine: Engine) -> set[bytes]:
-    """Every text the ledger can give back."""
-    found = set()
+def _holds(engine: Engine, data: bytes) -> bool:
+    """Whether the ledger can give a text back."""
     try:
-        for (key,) in ledger_of(engine).rows("SELECT sha FROM blobs WHERE data NOT NULL"):
-            with suppress(MemtuiError):
-                found.add(ledger_of(engine).blob(bytes(key).hex()) or b"")
+        return ledger_of(engine).blob(sha(data)) == data
     except MemtuiError:
-        return found  # what cannot be listed is not counted on
-    return found
+        return False
 
 
 def _save_and_undo(engine: Engine) -> None:

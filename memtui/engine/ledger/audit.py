@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection
 
 from memtui.digest import sha256_hex
-from memtui.engine.ledger.database import Row
+from memtui.engine.ledger.database import Row, checked
 from memtui.engine.ledger.versions import VersionTable, pack, unpack
 from memtui.engine.model import Address, AuditRecord, Draft, TrashEntry
 from memtui.values import NamedTuple
@@ -154,6 +154,7 @@ class AuditTable(VersionTable):
             )
         self.unended.get(uid, set()).discard(seq)
 
+    @checked
     def open_intents(self, uid: int) -> list[Intent]:
         """Intents of a root without an end. Under the root's lock they are a dead process's."""
         return [
@@ -178,6 +179,7 @@ class AuditTable(VersionTable):
             )
         ]
 
+    @checked
     def moved_to(self, intent: Intent) -> tuple[int, str] | None:
         """Where the memory of a deletion is now, as (root, path), when that deletion ended a move to another root."""
         found = self.row(
@@ -192,6 +194,7 @@ class AuditTable(VersionTable):
         """Roots that have intents without an end."""
         return [uid for (uid,) in self.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'")]
 
+    @checked
     def steps(self, txn: int) -> list[Step]:
         """What a transaction really did, in order."""
         return [
@@ -266,6 +269,7 @@ class AuditTable(VersionTable):
         with self.transaction() as db:
             db.execute("UPDATE txns SET undone = 1 WHERE id = ?", (txn,))
 
+    @checked
     def latest_own(self, uid: int, path: str) -> tuple[str | None, str, int, str | None] | None:
         """The last change memtui itself made to a memory: (after, actor, at, before)."""
         found = self.row(
@@ -278,6 +282,7 @@ class AuditTable(VersionTable):
         after, actor, at, before = found
         return (after.hex() if after else None, actor, at, before.hex() if before else None)
 
+    @checked
     def audit_records(
         self,
         names: dict[int, str],
@@ -318,6 +323,7 @@ class AuditTable(VersionTable):
         every = {**folders, **names}
         return tuple(_audit_record(row, every) for row in rows)
 
+    @checked
     def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
         """Deleted memories whose last text is still stored, newest first; see `audit_records` for `names`."""
         return tuple(
@@ -353,6 +359,7 @@ class AuditTable(VersionTable):
                 ),
             )
 
+    @checked
     def drafts(self, names: dict[int, str]) -> tuple[Draft, ...]:
         """All drafts, oldest first; see `audit_records` for `names`."""
         return tuple(

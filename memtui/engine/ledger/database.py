@@ -11,7 +11,9 @@ import contextlib
 import os
 import stat
 import threading
+import zlib
 from collections.abc import Callable, Iterator
+from functools import wraps
 
 import apsw
 
@@ -22,9 +24,10 @@ from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Any
+    from typing import Any, TypeVar
 
     Row = tuple[Any, ...]
+    Reader = TypeVar("Reader", bound=Callable[..., Any])
 else:
     Row = tuple
 
@@ -367,6 +370,28 @@ class _Errors:
 _ERRORS = _Errors()
 
 
+def checked(read: Reader) -> Reader:
+    """Let a method that reads records say that one is damaged, whatever a flipped bit has made of its values."""
+
+    @wraps(read)
+    def reading(*values: Any, **options: Any) -> Any:
+        try:
+            return read(*values, **options)
+        except (AttributeError, TypeError, ValueError, zlib.error) as error:
+            raise _damaged(error) from error
+
+    return reading  # type: ignore[return-value]
+
+
+def _damaged(error: Exception) -> StorageError:
+    return StorageError(
+        f"A record in the ledger is damaged: {error}.",
+        code="E_STORE_DAMAGED",
+        unharmed="All memories on disk are as they were.",
+        hint="Run `memtui doctor`.",
+    )
+
+
 def backup_time(path: str) -> int:
     """When a backup was made, in milliseconds."""
     digits = os.path.basename(path)[len("state-") : -len(".db")]
@@ -375,12 +400,7 @@ def backup_time(path: str) -> int:
 
 def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
     if isinstance(error, UnicodeDecodeError):
-        return StorageError(
-            f"A record in the ledger is damaged: {error}.",
-            code="E_STORE_DAMAGED",
-            unharmed="All memories on disk are as they were.",
-            hint="Run `memtui doctor`.",
-        )
+        return _damaged(error)
     if isinstance(error, apsw.BusyError):
         return BusyError(
             "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
-from memtui.engine.ledger.database import Database, Row
+from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.model import Root
 from memtui.errors import BusyError, StorageError
 from memtui.values import NamedTuple
@@ -136,6 +136,7 @@ class MemoryTable(Database):
         """Whether the user accepted the root."""
         return bool((self.row("SELECT accepted FROM roots WHERE id = ?", (uid,)) or (0,))[0])
 
+    @checked
     def root_paths(self) -> dict[int, str]:
         """Where each known root was last seen."""
         return {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots")}
@@ -147,6 +148,7 @@ class MemoryTable(Database):
 
     # --- memories
 
+    @checked
     def records(self, uid: int, *, not_seen: bool = False) -> dict[str, Record]:
         """Everything known of the memories of a root, by path.
 
@@ -157,12 +159,14 @@ class MemoryTable(Database):
         sql = f"SELECT {_COLUMNS} FROM memories WHERE root = ?{' AND sha IS NOT seen_sha' if not_seen else ''}"
         return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
 
+    @checked
     def contents(self, uid: int) -> dict[str, str]:
         """The current version of each memory of a root that has one, by path."""
         sql = "SELECT path, sha FROM memories WHERE root = ? AND sha NOT NULL"
         intern = sys.intern
         return {intern(os.fsdecode(path)): intern(sha.hex()) for path, sha in self.rows(sql, (uid,))}
 
+    @checked
     def record(self, uid: int, path: str) -> Record | None:
         """What is known of one memory."""
         found = self.row(f"SELECT {_COLUMNS} FROM memories WHERE root = ? AND path = ?", (uid, os.fsencode(path)))

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 
 from memtui.digest import sha256_hex
-from memtui.engine.ledger.database import backup_time
+from memtui.engine.ledger.database import backup_time, checked
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.model import Retention, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
@@ -218,6 +218,7 @@ class VersionTable(MemoryTable):
             )
         return data
 
+    @checked
     def history(self, uid: int, path: str) -> tuple[Version, ...]:
         """The versions of a memory, newest first."""
         return tuple(
