@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from textual.message import Message
 
 from memtui.engine import now_ms
-from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory
+from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory, Notice
 from memtui.errors import InternalError, MemtuiError, NotFoundError
 from memtui.tui import messages
 from memtui.tui.lanes import Lanes
@@ -100,6 +100,7 @@ class Bridge:
                 message = messages.Failed(what, _unexpected(error), otherwise)
             if self._is_newest(latest, ticket):
                 self._post(self._app, message)
+            self._tell_of_ledger()
 
         self._lanes.submit(lane, work)
 
@@ -177,8 +178,15 @@ class Bridge:
 
     def _first_rows(self) -> None:
         self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+        self._tell_of_ledger()
         self._send_drafts()
         self._send_activity()
+
+    def _tell_of_ledger(self) -> None:
+        """Pass on what the engine has to say of its own records, such as that they were damaged and replaced."""
+        told = tuple(Notice("ledger", text) for text in self._engine.notices())
+        if told:
+            self._post(self._screen, messages.NoticesArrived(told))
 
     def _follow(self) -> None:
         self._unsubscribe = self._engine.subscribe(self._on_changes)

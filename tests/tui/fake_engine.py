@@ -70,6 +70,7 @@ class FakeEngine:
 
     def __init__(self, texts: dict[str, str] | None = None, roots: tuple[Root, ...] = ROOTS) -> None:
         self.roots = roots
+        self.told: list[str] = []
         self.now = NOW
         self.rows: dict[Address, Memory] = {}
         self.data: dict[Address, bytes] = {}
@@ -175,6 +176,11 @@ class FakeEngine:
             for root in self.roots
         )
         return Listing(tuple(self.rows[address] for address in sorted(self.rows)), False, statuses)  # noqa: FBT003
+
+    def notices(self) -> tuple[str, ...]:
+        """What is told of the ledger, once."""
+        found, self.told = tuple(self.told), []
+        return found
 
     def cached(self) -> Listing | None:
         """Give what a test put there."""

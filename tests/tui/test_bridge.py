@@ -160,6 +160,18 @@ def test_health_and_notices_are_passed_on(bridge: Bridge, box: Box, engine: Fake
     assert box.wait(messages.NoticesArrived)[0].notices[0].text == "Somebody wrote late."
 
 
+def test_what_happened_to_the_ledger_is_told_once(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    engine.told = ["The ledger was damaged; a backup took its place."]
+    bridge.run(lambda engine: engine.read(A).bytes, what="read a")
+    (message,) = box.wait(messages.NoticesArrived)
+    assert [(notice.kind, notice.text) for notice in message.notices] == [
+        ("ledger", "The ledger was damaged; a backup took its place.")
+    ]
+    bridge.run(lambda engine: engine.read(A).bytes, what="read a")
+    box.wait(messages.Finished, count=2)
+    assert len(box.of(messages.NoticesArrived)) == 1
+
+
 def test_a_failing_list_is_an_error_and_the_rest_goes_on(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
     engine.failing["list"] = StorageError("The ledger cannot be read.", code="E_STORE")
     bridge.start()
