@@ -7,16 +7,14 @@ feels every import.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import constants, screen
 
 from memtui.engine.model import Actor
-from memtui.tui import messages, paste_guard, signals, themes
+from memtui.tui import heap, messages, paste_guard, signals, themes
 from memtui.tui.actions import with_overrides
 from memtui.tui.bridge import Bridge
 from memtui.tui.browser import BrowserScreen, Facts
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from memtui.wire.session import Session
 
 CALM_FPS = 15
-M_ARENA_MAX = -8
-"""From malloc.h."""
 
 
 class MemtuiApp(SafeEnd[int]):
@@ -79,7 +75,7 @@ class MemtuiApp(SafeEnd[int]):
 
     def _painted(self) -> None:
         """The first frame is on its way: now read, watch, and let memory be tidied again."""
-        _share_one_heap()
+        heap.share()
         self.bridge.start()
         gc.enable()
         gc.collect()
@@ -150,16 +146,6 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         last_words.uninstall()
         gc.enable()
     return app.status
-
-
-def _share_one_heap() -> None:
-    """Keep glibc from giving each thread a heap of its own, which would hold on to what a first list took."""
-    if sys.platform != "linux":
-        return
-    import ctypes
-
-    with contextlib.suppress(AttributeError, OSError):  # another C library has no such call, and no such heaps
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:

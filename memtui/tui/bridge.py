@@ -15,7 +15,7 @@ from textual.message import Message
 from memtui.engine import now_ms
 from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory, Notice
 from memtui.errors import InternalError, MemtuiError, NotFoundError
-from memtui.tui import messages
+from memtui.tui import heap, messages
 from memtui.tui.lanes import Lanes
 
 if TYPE_CHECKING:
@@ -192,6 +192,7 @@ class Bridge:
         self._unsubscribe = self._engine.subscribe(self._on_changes)
         self._watch = self._engine.watch(self._on_changes, self._on_health)
         self._reread()
+        heap.give_back()
 
     def _reread(self) -> None:
         self._on_changes(self._engine.reconcile())
