@@ -25,6 +25,10 @@ BADGE_MS = 50.0
 LARGE = 102_400
 ANSWER = 0.03
 """Seconds without a byte after which a key is answered; what follows later is the preview, which waits on purpose."""
+FILTERED = 0.015
+"""The same for the filter, where box and list are the answer and the preview of another row follows at once."""
+IN_VIEW = 25
+"""So many rows below the first are on the screen, so that nothing has to scroll for them."""
 IDLE_CPU = 0.5
 _SEEDS = itertools.count(2_000_000)
 
@@ -38,10 +42,14 @@ def cases(plan: Plan) -> Iterator[Case]:
         size, presses = f"{COUNT:,} rows", plan.pick(12, 60)
         # Absolute times are held on a quiet machine only; what is sent is the same everywhere.
         held = not plan.short
-        for key, milliseconds, most in (("down", 10.0, 2_048), ("pagedown", 16.0, 10_240)):
-            pressing = Pressing(screen, key, presses)
-            yield Case(f"{key} to last byte", size, pressing.times, milliseconds if held else None, "ms")
-            yield Case(f"{key}, bytes", size, pressing.sizes, most, "B")
+        for what, key, skipped, milliseconds, most in (
+            ("down", "down", 0, 10.0, 2_048),
+            ("down, scrolling", "down", ROWS, 10.0, None),
+            ("pagedown", "pagedown", 0, 16.0, 10_240),
+        ):
+            pressing = Pressing(screen, key, min(presses, IN_VIEW if key == "down" else presses), skipped)
+            yield Case(f"{what}, to last byte", size, pressing.times, milliseconds if held else None, "ms")
+            yield Case(f"{what}, bytes", size, pressing.sizes, most, "B")
         letters = ["m", "e", "m", "o", *"00", *["backspace"] * 6]
         yield Case("filter, letter", size, filtering(screen, letters), 25.0 if held else None, "ms")
         yield Case("idle, bytes sent", size, still(screen, plan.pick(2, 10)), 0, "B")
@@ -102,29 +110,34 @@ def burst(screen: Screen, notes: str) -> Callable[[], Figure]:
     return measure
 
 
-def answers(screen: Screen, pressed: list[str]) -> tuple[list[float], list[int]]:
-    """Press keys one after the other; gives the seconds and the bytes of each answer."""
+def answers(screen: Screen, pressed: list[str], gap: float = ANSWER) -> tuple[list[float], list[int]]:
+    """Press keys one after the other; gives the seconds and the bytes of each answer, which ends with a gap."""
     times, sizes = [], []
     for key in pressed:
         before = len(screen.raw)
         then = screen.press(key)
         assert screen.pump(2.0), f"no answer to {key}"
-        times.append(screen.settle(ANSWER) - then)
+        times.append(screen.settle(gap) - then)
         sizes.append(len(screen.raw) - before)
-        screen.watch(0.1)
+        screen.settle(0.15)
     return times, sizes
 
 
 class Pressing:
-    """One key many times: how long the answers take, and how large they are."""
+    """One key many times from the top: how long the answers take, and how large they are."""
 
-    def __init__(self, screen: Screen, key: str, presses: int) -> None:
-        """Press nothing yet."""
-        self._screen, self._keys = screen, [key] * presses
+    def __init__(self, screen: Screen, key: str, presses: int, skipped: int) -> None:
+        """Press nothing yet; so many presses are not measured."""
+        self._screen, self._keys, self._skipped = screen, [key] * presses, skipped
         self._sizes: list[int] = []
 
     def times(self) -> Figure:
         """How long the answers take."""
+        self._screen.press("home")
+        self._screen.settle()
+        for key in self._keys[:1] * self._skipped:
+            self._screen.press(key)
+        self._screen.settle()
         times, self._sizes = answers(self._screen, self._keys)
         return latency(times, of=f"p95 of {len(times)} keys")
 
@@ -139,7 +152,7 @@ def filtering(screen: Screen, letters: list[str]) -> Callable[[], Figure]:
 
     def measure() -> Figure:
         answers(screen, ["/"])
-        times, _ = answers(screen, letters)
+        times, _ = answers(screen, letters, FILTERED)
         screen.press("esc")
         screen.settle(0.5)
         return latency(times, of=f"p95 of {len(letters)} keys")
