@@ -5,6 +5,7 @@ environment, and so that a set-up that quietly points at nothing fails at once.
 """
 
 import os
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,13 @@ KEPT_VARIABLES = frozenset({"PATH", "TMPDIR", "VIRTUAL_ENV", "PYTHONPYCACHEPREFI
 
 START = 1_767_225_600_000
 """The test clock's start, in milliseconds: 2026-01-01T00:00:00Z."""
+
+# A shell or a CI that starts things in the background has them ignore signals, and programs inherit that: the tests of
+# signals need programs that do not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for _ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    if signal.getsignal(_ignored) is signal.SIG_IGN:
+        signal.signal(_ignored, signal.SIG_DFL)
 
 settings.register_profile("memtui", deadline=None, database=None, print_blob=True)
 settings.load_profile("memtui")

@@ -289,6 +289,10 @@ class Database:
             source = next((name for name in reversed(self.backups()) if _is_sound(name)), None)
             if source is not None:
                 _copy(source, self.path)
+            else:
+                # Made whole before anybody else may look: half of a new ledger would be taken for a damaged one.
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+                self._prepare().close()
             kept = f"The damaged one is kept as {os.path.basename(self.path)}.damaged-{stamp}"
             now = "a backup took its place" if source else "it starts empty: history, pins and usage begin anew"
             self.notices.append(f"The ledger was damaged; {now}. {kept}. No memory is affected.")
