@@ -55,7 +55,7 @@ def cases(plan: Plan) -> Iterator[Case]:
         letters = ["m", "e", "m", "o", *"00", *["backspace"] * 6]
         yield Case("filter, letter", size, filtering(screen, letters), 25.0 if held else None, "ms")
         yield Case("idle, bytes sent", size, still(screen, plan.pick(2, 10)), 0, "B")
-        yield Case("idle, processor", size, idle(screen, plan.pick(5, 10)), IDLE_CPU, "%")
+        yield Case("idle, processor", size, idle(screen, plan.pick(5, 10)), IDLE_CPU if held else None, "%")
     with workbench(plan, "typing", 3, large=True) as (screen, _):
         yield Case("typing a letter", "100 KB", typing(screen, plan.pick(12, 60)), 35.0 if held else None, "ms")
 
