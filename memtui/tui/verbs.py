@@ -232,7 +232,8 @@ class Verbs:
             why = failed[0].error.message if failed[0].error is not None else "it changed since"
             good = len(done.outcomes) - len(failed)
             self._screen.say(
-                f"{verb} {label}: done {good}, failed {len(failed)}: {failed[0].address}: {why}", "warning"
+                f"{verb} {label}: done {good}, failed {len(failed)}: {failed[0].address}: {why} {done.left}".rstrip(),
+                "warning",
             )
             return
         other = "U does it again" if verb == "Undid" else "u takes it back"

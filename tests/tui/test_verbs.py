@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address, Change
+from memtui.engine.model import Address, Change, Done, Outcome
 from memtui.errors import ConflictError, StorageError
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import engine_with, shown
@@ -317,3 +317,12 @@ async def test_copying_names_the_route() -> None:
         await screen.until_text("Copied the sha-256 (64 characters)")
         await screen.press("y", "d")
         await screen.until_text("There is nothing to copy: the description is empty.")
+
+
+async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with shown() as screen:
+        failed = Outcome(AUTH, None, StorageError("It changed.", code="E_IO"))
+        done = Done("7", "undo", (failed,), "save a", "It stays as it is.")
+        monkeypatch.setattr(screen.engine, "undo", lambda *, actor: done)
+        await screen.press("u")
+        await screen.until_text("It changed. It stays as it is.")
