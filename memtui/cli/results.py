@@ -73,6 +73,7 @@ def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> i
     every = [outcome for value in values_ for outcome in value.outcomes]
     failures = [error for error in map(failure, every) if error is not None]
     if failures and len(failures) == len(every) == 1:
+        _left(out, values_)
         raise failures[0]
     if out.json:
         documents = [values.done(value) for value in values_]
@@ -80,11 +81,17 @@ def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> i
     else:
         for value in values_:
             _lines(out, value)
-            if value.left:
-                out.say(value.left)
+        _left(out, values_)
         for error in failures:
             out.error(error)
     return outcomes.exit_code(failures[0]) if failures else outcomes.DONE
+
+
+def _left(out: Output, values_: Sequence[Done]) -> None:
+    """Tell what an undo left alone, and what the next one does."""
+    for value in values_:
+        if value.left:
+            out.say(value.left)
 
 
 def failure(outcome: Outcome) -> MemtuiError | None:
