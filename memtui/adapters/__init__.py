@@ -1,0 +1,1 @@
+"""Drop-in classes for other libraries' interfaces, each behind its extra."""

@@ -1,0 +1,1 @@
+"""The six-command memory tool: what an agent may call on its memories, in memtui's own words or in the SDK's."""
