@@ -85,14 +85,29 @@ FIELDS = (
         "ask, or save it at once.",
         choices=("ask", "save"),
     ),
+    Field(
+        "agents.enabled",
+        "yes/no",
+        "Whether agents reach memories through memtui at all; `false` shuts every door: the MCP server lists no tool, "
+        "and `memtui mcp`, `memtui tool` and `memtui context` answer `E_DISABLED`.",
+    ),
 )
 """Every simple setting, in the order of the page."""
 
 TABLES = (
     ("keys", 'A table of `action = "key"`: gives an action of the workbench another key; `memtui keys` lists them.'),
+    ("access", 'A table of `client = "rw"`, `"plan"`, `"ro"` or `"off"`: the most each agent may do; see below.'),
     ("roots", "An array of tables, each a folder of memories that memtui would not find by itself."),
 )
 """Settings that are not simple values."""
+
+ACCESS = (
+    ("rw", "reads and writes"),
+    ("plan", "reads everything; writes everything but memories that lie in a checkout, as project memories do"),
+    ("ro", "reads only"),
+    ("off", "nothing: the door stays shut, or for one scope, the agent does not see it"),
+)
+"""The words of the `[access]` table, from the most to the least."""
 
 ROOT_KEYS = (
     ("name", "The root's id, used in addresses: any name without `/`.", True),

@@ -6,13 +6,16 @@ Imported only when the file exists, because a TOML parser costs a one-shot comma
 import os
 from collections.abc import Iterable, Mapping
 
-from memtui.config.by_hand import root_problem
+from memtui.config.by_hand import SCOPES, root_problem
 from memtui.config.directories import expand_user
-from memtui.config.fields import FIELDS, ROOT_KEYS, TABLES, Field
-from memtui.config.settings import RootEntry, Value
+from memtui.config.fields import ACCESS, FIELDS, ROOT_KEYS, TABLES, Field
+from memtui.config.settings import AccessRule, RootEntry, Value
 from memtui.config.smallfile import LIMIT, read_small
 from memtui.errors import UsageError
 from memtui.values import NamedTuple
+
+_NAME_LIMIT = 100
+"""Characters of a client's name."""
 
 
 class Chosen(NamedTuple):
@@ -22,6 +25,7 @@ class Chosen(NamedTuple):
     """Key, value and line (from 1; 0 when the line is not known)."""
     keys: tuple[tuple[str, str], ...]
     roots: tuple[RootEntry, ...]
+    access: tuple[AccessRule, ...] = ()
 
 
 class _File(NamedTuple):
@@ -97,18 +101,21 @@ def read_config(path: str, home: str | None) -> Chosen:
     values: list[tuple[str, Value, int]] = []
     keys: tuple[tuple[str, str], ...] = ()
     roots: tuple[RootEntry, ...] = ()
+    access: tuple[AccessRule, ...] = ()
     fields = {field.key: field for field in FIELDS}
     for key, value in _flatten(table):
         if key == "keys":
             keys = _keys(file, value)
         elif key == "roots":
             roots = _roots(file, value)
+        elif key == "access":
+            access = _access(file, value)
         elif key in fields:
             values.append((key, _check(file, fields[key], value), file.line_of(key)))
         else:
             known = [*fields, *(name for name, _ in TABLES)]
             raise file.refuse(f"there is no setting {key!r}.", _suggest(key, known), key=key, line=file.line_of(key))
-    return Chosen(tuple(values), keys, roots)
+    return Chosen(tuple(values), keys, roots, access)
 
 
 def _read_text(path: str) -> str:
@@ -151,7 +158,7 @@ def _parse(file: _File) -> Mapping[str, object]:
 
 
 def _flatten(table: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str, object]]:
-    """Give dotted keys and values; `keys` and `roots` stay whole."""
+    """Give dotted keys and values; `keys`, `access` and `roots` stay whole."""
     tables = {name for name, _ in TABLES}
     inner = {field.key.partition(".")[0] for field in FIELDS if "." in field.key}
     for name, value in table.items():
@@ -205,6 +212,55 @@ def _dotted(table: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str
             yield prefix + name, value
 
 
+def _access(file: _File, value: object) -> tuple[AccessRule, ...]:
+    if not isinstance(value, dict):
+        raise file.refuse(
+            "access is not a table.",
+            'Write [access], and below it lines like codex = "ro".',
+            key="access",
+            line=file.line_of("access"),
+        )
+    found: list[AccessRule] = []
+    for client, given in value.items():
+        key = f"access.{client}"
+        line = file.line_of(f"access.{_plain(client)}")
+        if not client.strip() or not client.isprintable() or len(client) > _NAME_LIMIT:
+            raise file.refuse(
+                f"{client!r} cannot be a client's name.",
+                'Write the name the client gives, such as codex, or "*" for all others.',
+                key=key,
+                line=line,
+            )
+        if not isinstance(given, dict):
+            found.append(AccessRule(client, "*", _word(file, key, given, line), _origin(line)))
+            continue
+        for scope, word in given.items():
+            line = file.line_of(f"access.{_plain(client)}.{_plain(scope)}")
+            if scope not in (*SCOPES, "*"):
+                raise file.refuse(
+                    f"there is no scope {scope!r}.", _suggest(scope, SCOPES), key=f"{key}.{scope}", line=line
+                )
+            found.append(AccessRule(client, scope, _word(file, f"{key}.{scope}", word, line), _origin(line)))
+    return tuple(found)
+
+
+def _word(file: _File, key: str, value: object, line: int) -> str:
+    """Check what a client may do."""
+    known = [word for word, _ in ACCESS]
+    if isinstance(value, str) and value in known:
+        return value
+    hint = (
+        _suggest(value, known)
+        if isinstance(value, str)
+        else f"Write {', '.join(known[:-1])} or {known[-1]}, in quotes."
+    )
+    raise file.refuse(f"{key} is {value!r}.", hint, key=key, line=line)
+
+
+def _origin(line: int) -> str:
+    return f"config.toml, line {line}" if line else "config.toml"
+
+
 def _roots(file: _File, value: object) -> tuple[RootEntry, ...]:
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise file.refuse(
@@ -254,7 +310,7 @@ def _root(file: _File, table: Mapping[str, object], number: int) -> RootEntry:
         os.path.normpath(folder),
         texts.get("agent", "files"),
         texts.get("scope", "global"),
-        f"config.toml, line {line}" if line else "config.toml",
+        _origin(line),
     )
     problem = root_problem(entry)
     if problem:

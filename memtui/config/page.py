@@ -5,7 +5,7 @@ To write it anew: `python -m tests.config.test_page`.
 
 from collections.abc import Iterable
 
-from memtui.config.fields import FIELDS, ROOT_KEYS, TABLES, VARIABLES, Field
+from memtui.config.fields import ACCESS, FIELDS, ROOT_KEYS, TABLES, VARIABLES, Field
 
 _HEAD = """\
 # Configuration
@@ -35,6 +35,14 @@ when_mergeable = "save"
 [keys]
 pin = "P"
 
+[access]
+"*" = "plan"                 # any agent: everything but what lies in a checkout
+claude-code = "rw"
+
+[access.codex]
+global = "ro"
+workspace = "off"
+
 [[roots]]
 name = "notes"
 dir = "~/notes/agents"
@@ -45,6 +53,23 @@ dir = "/srv/team/memory"
 agent = "claude-code"
 scope = "project"
 ```
+"""
+
+_AGENTS = """\
+## What agents may do
+
+`agents.enabled = false` shuts every door for every agent. While they are open, `[access]` says what each may do, by the
+name under which it is installed (`claude-code`, `codex`, `gemini`, `qwen`, `vscode`), or the name any other MCP client
+gives when it connects. Upper and lower case do not matter.
+
+An entry is one word for all scopes, or a table with a word for each scope; `"*"` stands for the scopes that are not
+named there. `"*"` as the client stands for what a client's own entries leave open. What nothing speaks about is `rw`:
+an agent reaches memtui only because you put it into that agent's configuration.
+
+A door has a flag of its own: `--access rw`, `plan` or `ro` of `memtui mcp` and `memtui tool`. It can only narrow: an
+agent gets the less of what its flag and this table allow, in each root. Neither is a matter of what an agent was told:
+the engine refuses the change with `E_ACCESS`, whoever asks. People are not meant: the workbench and the commands you
+type yourself are not limited here, only by `--read-only`.
 """
 
 _ROOTS = """\
@@ -85,6 +110,8 @@ def render() -> str:
             "Besides these simple ones:\n",
             _table(("Setting", "What it is"), ((f"`{name}`", text) for name, text in TABLES)),
             _EXAMPLE,
+            _AGENTS,
+            _table(("Word", "What the agent may do"), ((f"`{word}`", text) for word, text in ACCESS)),
             _ROOTS,
             _table(
                 ("Key", "Needed", "What it is"),

@@ -44,6 +44,19 @@ class RootEntry(NamedTuple):
     """`--root`, or the file and line."""
 
 
+class AccessRule(NamedTuple):
+    """One entry of the `[access]` table: what a client may do."""
+
+    client: str
+    """As the user wrote it; `*` is every client that has no entry of its own."""
+    scope: str
+    """`*`: every scope the client has no entry for."""
+    access: str
+    """`rw`, `plan`, `ro` or `off`."""
+    origin: str = "config.toml"
+    """The file and line."""
+
+
 class Terminal(NamedTuple):
     """What the environment says about the terminal."""
 
@@ -71,6 +84,9 @@ class Settings(NamedTuple):
     retention_versions: int = 20
     retention_days: int = 30
     merge_when_mergeable: str = "ask"
+    agents_enabled: bool = True
+    access: tuple[AccessRule, ...] = ()
+    """The `[access]` table, in the file's order."""
     keys: tuple[tuple[str, str], ...] = ()
     """Action id and key, in the file's order."""
     roots: tuple[RootEntry, ...] = ()
@@ -133,12 +149,13 @@ def load_settings(
     origins: dict[str, str] = {}
     keys: tuple[tuple[str, str], ...] = ()
     roots: tuple[RootEntry, ...] = ()
+    access: tuple[AccessRule, ...] = ()
     _from_environment(environ, values, origins)
     if os.path.lexists(directories.config_file):
         from memtui.config.file import read_config
 
         chosen = read_config(directories.config_file, user)
-        keys, roots = chosen.keys, chosen.roots
+        keys, roots, access = chosen.keys, chosen.roots, chosen.access
         for key, value, line in chosen.values:
             values[key], origins[key] = value, f"config.toml, line {line}" if line else "config.toml"
     for key, value in (options or {}).items():
@@ -148,6 +165,7 @@ def load_settings(
         user,
         keys=keys,
         roots=roots,
+        access=access,
         workspace=_workspace(environ),
         debug=environ.get("MEMTUI_DEBUG", "") not in ("", "0"),
         terminal=_terminal(environ),

@@ -32,8 +32,8 @@ def refused(folder: Path, content: str | bytes) -> UsageError:
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    assert read(tmp_path, "") == ((), (), ())
-    assert read(tmp_path, b"\xef\xbb\xbf# only a comment\r\n") == ((), (), ())
+    assert read(tmp_path, "") == ((), (), (), ())
+    assert read(tmp_path, b"\xef\xbb\xbf# only a comment\r\n") == ((), (), (), ())
 
 
 def test_the_example_of_the_page_is_sound(tmp_path: Path) -> None:
@@ -46,6 +46,12 @@ def test_the_example_of_the_page_is_sound(tmp_path: Path) -> None:
         "merge.when_mergeable",
     }
     assert chosen.keys == (("pin", "P"),)
+    assert [(rule.client, rule.scope, rule.access) for rule in chosen.access] == [
+        ("*", "*", "plan"),
+        ("claude-code", "*", "rw"),
+        ("codex", "global", "ro"),
+        ("codex", "workspace", "off"),
+    ]
     assert [(root.name, root.dir, root.agent, root.scope) for root in chosen.roots] == [
         ("notes", "/home/ann/notes/agents", "files", "global"),
         ("team", "/srv/team/memory", "claude-code", "project"),
@@ -83,6 +89,16 @@ def test_every_setting_can_be_written(tmp_path: Path) -> None:
         ("keys = 'p'", "keys", 1, "[keys]"),
         ("roots = 'x'", "roots", 1, "[[roots]]"),
         ("roots = ['x']", "roots", 1, "[[roots]]"),
+        ("access = 'ro'", "access", 1, "[access]"),
+        ("[access]\ncodex = 'read'", "access.codex", 2, "rw, plan, ro, off"),
+        ("[access]\ncodex = 'pln'", "access.codex", 2, "Did you mean plan?"),
+        ("[access]\ncodex = false", "access.codex", 2, "quotes"),
+        ("[access]\n\n[access.codex]\nglobl = 'ro'", "access.codex.globl", 4, "Did you mean global?"),
+        ("[access.codex]\nproject = 1", "access.codex.project", 2, "quotes"),
+        ("access.codex.global = {x = 'ro'}", "access.codex.global", 1, "quotes"),
+        ("[access]\n' ' = 'ro'", "access. ", 2, "codex"),
+        ("[agents]\nenable = true", "agents.enable", 2, "agents.enabled"),
+        ("[agents]\nenabled = 'no'", "agents.enabled", 2, "true or false"),
         ("[[roots]]\nname = 'n'", "roots.dir", 1, "dir"),
         ("[[roots]]\ndir = '/n'", "roots.name", 1, "name"),
         ("[[roots]]\nname = 'n'\ndir = '/n'\npath = '/n'", "roots.path", 4, "dir"),
@@ -149,6 +165,17 @@ def test_keys_with_dots_and_tables(tmp_path: Path) -> None:
     assert chosen.keys == (("pin", "P"), ("tree.open", "l"), ("view.history", "H"))
 
 
+def test_access_for_a_client_and_for_its_scopes(tmp_path: Path) -> None:
+    text = "[access]\n'*' = 'plan'\n'My Editor' = 'off'\n[access.codex]\nglobal = 'ro'\n'*' = 'rw'\n"
+    assert [tuple(rule) for rule in read(tmp_path, text).access] == [
+        ("*", "*", "plan", "config.toml, line 2"),
+        ("My Editor", "*", "off", "config.toml, line 3"),
+        ("codex", "global", "ro", "config.toml, line 5"),
+        ("codex", "*", "rw", "config.toml, line 6"),
+    ]
+    assert read(tmp_path, "access = {}").access == ()
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_are_settings_or_a_complaint(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.getbasetemp()
@@ -158,7 +185,9 @@ def test_any_bytes_are_settings_or_a_complaint(tmp_path_factory: pytest.TempPath
         refused(folder, content)
 
 
-names = st.sampled_from(["calm", "ascii", "editor", "theme", "retention", "merge", "keys", "roots", "name", "dir", "x"])
+names = st.sampled_from(
+    ["calm", "ascii", "editor", "theme", "retention", "merge", "keys", "roots", "access", "name", "dir", "x"]
+)
 values = st.recursive(
     st.sampled_from(["true", "3", "-1", "1.5", "'x'", "'/x'", "2020-01-01", "''", "inf"]),
     lambda inner: (

@@ -86,6 +86,16 @@ def _tables(settings: Settings) -> list[Json]:
         }
         for root in settings.roots
     ]
+    access: list[Json] = [
+        {
+            "name": f"access.{rule.client}" + (f".{rule.scope}" if rule.scope != "*" else ""),
+            "value": rule.access,
+            "source": rule.origin,
+            "default": "rw",
+            "help": "the most this agent may do",
+        }
+        for rule in settings.access
+    ]
     directories = settings.directories
     folders: list[Json] = [
         {"name": name, "value": value, "source": directories.origin, "default": None, "help": text}
@@ -95,7 +105,7 @@ def _tables(settings: Settings) -> list[Json]:
             ("folder.data", directories.data, "Where memtui's own memories live."),
         )
     ]
-    return keys + roots + folders
+    return keys + access + roots + folders
 
 
 def _written(value: object) -> str:
