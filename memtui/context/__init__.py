@@ -1,1 +1,1 @@
-"""What an agent is given without asking: the index of its memories and the hot set, within budgets, byte for byte stable."""
+"""What an agent is given without asking: the index of its memories and the hot set, in budget, the same each time."""

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from textual import constants, screen
 
 from memtui.engine.model import Actor
-from memtui.tui import heap, messages, paste_guard, signals, themes
+from memtui.tui import heap, messages, signals, themes
 from memtui.tui.actions import with_overrides
 from memtui.tui.bridge import Bridge
-from memtui.tui.browser import BrowserScreen, Facts
+from memtui.tui.browse.browser import BrowserScreen, Facts
+from memtui.tui.draw.paint import Paint
 from memtui.tui.faults import SafeEnd
-from memtui.tui.paint import Paint
+from memtui.tui.keys import paste_guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ CALM_FPS = 15
 class MemtuiApp(SafeEnd[int]):
     """memtui."""
 
-    CSS_PATH = "browser.tcss"
+    CSS_PATH = "browse/browser.tcss"
     TITLE = "memtui"
     ENABLE_COMMAND_PALETTE = False
 

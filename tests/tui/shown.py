@@ -17,8 +17,8 @@ from memtui.config.settings import Settings
 from memtui.engine.model import Actor
 from memtui.tui.app import MemtuiApp
 from memtui.tui.bridge import Bridge
-from memtui.tui.browser import BrowserScreen, Facts
-from memtui.tui.keyed import KeyedScreen
+from memtui.tui.browse.browser import BrowserScreen, Facts
+from memtui.tui.keys.keyed import KeyedScreen
 from tests.tui.fake_engine import FakeEngine
 
 DIRECTORIES = Directories("/nowhere", "/nowhere/state", "/nowhere/data", "--home")

@@ -17,7 +17,7 @@ from memtui.tui.actions import (
     shown_keys,
     with_overrides,
 )
-from memtui.tui.commands import ELSEWHERE
+from memtui.tui.browse.commands import ELSEWHERE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -97,10 +97,10 @@ def test_keys_are_written_as_people_do() -> None:
 
 
 def test_parts_of_the_screen_are_named_by_their_methods() -> None:
-    from memtui.tui.copying import Copying
-    from memtui.tui.filtering import Filtering
-    from memtui.tui.verbs import Verbs
-    from memtui.tui.viewing import Viewing
+    from memtui.tui.browse.copying import Copying
+    from memtui.tui.browse.filtering import Filtering
+    from memtui.tui.browse.verbs import Verbs
+    from memtui.tui.views.viewing import Viewing
 
     parts = {"copying": Copying, "filtering": Filtering, "verbs": Verbs, "viewing": Viewing}
     for id_, path in ELSEWHERE.items():

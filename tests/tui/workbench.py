@@ -14,12 +14,12 @@ from textual.pilot import Pilot
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
 from memtui.errors import MemtuiError
-from memtui.tui import editor_intents as intents
 from memtui.tui.bridge import Bridge
-from memtui.tui.editing import Editing, Wishes
-from memtui.tui.editor import MemoryEditor
+from memtui.tui.draw.paint import Paint
+from memtui.tui.edit import intents
+from memtui.tui.edit.editor import MemoryEditor
+from memtui.tui.edit.flow import Editing, Wishes
 from memtui.tui.messages import Failed, Finished
-from memtui.tui.paint import Paint
 from memtui.tui.themes import THEMES
 
 ACTOR = Actor("tui")

@@ -1,0 +1,252 @@
+"""The words of header, titles, details, activity and footer, as runs for a given width; nothing here draws.
+
+All of them are pure functions of values, so that what they say at 80, 120 and 200 columns is tested without a screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memtui.engine.model import AuditRecord, Health, Memory
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.tui.actions import Action, shown_key
+from memtui.tui.browse.cells import Look, Run, ago, count_words, fit, since, size_words
+from memtui.tui.browse.nodes import Signs
+from memtui.tui.draw.pages import fold
+from memtui.values import NamedTuple
+
+Line = list[Run]
+
+LEAST_TITLE = 22
+"""Cells of a title below which its notes give way."""
+
+
+def spread(left: Sequence[Run], right: Sequence[Run], width: int) -> Line:
+    """Put runs at both ends of a line; the left ones give way when there is no room."""
+    used = sum(cell_width(text) for text, _ in right)
+    line: Line = []
+    room = width - used - 1
+    for text, style in left:
+        size = cell_width(text)
+        if size > room:
+            line.append((one_line(text, room), style))
+            room -= cell_width(line[-1][0])
+            break
+        line.append((text, style))
+        room -= size
+    return [*line, (" " * (room + 1), "dim"), *right]
+
+
+class State(NamedTuple):
+    """What the header shows."""
+
+    project: str = ""
+    workspace: str = ""
+    totals: Signs = Signs()
+    unseen: int = 0
+    health: Health = Health("watching")
+    read_only: bool = False
+    demo: bool = False
+    loading: bool = False
+
+
+def header(state: State, width: int) -> Line:
+    """The top line: where the user stands, and what needs them."""
+    left: Line = [(" memtui", "strong")]
+    for words in (state.project, state.workspace):
+        if words and width >= 60:
+            left += [(" | ", "rule"), (one_line(words, 30), "name")]
+    if state.demo:
+        left += [(" | ", "rule"), ("demo: a copy, with an agent that keeps writing", "draft")]
+    right: Line = []
+    if state.totals.conflict:
+        word = "conflict" if state.totals.conflict == 1 else "conflicts"
+        right.append((f"!{state.totals.conflict} {word}  ", "conflict"))
+    if state.unseen:
+        right.append((f"A{state.unseen} {'agent edits' if width >= 100 else 'agent'}  ", "agent"))
+    if state.totals.draft:
+        right.append((f"~{state.totals.draft} {'drafts' if state.totals.draft > 1 else 'draft'}  ", "draft"))
+    if state.read_only:
+        right.append(("read-only  ", "warning"))
+    right += _health_runs(state.health, width)
+    if state.loading:
+        right.append(("reading...  ", "dim"))
+    return spread(left, right, width)
+
+
+def _health_runs(health: Health, width: int) -> Line:
+    if health.state == "watching":
+        return []
+    words = "not watching" if health.state == "stopped" else "polling"
+    if health.reason and width >= 100:
+        words += f": {one_line(health.reason, 40)}"
+    return [(words + "  ", "error" if health.state == "stopped" else "warning")]
+
+
+def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain: bool) -> Line:
+    """A pane's title line: `-- Memories ------- 214 files -`; the focused one is reversed and has a `>`."""
+    rule = "-" if plain else "─"
+    note_width = sum(cell_width(text) for text, _ in notes)
+    if width - note_width < LEAST_TITLE:
+        notes, note_width = (), 0
+    room = max(width - note_width - (8 if notes else 5), 1)
+    shown = end_of_line(words, room, plain=plain)
+    name: Run = (f">{shown} " if focused else f" {shown} ", "title-focus" if focused else "strong")
+    fill = width - 2 - cell_width(name[0]) - note_width - (3 if notes else 0)
+    tail: Line = [(" ", "rule"), *notes, (f" {rule}", "rule")] if notes else []
+    return [(rule * 2, "rule"), name, (rule * max(fill, 0), "rule"), *tail]
+
+
+def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
+    """Make text safe and at most so many cells wide, keeping its end: of a path that is the name."""
+    safe = visible(text, ascii_tokens=plain)
+    if cell_width(safe) <= width:
+        return safe
+    dots = "..." if plain else "…"
+    start = 0
+    while start < len(safe) and cell_width(safe[start:]) > width - len(dots):
+        start += 1
+    return (dots + safe[start:])[: max(width, 1)]
+
+
+LONG_WORD = 40
+"""Cells of a word, such as an address, that gives way in a message that is too long."""
+
+
+def message(line: Line, width: int, *, key: str = "M", plain: bool = False) -> Line:
+    """What was said, in one line: of long addresses the end is kept, and what is left out is pointed at."""
+    text, style = line[0]
+    if cell_width(text) <= width:
+        return line
+    text = " ".join(end_of_line(word, LONG_WORD, plain=plain) for word in text.split(" "))
+    if cell_width(text) <= width:
+        return [(text, style)]
+    more: Line = [(f"  {key}", "key"), (" shows it whole", "dim")]
+    room = width - sum(cell_width(words) for words, _ in more)
+    return [(one_line(text, max(room, 1), ascii_tokens=plain), style), *more]
+
+
+def tree_notes(shown: int, total: int, *, filtered: bool, sort: str, reverse: bool, marked: int, only: str) -> Line:
+    """What the tree's title says at its right end."""
+    parts: Line = [(f"{shown:,} of {total:,}" if filtered else f"{total:,}", "strong" if filtered else "title")]
+    if only:
+        parts.append((f" | {only}", "agent"))
+    parts.append((f" | {sort}{' reversed' if reverse else ''}", "title"))
+    if marked:
+        parts.append((f" | {marked} marked", "mark"))
+    return parts
+
+
+def memory_notes(memory: Memory, signs: Signs) -> Line:
+    """What a memory's title says at its right end."""
+    parts: Line = [(f"rev {memory.version}", "title")] if memory.version else []
+    for sign, style, on in zip("PA!~", ("pin", "agent", "conflict", "draft"), signs, strict=True):
+        if on:
+            parts += [(" ", "title"), (sign, style)]
+    return parts
+
+
+def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, Line]:
+    """Two lines about a memory: what it says it is, and its numbers."""
+    first: Line = [(" " + one_line(memory.description or "no description", width - 2, ascii_tokens=look.ascii), "name")]
+    if not memory.description:
+        first[0] = (first[0][0], "dim")
+    parts = [f"used {memory.uses}x, last {since(memory.last_used_at, look.now)}"] if memory.last_used_at else []
+    if not parts:
+        parts.append("never used")
+    parts.append(size_words(memory.bytes))
+    who = "you" if memory.actor in ("tui", "cli") else memory.actor.removeprefix("agent:")
+    parts.append(f"{who}, {since(memory.modified_at, look.now)}")
+    if signs.pinned:
+        parts.insert(0, "pinned")
+    bar = " | "
+    return first, [(" " + one_line(bar.join(parts), width - 2, ascii_tokens=look.ascii), "dim")]
+
+
+def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
+    """The lines below the tree at 80 columns, before the memory's own text: what it is and what it asks for."""
+    first, second = about(memory, signs, look, width)
+    lines = [first, second]
+    if signs.conflict:
+        lines.append(
+            [
+                (" ! ", "conflict"),
+                ("your draft and the text on disk both changed  ", "name"),
+                ("c", "key"),
+                (" resolve", "dim"),
+            ]
+        )
+    elif signs.draft:
+        lines.append(
+            [(" ~ ", "draft"), ("you have unsaved text here  ", "name"), ("enter", "key"), (" goes on", "dim")]
+        )
+    if signs.unseen:
+        keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" seen", "dim")]
+        lines.append([(" A ", "agent"), ("changed since you last looked  ", "name"), *keys])
+    for problem in memory.problems[:2]:
+        lines.append([(" ? ", "warning"), (one_line(problem.text, width - 4, ascii_tokens=look.ascii), "problem")])
+    return lines
+
+
+def group_detail(files: int, size: int, signs: Signs, notes: Iterable[str], width: int) -> list[Line]:
+    """The lines about a folder, root or scope."""
+    lines: list[Line] = [[(f" {count_words(files, 'memory')}, {size_words(size)}", "name")]]
+    for note in notes:
+        lines += [[(" " + part, "dim")] for part in fold(visible(note), max(width - 2, 1))]
+    if signs.unseen:
+        keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" all seen", "dim")]
+        lines.append([(" A ", "agent"), (f"{signs.unseen} changed since you last looked  ", "name"), *keys])
+    if signs.conflict:
+        lines.append([(" ! ", "conflict"), (f"{count_words(signs.conflict, 'conflict')} below", "name")])
+    if signs.draft:
+        lines.append([(" ~ ", "draft"), (f"{count_words(signs.draft, 'draft')} below", "name")])
+    return lines
+
+
+VERBS = {
+    "save": "edit", "create": "create", "rename": "rename", "delete": "trash", "restore": "restore", "pin": "pin",
+    "unpin": "unpin", "undo": "undo", "redo": "redo", "modified": "edit", "created": "create", "deleted": "delete",
+    "renamed": "rename", "restored": "restore",
+}  # fmt: skip
+"""Operations of the audit in the words of the screen."""
+
+
+def activity(records: Iterable[AuditRecord], look: Look, width: int) -> list[Line]:
+    """One line for each of the newest entries of the audit."""
+    lines: list[Line] = []
+    for record in records:
+        mine = record.actor in ("tui", "cli")
+        who = "you" if mine else record.actor.removeprefix("agent:")
+        what = str(record.address)
+        if record.new_address is not None:
+            what += f" -> {record.new_address}"
+        if record.state != "done":
+            what += f"  ({record.state})"
+        lead = f" {ago(record.at, look.now):>4}  "
+        verb = VERBS.get(record.operation, record.operation)
+        lines.append(
+            [
+                (lead, "dim"),
+                (fit(who, 14, plain=look.ascii) + " ", "name" if mine else "agent"),
+                (fit(verb, 9, plain=look.ascii), "name"),
+                (end_of_line(what, max(width - len(lead) - 25, 8), plain=look.ascii), "description"),
+            ]
+        )
+    return lines
+
+
+def footer(actions: Sequence[Action], width: int, *, end: Sequence[Action] = ()) -> Line:
+    """As many keys as fit, in the order of their rank; the ones in `end` are always there."""
+    tail: Line = []
+    for action in end:
+        tail += [(shown_key(action.keys[0]), "key"), (f" {action.label}  ", "dim")]
+    room = width - sum(cell_width(text) for text, _ in tail) - 2
+    line: Line = [(" ", "dim")]
+    for action in sorted((a for a in actions if a.footer), key=lambda a: a.footer):
+        key = shown_key(action.keys[0])
+        size = len(key) + len(action.label) + 3
+        if size > room:
+            break
+        line += [(key, "key"), (f" {action.label}  ", "dim")]
+        room -= size
+    return spread(line, tail, width)

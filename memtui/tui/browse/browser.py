@@ -1,0 +1,370 @@
+"""The main screen: it puts the parts together, knows what is focused, and decides which part does what a key asks.
+
+What the parts do is theirs: keys (`commands.py`), rows (`rows.py`), words (`bars.py`), reading (`side.py`), writing
+(`verbs.py`), lists on top (`viewing.py`), the editor (`host.py`). A screen that did it all is the one nobody changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.widget import Widget
+
+from memtui.config.settings import Settings
+from memtui.engine.model import Address, Listing, Memory, Root
+from memtui.errors import MemtuiError
+from memtui.tui import messages
+from memtui.tui.actions import BROWSER_ROOMS, Action
+from memtui.tui.bridge import Bridge
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.chrome import Chrome
+from memtui.tui.browse.commands import Commands
+from memtui.tui.browse.panes import Panes
+from memtui.tui.browse.preview import PageView
+from memtui.tui.browse.rows import Effect, Forest
+from memtui.tui.browse.side import Side
+from memtui.tui.browse.tree import MemoryTree
+from memtui.tui.draw.rowlist import RowList
+from memtui.tui.edit.drafts import offer_words
+from memtui.tui.edit.intents import Intent
+from memtui.tui.keys.keyed import KeyedScreen
+from memtui.values import NamedTuple
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.copying import Copying
+    from memtui.tui.browse.filtering import Filtering
+    from memtui.tui.browse.prompts import Prompt, Question
+    from memtui.tui.browse.verbs import Verbs
+    from memtui.tui.edit.host import EditorHost
+    from memtui.tui.views.viewing import Viewing
+
+
+class Facts(NamedTuple):
+    """What the screen is told at the start and never changes."""
+
+    settings: Settings
+    roots: tuple[Root, ...]
+    project: str = ""
+    workspace: str = ""
+    ascii: bool = False
+    calm: bool = False
+    demo: bool = False
+    more_roots: Callable[[], tuple[Root, ...]] = tuple
+    """Finds the roots of every project; slow."""
+    listing: Listing | None = None
+    """The rows of the last run."""
+
+
+class BrowserScreen(KeyedScreen[None]):
+    """Tree, text, details, activity."""
+
+    ROOMS: ClassVar[tuple[str, ...]] = BROWSER_ROOMS
+
+    def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], now: Callable[[], int]) -> None:
+        super().__init__(table)
+        self.bridge = bridge
+        self.facts = facts
+        self.now = now
+        self.forest = Forest()
+        self.forest.names = {"project": facts.project, "workspace": facts.workspace}
+        self.chrome = Chrome(self)
+        self.memories = MemoryTree(self.forest, now, ascii_only=facts.ascii, below=self.chrome.below_tree)
+        self.page_view = PageView(id="page")
+        self.info_view = PageView(id="info-page")
+        self.side = Side(self)
+        self.commands = Commands(self)
+        self.panes = Panes(self)
+        self._drafts_told = False
+        self.prompt: Prompt | None = None
+        """The line of text being typed in the footer."""
+        self.editing = False
+        """Whether the editor is shown."""
+        self._awaited: tuple[Address, bool] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Everything this size has room for."""
+        yield from self.panes.compose()
+
+    def on_mount(self) -> None:
+        """Show what was known at the end of the last run, before anything is read."""
+        self.panes.place()
+        listing = self.facts.listing
+        roots = self.facts.roots
+        self.forest.load(self._shown_roots(roots, listing), listing.items if listing is not None else ())
+        self.memories.apply(Effect(rebuilt=True, touched=frozenset()))
+        self.memories.start_at_memory()
+        self.memories.focus()
+        self.facts = self.facts._replace(listing=None)
+
+    # The parts that no first frame needs, loaded when they are first used
+
+    @cached_property
+    def verbs(self) -> Verbs:
+        """What writes."""
+        from memtui.tui.browse.verbs import Verbs
+
+        return Verbs(self)
+
+    @cached_property
+    def copying(self) -> Copying:
+        """What copies."""
+        from memtui.tui.browse.copying import Copying
+
+        return Copying(self)
+
+    @cached_property
+    def viewing(self) -> Viewing:
+        """Lists on top."""
+        from memtui.tui.views.viewing import Viewing
+
+        return Viewing(self)
+
+    @cached_property
+    def host(self) -> EditorHost:
+        """The editor's place."""
+        from memtui.tui.edit.host import EditorHost
+
+        return EditorHost(self)
+
+    @cached_property
+    def filtering(self) -> Filtering:
+        """What is typed in the footer."""
+        from memtui.tui.browse.filtering import Filtering
+
+        return Filtering(self)
+
+    # What is known
+
+    @property
+    def typing(self) -> bool:
+        """Whether letters are text now."""
+        focused = self.focused
+        return focused is not None and not isinstance(focused, RowList | PageView)
+
+    @property
+    def page_is_read(self) -> bool:
+        """Whether the memory's text is on the screen, in front of the user."""
+        return self.app.screen is self and self.app.app_focus and self.page_view.is_on_screen and not self.editing
+
+    @property
+    def help_text(self) -> str:
+        """What the focused pane is."""
+        for node in self.focused.ancestors_with_self if self.focused is not None else ():
+            if isinstance(node, Widget) and node.HELP:
+                return node.HELP
+        return ""
+
+    def write_limit(self, memory: Memory) -> int | None:
+        """The size limit of the root a memory is in."""
+        root = self.forest.root(memory.address.root)
+        return root.policy.write_bytes if root is not None else None
+
+    def root_problem(self, root_id: str) -> str:
+        """What is wrong with a root."""
+        status = self.chrome.statuses.get(root_id)
+        if status is None:
+            return ""
+        words = [problem.text for problem in status.problems]
+        if any(problem.code == "unreviewed" for problem in status.problems):
+            words.append(f"`memtui roots --accept {root_id}` accepts it.")
+        return " ".join(words)
+
+    def _shown_roots(self, roots: tuple[Root, ...], listing: Listing | None) -> tuple[Root, ...]:
+        """Roots that hold something or need something, that are ours, or that were given by hand."""
+        if listing is None or not listing.roots:
+            return tuple(root for root in roots if root.agent == "memtui") or roots
+        there = {status.root.id for status in listing.roots if status.files or status.problems}
+        there |= {memory.address.root for memory in listing.items}
+        known = tuple(status.root for status in listing.roots)
+        wanted = tuple(root for root in known if root.id in there or root.agent in ("memtui", "files"))
+        return self.commands.only_wanted(wanted)
+
+    # News
+
+    def on_rows_loaded(self, event: messages.RowsLoaded) -> None:
+        """Take in a full list."""
+        self.chrome.loading = False
+        self.chrome.statuses = {status.root.id: status for status in event.listing.roots}
+        self._apply(self.forest.replace_all(self._shown_roots(self.facts.roots, event.listing), event.listing.items))
+        if event.listing.truncated:
+            self.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
+        if self.editing:
+            self.host.rows_changed(None)
+
+    def on_rows_changed(self, event: messages.RowsChanged) -> None:
+        """Take in rows that differ."""
+        self._apply(self.forest.update(event.rows, event.gone))
+        if self.editing:
+            self.host.rows_changed({memory.address for memory in event.rows} | set(event.gone))
+
+    def on_drafts_changed(self, event: messages.DraftsChanged) -> None:
+        """Take in which memories have unsaved text; what is left from an earlier run is offered once."""
+        self._apply(self.forest.set_drafts(event.drafts))
+        if not self._drafts_told:
+            self._drafts_told = True
+            if event.drafts:
+                self.say(offer_words(event.drafts), "draft")
+
+    def on_activity_changed(self, event: messages.ActivityChanged) -> None:
+        """Take in the newest entries of the audit."""
+        self.chrome.records, self.chrome.deleted = event.records, event.deleted
+        self.chrome.update("activity", "header")
+
+    def on_health_changed(self, event: messages.HealthChanged) -> None:
+        """Say how the watcher is."""
+        if event.health != self.chrome.health and event.health.state != "watching":
+            self.say(f"Not following changes as they happen: {event.health.reason or event.health.state}.", "warning")
+        self.chrome.health = event.health
+        self.chrome.update("header")
+
+    def on_notices_arrived(self, event: messages.NoticesArrived) -> None:
+        """Tell what must be told."""
+        for notice in event.notices:
+            self.say(notice.text, "warning")
+
+    def _apply(self, effect: Effect) -> None:
+        self.memories.apply(effect)
+        self.memories.start_at_memory()
+        self.chrome.update("header", "tree-title")
+        if self._awaited is not None and self._awaited[0] in self.forest.nodes:
+            (address, opens), self._awaited = self._awaited, None
+            self.memories.reveal(address)
+            if opens:
+                self.open_editor(address)
+
+    def go_when_there(self, address: Address) -> None:
+        """Put the cursor on a memory as soon as its row is known."""
+        self._awaited = (address, False)
+        self._apply(Effect(rebuilt=False, touched=frozenset()))
+
+    def open_when_there(self, address: Address) -> None:
+        """Open a memory as soon as its row is known."""
+        self._awaited = (address, True)
+        self._apply(Effect(rebuilt=False, touched=frozenset()))
+
+    @on(MemoryTree.CursorMoved)
+    def _cursor_moved(self, event: MemoryTree.CursorMoved) -> None:
+        self.side.follow(event.node, by_user=event.by_user)
+
+    @on(MemoryTree.MarksChanged)
+    def _marks_changed(self) -> None:
+        self.chrome.update("tree-title", "footer")
+
+    @on(Intent)
+    def _editor_wants(self, event: Intent) -> None:
+        if self.editing and self.host.editing is not None:
+            self.host.editing.handle(event)
+
+    @on(RowList.Opened)
+    def _row_opened(self) -> None:
+        self.commands.run("open")
+
+    def on_descendant_focus(self) -> None:
+        """Show which pane is focused."""
+        self.chrome.update("tree-title", "side-title", "info-title", "footer")
+
+    def on_resize(self) -> None:
+        """Fold the text to the new width."""
+        self.panes.follow_size()
+        self.call_after_refresh(self.side.refresh)
+
+    # Keys
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the line in the footer."""
+        return self.prompt is not None and self.filtering.feed(key, character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Give a paste to the line of text, or say that it is ignored."""
+        if self.prompt is not None:
+            event.stop()
+            self.filtering.paste(event.text)
+        else:
+            super().on_paste(event)
+
+    def unavailable(self, action: Action) -> str:
+        """Say why an action is off."""
+        return self.commands.unavailable(action)
+
+    def perform(self, action: Action) -> None:
+        """Do it."""
+        self.chrome.clear()
+        if not action.moves:
+            self.side.follow(self.memories.current, by_user=True)
+        self.commands.run(action.id)
+        self.side.follow(self.memories.current, by_user=True)
+
+    def asks_at_once(self, first: str) -> Line | None:
+        """`d` asks before anything happens."""
+        after = self._sequences.choices(first)
+        asking = [(key, action) for key, action in after if action.id == "trash"]
+        if not asking or self.unavailable(asking[0][1]):
+            return None
+        name = self.verbs.name(self.memories.targets())
+        key = asking[0][0]
+        return [
+            (" ", "dim"),
+            (key, "key"),
+            (f" moves {name} to the trash", "strong"),
+            ("; any other key cancels", "dim"),
+        ]
+
+    def open_editor(self, address: Address, *, then: str = "") -> None:
+        """Open a memory in the editor; `then` is `compare` or `outside`."""
+        self.call_next(self.host.open, address, then=then)
+
+    def leave(self) -> None:
+        """Leave the workbench, with every draft on disk."""
+        try:
+            self.host.flush()
+        except MemtuiError as error:
+            self.show_error("keep your draft, so memtui stays open", error)
+        else:
+            self.app.exit(0)
+
+    # Words
+
+    def say(self, text: str, level: str = "name") -> None:
+        """Show one line to the user, until the next key; all of them can be read again."""
+        if self.editing and self.typing:
+            self.chrome.remember(text)
+            self.host.say(text)
+        else:
+            self.chrome.say(text, level)
+        top = self.app.screen
+        if isinstance(top, KeyedScreen) and top is not self:
+            top.say(text, level)
+
+    def show_error(self, what: str, error: MemtuiError) -> None:
+        """Show what could not be done, what is unharmed, and what to do."""
+        self.chrome.loading = False
+        self.say(f"Could not {what}: {error.message} {error.hint}".strip() + f" ({error.code})", "error")
+
+    def show_hint(self, line: Line | None) -> None:
+        """Show which keys may follow."""
+        self.chrome.hint(line)
+
+    def ask(self, question: Question) -> None:
+        """Ask for one line of text."""
+        self.filtering.ask(question)
+
+    def close_prompt(self) -> None:
+        """Put the line of text away."""
+        self.filtering.close_prompt()
+
+    def refuse_prompt(self, text: str) -> bool:
+        """Say why a typed text cannot be used; False when there is no line any more."""
+        return self.filtering.refuse(text)
+
+    # Drawing
+
+    def redraw(self) -> None:
+        """Draw everything anew: other colours."""
+        self.memories.forget_drawn()
+        self.refresh(recompose=False)
+        for widget in self.query("Lines, PageView").results(Widget):
+            widget.refresh()

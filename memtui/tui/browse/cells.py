@@ -1,0 +1,188 @@
+"""A row as runs of text: fixed columns, so that no row jumps, and every sign also readable without colour.
+
+It draws nothing itself: a run is text and the name of a style. Text of memories is made safe here, before measuring.
+"""
+
+from __future__ import annotations
+
+from memtui.engine.model import Memory, Problem
+from memtui.safe_text import cell_width, one_line
+from memtui.tui.browse.nodes import FOLDER, MEMORY, Node, Signs
+from memtui.tui.browse.rows import Forest
+from memtui.values import NamedTuple
+
+Run = tuple[str, str]
+"""Text, and the name of its style (`tui/draw/paint.py` knows them)."""
+
+SIGN_STYLES = ("pin", "agent", "conflict", "draft")
+
+
+class Columns(NamedTuple):
+    """Where the parts of a row stand, in cells."""
+
+    width: int
+    name: int
+    signs: int
+    description: int
+    uses: int
+    age: int
+
+
+def columns_for(width: int) -> Columns:
+    """Choose the columns for a tree of this width."""
+    if width < 50:
+        return Columns(width, max(width - 8, 6), 5, 0, 0, 0)
+    name = 25 if width < 60 else 28 if width < 75 else 32 if width < 100 else 40
+    uses, age = 5, 5
+    return Columns(width, name, 5, width - 2 - name - 5 - uses - age, uses, age)
+
+
+class Look(NamedTuple):
+    """How things are drawn here."""
+
+    now: int
+    """Milliseconds since the epoch."""
+    ascii: bool = False
+
+
+def ago(then: int, now: int) -> str:
+    """Say how long ago in at most four cells: `now`, `12m`, `2h`, `31d`, `14mo`, `3y`."""
+    seconds = max(0, now - then) // 1000
+    if seconds < 60:
+        return "now"
+    for size, unit, limit in ((60, "m", 60), (3600, "h", 24), (86_400, "d", 100), (2_629_800, "mo", 24)):
+        if seconds // size < limit:
+            return f"{seconds // size}{unit}"
+    return f"{min(seconds // 31_557_600, 999)}y"
+
+
+def since(then: int, now: int) -> str:
+    """Say when: `just now`, `12m ago`."""
+    words = ago(then, now)
+    return "just now" if words == "now" else f"{words} ago"
+
+
+def size_words(size: int) -> str:
+    """Say a size: `912 B`, `2.1 kB`, `88 kB`, `1.4 MB`."""
+    if size < 1000:
+        return f"{size} B"
+    for unit in ("kB", "MB", "GB"):
+        size_in = size / 1000
+        if size_in < 1000 or unit == "GB":
+            return f"{size_in:.1f} {unit}" if size_in < 10 else f"{size_in:.0f} {unit}"
+        size //= 1000
+    return ""
+
+
+def fit(text: str, width: int, *, plain: bool = False, right: bool = False) -> str:
+    """Make text safe and exactly so many cells wide."""
+    if width <= 0:
+        return ""
+    cut = one_line(text, width, ascii_tokens=plain)
+    pad = " " * (width - cell_width(cut))
+    return pad + cut if right else cut + pad
+
+
+def count_words(count: int, word: str) -> str:
+    """Say `1 file`, `9 files`, `2 memories`."""
+    plural = word[:-1] + "ies" if word.endswith("y") else word + "s"
+    return f"{count:,} {word if count == 1 else plural}"
+
+
+def row_runs(node: Node, forest: Forest, columns: Columns, look: Look, *, cursor: bool, marked: bool) -> list[Run]:
+    """Return the runs of one row; together they are exactly `columns.width` cells wide."""
+    lead: list[Run] = [(">" if cursor else " ", "cursor"), ("*" if marked else " ", "mark")]
+    if node.kind == MEMORY and node.memory is not None:
+        return lead + _memory_runs(node, node.memory, columns, look)
+    return lead + _group_runs(node, forest, columns, look)
+
+
+def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look) -> list[Run]:
+    indent = " " * min(2 * node.depth + 2, columns.name // 2)
+    style = "missing" if memory.missing else "name" if memory.sha256 is not None else "problem"
+    name = node.name if node.name.strip() else f'"{node.name}"'
+    runs: list[Run] = [(indent + fit(name, columns.name - len(indent) - 1, plain=look.ascii) + " ", style)]
+    runs += sign_runs(node.signs, columns.signs)
+    if columns.description > 0:
+        text, style = description(memory)
+        runs.append((fit(text, columns.description - 1, plain=look.ascii) + " ", style))
+        uses = f"x{memory.uses}" if memory.uses else ""
+        if len(uses) > columns.uses:
+            uses = f"x{memory.uses // 1000}k"
+        runs.append((f"{uses:>{columns.uses}}{ago(memory.modified_at, look.now):>{columns.age}}", "description"))
+    return _exact(runs, columns.width - 2)
+
+
+def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> list[Run]:
+    arrows = (("v ", "> ") if look.ascii else ("▾ ", "▸ "))[0 if _looks_open(node, forest) else 1]
+    indent = " " * min(2 * node.depth, columns.name // 2)
+    name = node.name + "/" if node.kind == FOLDER else forest.label(node)
+    style = "folder" if node.kind == FOLDER else "scope"
+    sums = sum_runs(node.signs)
+    if columns.description > 0:
+        tail = count_words(node.files, "file") + (" " if node.files == 1 else "")
+        tail += f"{size_words(node.bytes) if node.kind != FOLDER else '':>8}"
+    else:
+        tail = str(node.files)
+    room = columns.width - 2
+    used = sum(len(text) for text, _ in sums)
+    shown = one_line(name, max(room - used - len(tail) - len(indent) - 4, 3), ascii_tokens=look.ascii)
+    pad = columns.name - len(indent) - 2 - cell_width(shown)
+    left: list[Run] = [(indent + arrows, "dim"), (shown + " " * max(pad, 1), style), *sums]
+    gap = room - sum(cell_width(text) for text, _ in left) - len(tail)
+    return _exact([*left, (" " * max(gap, 1) + tail, "dim")], room)
+
+
+def _looks_open(node: Node, forest: Forest) -> bool:
+    return forest.is_open(node) or forest.filtered
+
+
+def _exact(runs: list[Run], width: int) -> list[Run]:
+    """Cut or pad runs to a width."""
+    left = width
+    out: list[Run] = []
+    for text, style in runs:
+        size = cell_width(text)
+        if size > left:
+            text = fit(text, left)  # noqa: PLW2901
+            size = left
+        if text:
+            out.append((text, style))
+        left -= size
+    if left > 0:
+        out.append((" " * left, "dim"))
+    return out
+
+
+def sign_runs(signs: Signs, width: int) -> list[Run]:
+    """The signs of one memory: `PA!~`."""
+    runs = [(sign, style) for sign, style, on in zip("PA!~", SIGN_STYLES, signs, strict=True) if on]
+    return [*runs, (" " * (width - len(runs)), "dim")]
+
+
+def sum_runs(signs: Signs) -> list[Run]:
+    """The sums of a folder: `A2 !1`; pins are not summed, because they ask for nothing."""
+    runs: list[Run] = []
+    for sign, style, count in list(zip("PA!~", SIGN_STYLES, signs, strict=True))[1:]:
+        if count:
+            runs.append((f"{sign}{count} ", style))
+    return runs
+
+
+def description(memory: Memory) -> Run:
+    """What the description column says: a fault first, then what the memory says about itself."""
+    for problem in memory.problems:
+        if problem.code in ("being-written", "draft-only") or problem.code.startswith("E_"):
+            return problem_words(problem), "problem"
+    if memory.missing:
+        return "gone from disk", "problem"
+    if memory.description:
+        return memory.description, "description"
+    if memory.problems:
+        return problem_words(memory.problems[0]), "problem"
+    return "", "description"
+
+
+def problem_words(problem: Problem) -> str:
+    """Say a problem shortly."""
+    return "being written" if problem.code == "being-written" else problem.text

@@ -1,0 +1,185 @@
+"""Everything the main screen says around its panes: header, titles, details, activity, and the footer's one line.
+
+It keeps what was said and what is known about the watcher, and turns it into lines when a bar asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import AuditRecord, Health, RootStatus
+from memtui.tui.actions import BROWSER_ROOMS, Action, beside_text, in_room, shown_keys
+from memtui.tui.browse import bars
+from memtui.tui.browse.bars import Line, State
+from memtui.tui.browse.side import INFO
+from memtui.tui.draw.lines import Lines
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+
+KEPT_MESSAGES = 200
+
+EVERY_BAR = ("header", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
+
+
+class Chrome:
+    """Words around the panes."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self.said: list[tuple[int, str]] = []
+        """What the user was told, with when; oldest first."""
+        self.health = Health("watching")
+        self.records: tuple[AuditRecord, ...] = ()
+        """The newest entries of the audit."""
+        self.statuses: dict[str, RootStatus] = {}
+        """Roots as they were last found."""
+        self.deleted = 0
+        """Memories others deleted that the user has not seen."""
+        self.loading = True
+        self._status: Line = []
+        self._hint: Line = []
+
+    # What is said
+
+    def say(self, text: str, level: str) -> None:
+        """Show one line until the next key."""
+        self.remember(text)
+        self._status = [(" " + text, level)]
+        self.update("footer")
+
+    def remember(self, text: str) -> None:
+        """Keep it for the list of messages."""
+        self.said.append((self._screen.now(), text))
+        del self.said[:-KEPT_MESSAGES]
+
+    def hint(self, line: Line | None) -> None:
+        """Show which keys may follow."""
+        if (line or []) != self._hint:
+            self._hint = line or []
+            self.update("footer")
+
+    def clear(self) -> None:
+        """Show the keys again."""
+        if self._status or self._hint:
+            self._status, self._hint = [], []
+            self.update("footer")
+
+    def update(self, *names: str) -> None:
+        """Draw bars anew, where they differ; all of them when none is named."""
+        for name in (names or EVERY_BAR) if self._screen.is_mounted else ():
+            for bar in self._screen.query(f"#{name}").results(Lines):
+                bar.update()
+
+    # Lines
+
+    def header(self, width: int) -> list[Line]:
+        """Where the user stands, and what needs them."""
+        screen, facts = self._screen, self._screen.facts
+        state = State(
+            facts.project,
+            facts.workspace,
+            screen.forest.totals,
+            screen.forest.totals.unseen + self.deleted,
+            self.health,
+            screen.bridge.read_only,
+            facts.demo,
+            self.loading,
+        )
+        return [bars.header(state, width)]
+
+    def tree_title(self, width: int) -> list[Line]:
+        """How many memories, and which are shown how."""
+        forest, tree = self._screen.forest, self._screen.memories
+        notes = bars.tree_notes(
+            forest.matched,
+            len(forest.nodes),
+            filtered=forest.filtered,
+            sort=forest.sort,
+            reverse=forest.reverse,
+            marked=len(tree.marks),
+            only=" | ".join([*([f"/{' '.join(forest.words)}"] if forest.words else []), *sorted(forest.only)]),
+        )
+        return [self._title("Memories", notes, width, focused=self._screen.focused is tree)]
+
+    def side_title(self, width: int) -> list[Line]:
+        """What is shown beside the tree."""
+        words, notes = self._screen.side.title()
+        return [self._title(words, notes, width, focused=self._screen.focused is self._screen.page_view)]
+
+    def info_title(self, width: int) -> list[Line]:
+        """The title of the info pane."""
+        focused = self._screen.focused is self._screen.info_view
+        return [self._title("Info", [("i hides", "dim")], width, focused=focused)]
+
+    def about(self, width: int) -> list[Line]:
+        """Two lines about the row under the cursor."""
+        side = self._screen.side
+        if side.node is None or side.mode == INFO:
+            return []
+        if side.node.memory is None:
+            return side.group_lines(side.node, width)[:2]
+        return list(bars.about(side.node.memory, side.node.signs, side.look, width))
+
+    def detail(self, width: int) -> list[Line]:
+        """The strip below the tree in one column."""
+        words, notes = self._screen.side.title()
+        return [self._title(words, notes, width, focused=False), *self._screen.side.detail_lines(width, 6)]
+
+    def activity(self, width: int) -> list[Line]:
+        """The last operations of anybody."""
+        lines = bars.activity(self.records[:3], self._screen.side.look, width)
+        return [self._title("Activity", [], width, focused=False), *(lines or [[("  nothing yet", "dim")]])]
+
+    def footer(self, width: int) -> list[Line]:
+        """What is typed, else what was said, else the keys."""
+        screen = self._screen
+        if screen.prompt is not None:
+            return [screen.filtering.line(width)]
+        if self._hint or self._status:
+            return [
+                self._hint or bars.message(self._status, width, key=self._key("messages"), plain=screen.facts.ascii)
+            ]
+        rooms = ("editor",) if screen.editing else BROWSER_ROOMS
+        actions = [action for action in in_room(*rooms, actions=screen.table) if not screen.unavailable(action)]
+        end = [action for action in screen.table if action.id in ("help", "palette")]
+        if screen.typing:
+            end = [typed for action in end if (typed := beside_text(action)).keys]
+        return [bars.footer(actions, width, end=end)]
+
+    def _title(self, words: str, notes: Line, width: int, *, focused: bool) -> Line:
+        return bars.title(words, notes, width, focused=focused, plain=self._screen.facts.ascii)
+
+    def below_tree(self) -> list[Line]:
+        """What is shown below the tree when there is no row of a memory: why, and what to do."""
+        forest = self._screen.forest
+        if self.loading or forest.matched:
+            return []
+        return self._no_match() if forest.nodes else self._welcome()
+
+    def _no_match(self) -> list[Line]:
+        forest = self._screen.forest
+        words = [f"/{' '.join(forest.words)}"] if forest.words else []
+        return [
+            [],
+            [("  Nothing here matches ", "name"), (" | ".join([*words, *sorted(forest.only)]), "agent")],
+            [(f"  {self._key('back')}", "key"), (" shows everything again", "name")],
+        ]
+
+    def _welcome(self) -> list[Line]:
+        lines: list[Line] = [[], [("  No memories yet. ", "strong"), ("memtui looked here:", "name")]]
+        for root in list(self._screen.forest.roots.values())[:8]:
+            lines += [[(f"    {root.id}", "folder")], [(f"      {self._screen.side.short(root.path)}", "dim")]]
+        new, help_ = (self._key(id_) for id_ in ("new", "help"))
+        return [
+            *lines,
+            [],
+            [(f"  {new}", "key"), (" creates the first one", "name")],
+            [(f"  {help_}", "key"), (" explains the keys", "name")],
+            [("  memtui demo", "key"), (" shows everything on samples,", "name")],
+            [("  with an agent that keeps writing", "name")],
+        ]
+
+    def _key(self, id_: str) -> str:
+        action: Action = next(action for action in self._screen.table if action.id == id_)
+        return shown_keys(action).split(",")[0]

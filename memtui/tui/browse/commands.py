@@ -1,0 +1,342 @@
+"""Which part does what an action asks for, and why an action is off now: one table from action ids to functions.
+
+Screen, palette and mouse all come through here, so that an action does the same thing whoever asked for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Root
+from memtui.tui.actions import BROWSER_ROOMS, Action, in_room, shown_keys
+from memtui.tui.browse.nodes import MEMORY
+from memtui.tui.browse.rows import Effect
+from memtui.tui.browse.side import CHANGES, INFO, PREVIEW
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.keys.palette import Command
+
+READ_ONLY = "memtui was started with --read-only, so nothing can be written."
+NEEDS_MEMORY = frozenset(
+    {"edit", "edit_outside", "versions", "copy_contents", "copy_description", "copy_sha", "resolve"}
+)
+"""Actions that work on the memory under the cursor only."""
+NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_path", "seen"})
+"""Actions that work on marks, on a memory, or on a folder."""
+
+ELSEWHERE = {
+    "copy_path": "copying.path",
+    "copy_contents": "copying.contents",
+    "copy_description": "copying.description",
+    "copy_sha": "copying.sha",
+    "help": "viewing.help",
+    "messages": "viewing.messages",
+    "filter": "filtering.start",
+    "new": "verbs.new",
+    "rename": "verbs.rename",
+    "pin": "verbs.pin",
+    "trash": "verbs.trash",
+    "undo": "verbs.undo",
+    "redo": "verbs.redo",
+    "trash_view": "viewing.trash",
+}
+"""Actions that a part of the screen does, by part and method; the part is loaded when it is first used."""
+
+
+class Commands:
+    """Does actions."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._all_projects = False
+        self._more_roots: tuple[Root, ...] = ()
+        tree = screen.memories
+        self._does: dict[str, Callable[[], object]] = {
+            "palette": self._palette,
+            "back": self._back,
+            "quit": self._quit,
+            "quit_now": screen.leave,
+            "next_pane": lambda: self._pane(1),
+            "previous_pane": lambda: self._pane(-1),
+            "left": tree.left,
+            "right": tree.right,
+            "next_folder": lambda: tree.jump_group(1),
+            "previous_folder": lambda: tree.jump_group(-1),
+            "expand_all": tree.toggle_all,
+            "mark": tree.toggle_mark,
+            "range": tree.toggle_range,
+            "range_down": lambda: tree.extend(1),
+            "range_up": lambda: tree.extend(-1),
+            "mark_all": tree.mark_shown,
+            "all_projects": self._toggle_projects,
+            "reload": self._reload,
+            "open": self._open,
+            "edit": self._edit,
+            "edit_outside": self._edit_outside,
+            "resolve": self._resolve,
+            "changes": self._changes,
+            "seen": lambda: screen.verbs.mark_seen(tree.targets()),
+            "versions": self._versions,
+            "info": self._info,
+            "preview_down": lambda: screen.page_view.scroll_rows(3),
+            "preview_up": lambda: screen.page_view.scroll_rows(-3),
+            "zoom": self._zoom,
+        }
+        for sort in ("name", "uses", "age", "size", "edited"):
+            self._does[f"sort_{sort}"] = partial(self._sort, sort)
+        for only in ("unseen", "pinned", "conflicts"):
+            self._does[f"only_{only}"] = partial(self._only, only)
+        for move in ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up"):
+            self._does[move] = partial(self._move, move)
+
+    def run(self, id_: str) -> None:
+        """Do an action by its id."""
+        if id_ in ELSEWHERE:
+            attrgetter(ELSEWHERE[id_])(self._screen)()
+        else:
+            self._does[id_]()
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Every action that is known here."""
+        return frozenset(self._does) | frozenset(ELSEWHERE)
+
+    def unavailable(self, action: Action) -> str:
+        """Say in one sentence why an action is off now; nothing when it is on."""
+        screen = self._screen
+        if action.writes and screen.bridge.read_only:
+            return READ_ONLY
+        node = screen.memories.current
+        if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):
+            return f"{action.label}: put the cursor on a memory first."
+        if action.id in NEEDS_TARGET and not screen.memories.has_targets:
+            return f"{action.label}: there is no memory here."
+        if action.id == "resolve" and node is not None and not node.signs.conflict:
+            return "There is no conflict on this memory."
+        if action.id == "all_projects" and screen.facts.demo:
+            return "The demo has one project."
+        return ""
+
+    # Moving
+
+    def _move(self, what: str) -> None:
+        pages = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
+        ends = {"top": -(10**9), "bottom": 10**9}
+        steps = {"down": 1, "up": -1} | ends
+        screen = self._screen
+        view = screen.info_view if screen.focused is screen.info_view else screen.page_view
+        if screen.focused is view:
+            view.scroll_rows(steps[what] if what in steps else round(pages[what] * view.size.height))
+        elif what in pages:
+            screen.memories.page(pages[what])
+        elif what in ends:
+            screen.memories.go(0 if what == "top" else screen.memories.count() - 1)
+        else:
+            screen.memories.move(steps[what])
+
+    def _pane(self, step: int) -> None:
+        screen = self._screen
+        if screen.panes.one_column:
+            self._close_over() if screen.panes.over else self._show_over()
+            return
+        panes = [pane for pane in (screen.memories, screen.page_view, screen.info_view) if pane.is_on_screen]
+        if screen.focused in panes:
+            panes[(panes.index(screen.focused) + step) % len(panes)].focus()
+        else:
+            screen.memories.focus()
+
+    def _show_over(self) -> None:
+        """Show the text over the tree, where there is no room beside it."""
+        self._screen.panes.rearrange(over=self._screen.panes.one_column)
+        self._screen.page_view.focus()
+
+    def _close_over(self) -> None:
+        self._screen.panes.rearrange(over=False)
+        self._screen.memories.focus()
+
+    def _zoom(self) -> None:
+        screen = self._screen
+        if screen.panes.one_column:
+            self._pane(1)
+        elif screen.panes.zoomed:
+            screen.panes.rearrange(zoom="")
+        else:
+            screen.panes.rearrange(zoom="left" if screen.focused is screen.memories else "right")
+
+    def _back(self) -> None:
+        """One step back: the newest thing that was opened or chosen goes; never quits."""
+        screen = self._screen
+        if screen.panes.over:
+            self._close_over()
+        elif screen.focused is not screen.memories and not screen.panes.zoomed:
+            screen.memories.focus()
+        elif screen.side.mode != PREVIEW:
+            screen.side.show_mode(PREVIEW)
+        elif screen.memories.marks or screen.memories.ranging:
+            screen.memories.set_marks(set())
+        elif screen.forest.filtered:
+            screen.filtering.clear()
+        elif screen.panes.zoomed:
+            screen.panes.rearrange(zoom="")
+
+    def _quit(self) -> None:
+        screen = self._screen
+        if screen.panes.over or screen.side.mode != PREVIEW:
+            screen.side.mode = PREVIEW
+            self._back()
+            screen.side.refresh()
+        else:
+            screen.leave()
+
+    # What is shown
+
+    def _sort(self, sort: str) -> None:
+        self._screen.forest.sort_by(sort)
+        self._changed()
+
+    def _only(self, only: str) -> None:
+        self._screen.filtering.remember()
+        self._screen.forest.toggle_only(only)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._screen.memories.apply(Effect(rebuilt=True, touched=frozenset()), by_user=True)
+        self._screen.chrome.update()
+
+    def _reload(self) -> None:
+        self._screen.say("Reading every folder again.")
+        self._screen.bridge.reload()
+
+    def _toggle_projects(self) -> None:
+        screen = self._screen
+        self._all_projects = not self._all_projects
+        if not self._all_projects:
+            screen.say("Showing this project only.")
+            screen.bridge.refresh(everything=True)
+            return
+        more = screen.facts.more_roots
+
+        def found(count: int) -> None:
+            screen.say(f"Showing {count} folders of every project. A shows this one only.")
+            screen.bridge.refresh(everything=True)
+
+        def find(engine: object) -> int:
+            roots = more()
+            engine.add_roots(roots)  # type: ignore[attr-defined]
+            return len(roots)
+
+        screen.bridge.run(find, found, what="find other projects")
+
+    def only_wanted(self, roots: tuple[Root, ...]) -> tuple[Root, ...]:
+        """Leave out other projects, unless they are to be shown."""
+        if self._all_projects:
+            return roots
+        here = {root.id for root in self._screen.facts.roots}
+        return tuple(root for root in roots if root.id in here)
+
+    def _info(self) -> None:
+        screen = self._screen
+        if screen.panes.wide:
+            screen.panes.info_wanted = not screen.panes.info_wanted
+            screen.panes.rearrange()
+            return
+        if screen.side.mode == INFO:
+            screen.side.show_mode(PREVIEW)
+            if screen.panes.one_column:
+                self._close_over()
+            return
+        screen.side.show_mode(INFO)
+        if screen.panes.one_column:
+            self._show_over()
+
+    def _changes(self) -> None:
+        screen = self._screen
+        node = screen.memories.current
+        if node is None:
+            return
+        if node.kind != MEMORY:
+            screen.viewing.changes(node)
+            return
+        if screen.side.mode == CHANGES:
+            screen.side.show_mode(PREVIEW)
+            return
+        screen.side.show_mode(CHANGES)
+        if screen.panes.one_column:
+            self._show_over()
+
+    def _versions(self) -> None:
+        node = self._screen.memories.current
+        if node is not None and node.memory is not None:
+            self._screen.viewing.versions(node.memory)
+
+    # Opening
+
+    def _current(self) -> Address | None:
+        node = self._screen.memories.current
+        return node.memory.address if node is not None and node.memory is not None else None
+
+    def _open(self) -> None:
+        if self._current() is None:
+            self._screen.memories.toggle()
+        else:
+            self._edit()
+
+    def _edit(self) -> None:
+        address = self._current()
+        if address is not None:
+            self._screen.open_editor(address)
+
+    def _edit_outside(self) -> None:
+        address = self._current()
+        if address is not None:
+            self._screen.open_editor(address, then="outside")
+
+    def _resolve(self) -> None:
+        address = self._current()
+        if address is not None:
+            self._screen.open_editor(address, then="compare")
+
+    # Palette
+
+    def _palette(self) -> None:
+        from memtui.tui.keys.palette import Palette
+
+        def chosen(command: Command | None) -> None:
+            if command is None:
+                return
+            if command.off:
+                self._screen.say(command.off, "warning")
+            else:
+                command.run()
+
+        self._screen.app.push_screen(Palette(self.palette_commands()), chosen)
+
+    def palette_commands(self) -> list[Command]:
+        """Every action as a line of the palette, then the themes."""
+        from memtui.tui.keys.palette import Command
+
+        screen = self._screen
+        skip = ("palette", "back", "down", "up", "left", "right")
+        commands = [
+            Command(
+                action.help.rstrip("."),
+                shown_keys(action),
+                partial(screen.attempt, action),
+                self.unavailable(action),
+            )
+            for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
+            if action.id not in skip and action.id in self.ids
+        ]
+        app = screen.app
+        for name in sorted(app.available_themes, key=lambda name: (not name.startswith("memtui"), name)):
+            commands.append(Command(f"Theme: {name}", "", partial(setattr, app, "theme", name)))
+        return commands
+
+
+def _palette_rank(action: Action) -> tuple[bool, bool]:
+    """Moving about comes last in the palette, what is everywhere in the middle."""
+    return action.moves, action.room == "everywhere"

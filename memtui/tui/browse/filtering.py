@@ -1,0 +1,138 @@
+"""The line of typed text in the footer of the main screen, and the filter that is typed there.
+
+Escape gives back exactly the place the user came from; that place is remembered here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.geometry import Offset
+
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.nodes import Key
+from memtui.tui.browse.tree import REBUILT
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.prompts import Question
+
+PASSED = frozenset({"up", "down", "pageup", "pagedown"})
+"""Keys that move the cursor in the tree while a filter is typed."""
+
+
+class Filtering:
+    """Asks for a line of text."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._place: tuple[Key, int] | None = None
+
+    # The line
+
+    def ask(self, question: Question) -> None:
+        """Show a question."""
+        from memtui.tui.browse.prompts import Prompt
+
+        self._screen.prompt = Prompt(question)
+        self._draw()
+
+    def feed(self, key: str, character: str | None) -> bool:
+        """Give a key to the line; False when it is not for it."""
+        if self._screen.prompt is None:
+            return False
+        if key in PASSED or not self._screen.prompt.feed(key, character):
+            return key not in PASSED
+        self._draw()
+        return True
+
+    def paste(self, text: str) -> None:
+        """Give a paste to the line."""
+        if self._screen.prompt is not None:
+            self._screen.prompt.paste(text)
+            self._draw()
+
+    def line(self, width: int) -> Line:
+        """Draw the line in the footer's place."""
+        if self._screen.prompt is None:
+            return []
+        drawn, column = self._screen.prompt.line(width, plain=self._screen.facts.ascii)
+        self._screen.app.cursor_position = Offset(column, self._screen.size.height - 1)
+        return drawn
+
+    def close_prompt(self) -> None:
+        """Put the line away."""
+        self._screen.prompt = None
+        self._draw()
+
+    def refuse(self, text: str) -> bool:
+        """Say why the text cannot be used; False when the line is gone."""
+        if self._screen.prompt is None:
+            return False
+        self._screen.prompt.refuse(text)
+        self._draw()
+        return True
+
+    def _draw(self) -> None:
+        self._screen.chrome.update("footer")
+
+    # The filter
+
+    def remember(self) -> None:
+        """Remember the place before the first filter."""
+        node = self._screen.memories.current
+        if self._place is None and node is not None and not self._screen.forest.filtered:
+            self._place = (node.key, self._screen.memories.top)
+
+    def start(self) -> None:
+        """Ask for the words."""
+        from memtui.tui.browse.prompts import Question
+
+        self.remember()
+        text = " ".join(self._screen.forest.words)
+        self.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed))
+
+    def _typed(self, text: str) -> None:
+        screen = self._screen
+        screen.forest.set_filter(text)
+        screen.memories.apply(REBUILT, by_user=True)
+        self._go_to_match()
+        if self._screen.prompt is not None:
+            count = f"{screen.forest.matched:,} of {len(screen.forest.nodes):,}"
+            self._screen.prompt.note = [(count, "strong" if screen.forest.matched else "warning")]
+        screen.chrome.update("tree-title")
+
+    def _keep(self, text: str) -> None:
+        """Enter: back to the tree, filtered."""
+        self.close_prompt()
+        if not text.strip():
+            self.clear()
+        else:
+            self._go_to_match()
+
+    def _go_to_match(self) -> None:
+        """Leave a folder for the next memory that matches."""
+        node = self._screen.memories.current
+        if node is None or node.memory is not None:
+            return
+        matches = [index for index, row in enumerate(self._screen.forest.rows()) if row.memory is not None]
+        after = [index for index in matches if index >= self._screen.memories.cursor] or matches
+        if after:
+            self._screen.memories.go(after[0])
+
+    def _cancel(self) -> None:
+        self.close_prompt()
+        self.clear()
+
+    def clear(self) -> None:
+        """Show everything again, at the place the user came from."""
+        screen = self._screen
+        screen.forest.clear_filters()
+        screen.memories.apply(REBUILT, by_user=True)
+        if self._place is not None:
+            key, top = self._place
+            self._place = None
+            screen.memories.go_to(key)
+            screen.memories.scroll_to_row(top)
+            screen.memories.keep_in_view()
+        screen.chrome.update("tree-title", "footer")

@@ -1,0 +1,130 @@
+"""One line of typed text in the footer's place: new, rename, move, filter; with what enter would do beside it.
+
+Drawn in the line that is there already, because a stock input moves every pane by a row, and that repaints the screen.
+What is typed or pasted into it holds no control characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.tui.browse.bars import Line, spread
+
+PASTE = 4_096
+"""Characters of a paste that are taken."""
+
+
+class Question(NamedTuple):
+    """What is asked."""
+
+    label: str
+    value: str
+    done: Callable[[str], None]
+    """Called with the text on enter; may refuse it."""
+    cancelled: Callable[[], None] = lambda: None
+    changed: Callable[[str], None] = lambda _: None
+    hint: Callable[[str], Line] | None = None
+    """What enter would do with the text."""
+    cursor: int | None = None
+    """Where the cursor starts; None: at the end."""
+
+
+class Prompt:
+    """The text being typed for a question."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.text = question.value
+        self.cursor = len(question.value) if question.cursor is None else question.cursor
+        self.note: Line = []
+        """Said at the right end, instead of the hint."""
+
+    def feed(self, key: str, character: str | None) -> bool:
+        """Take a key; False when it means nothing in a line of text."""
+        before = self.text
+        if key == "enter":
+            self.question.done(self.text)
+        elif key == "escape":
+            self.question.cancelled()
+        elif character is not None and character.isprintable() and visible(character) == character:
+            self._replace(self.cursor, self.cursor, character)
+        elif not self._edit(key):
+            return False
+        if self.text != before:
+            self.note = []
+            self.question.changed(self.text)
+        return True
+
+    def _edit(self, key: str) -> bool:
+        """Move or delete."""
+        match key:
+            case "left":
+                self.cursor = max(self.cursor - 1, 0)
+            case "right":
+                self.cursor = min(self.cursor + 1, len(self.text))
+            case "home" | "ctrl+a":
+                self.cursor = 0
+            case "end" | "ctrl+e":
+                self.cursor = len(self.text)
+            case "backspace":
+                self._replace(max(self.cursor - 1, 0), self.cursor, "")
+            case "delete" | "ctrl+d":
+                self._replace(self.cursor, self.cursor + 1, "")
+            case "ctrl+u":
+                self._replace(0, self.cursor, "")
+            case "ctrl+k":
+                self._replace(self.cursor, len(self.text), "")
+            case "ctrl+w" | "ctrl+backspace" | "alt+backspace":
+                self._replace(self._word_start(), self.cursor, "")
+            case "ctrl+left" | "alt+b":
+                self.cursor = self._word_start()
+            case _:
+                return False
+        return True
+
+    def _word_start(self) -> int:
+        head = self.text[: self.cursor].rstrip(" /")
+        return max(head.rfind(" "), head.rfind("/")) + 1
+
+    def _replace(self, start: int, end: int, text: str) -> None:
+        self.text = self.text[:start] + text + self.text[end:]
+        self.cursor = start + len(text)
+
+    def paste(self, pasted: str) -> None:
+        """Take the first line of a paste, without what cannot be seen."""
+        lines = pasted.strip().splitlines() or [""]
+        self._replace(self.cursor, self.cursor, "".join(c for c in lines[0][:PASTE] if visible(c) == c))
+        self.question.changed(self.text)
+
+    def refuse(self, text: str) -> None:
+        """Say why the text cannot be used."""
+        self.note = [(text, "error")]
+
+    def line(self, width: int, *, plain: bool = False) -> tuple[Line, int]:
+        """Draw it: the line, and the cell the cursor is in."""
+        label = f" {self.question.label} "
+        drawn = [one if visible(one) == one else ("?" if plain else "·") for one in self.text]
+        room = max(min(width - len(label) - 2, max(width // 2, 30)), 8)
+        start = 0
+        while start < self.cursor and cell_width("".join(drawn[start : self.cursor])) >= room:
+            start += 1
+        before = "".join(drawn[start : self.cursor])
+        under = drawn[self.cursor] if self.cursor < len(drawn) else " "
+        after = one_line("".join(drawn[self.cursor + 1 :]), max(room - cell_width(before) - 1, 0), ascii_tokens=plain)
+        left: Line = [(label, "key"), (before, "strong"), (under, "caret"), (after, "strong"), (" ", "dim")]
+        used = sum(cell_width(text) for text, _ in left)
+        beside = self.note or (self.question.hint(self.text) if self.question.hint is not None else [])
+        return spread(left, _cut(beside, width - used - 1), width), len(label) + cell_width(before)
+
+
+def _cut(line: Line, room: int) -> Line:
+    """As much of a line as fits."""
+    out: Line = []
+    for text, style in line:
+        if room <= 0:
+            break
+        out.append((one_line(text, room), style))
+        room -= cell_width(out[-1][0])
+    return out

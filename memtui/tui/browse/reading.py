@@ -1,0 +1,188 @@
+"""What is read to show one memory: jobs for the bridge, run in a thread, giving values.
+
+They are functions of an engine and an address, so that each is tested without a screen, and so that folding a large
+text never happens on the event loop.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from memtui.engine.model import Address, Change, Memory, Root, Snapshot, TrashEntry, Version
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.tui.draw.pages import Page, changed_lines, diff_counts, diff_page, fields_page, text_page, words_page
+
+
+class Reader(Protocol):
+    """The part of the engine that reading needs."""
+
+    def read(self, address: Address) -> Snapshot:
+        """Read a memory."""
+        ...
+
+    def read_version(self, address: Address, sha256: str) -> bytes:
+        """Read one of its versions."""
+        ...
+
+    def seen_version(self, address: Address) -> str | None:
+        """Tell which version the user saw last."""
+        ...
+
+    def history(self, address: Address) -> tuple[Version, ...]:
+        """List its versions."""
+        ...
+
+    def changes(self) -> tuple[Change, ...]:
+        """List what the user has not seen."""
+        ...
+
+    def trash(self) -> tuple[TrashEntry, ...]:
+        """List the trash."""
+        ...
+
+    def find_root(self, root_id: str) -> Root:
+        """Find a root."""
+        ...
+
+    def file_path(self, address: Address) -> str:
+        """Give the path of the file."""
+        ...
+
+
+class Shown(NamedTuple):
+    """A memory as it is shown."""
+
+    address: Address
+    sha256: str | None
+    page: Page
+    first_change: int | None = None
+    """The first line somebody else changed, from 1."""
+
+
+def preview(engine: Reader, memory: Memory, width: int, *, plain: bool = False) -> Shown:
+    """Read a memory and draw it, with an `A` beside the lines that changed since the user looked."""
+    address = memory.address
+    try:
+        snapshot = engine.read(address)
+    except NotFoundError:
+        said = "It is not on disk." if memory.missing else "It was there a moment ago, and is gone now."
+        return Shown(address, None, words_page(said, "H shows its versions and can restore one.", width=width))
+    except RefusedError as error:
+        return Shown(address, None, words_page(error.message, error.hint, style="problem", width=width))
+    changed: frozenset[int] = frozenset()
+    if memory.unseen:
+        before = _seen(engine, address)
+        changed = changed_lines(before, snapshot.bytes) if before is not None else frozenset()
+    page = text_page(snapshot.bytes, width, changed=changed, plain=plain)
+    return Shown(address, snapshot.sha256, page, min(changed, default=None))
+
+
+def _seen(engine: Reader, address: Address) -> bytes | None:
+    """The text the user saw last; None when there is none any more."""
+    sha256 = engine.seen_version(address)
+    if sha256 is None:
+        return None
+    try:
+        return engine.read_version(address, sha256)
+    except (NotFoundError, RefusedError):
+        return None
+
+
+class Difference(NamedTuple):
+    """What changed since the user looked."""
+
+    address: Address
+    page: Page
+    title: str
+    sha256: str | None
+
+
+def since_seen(engine: Reader, memory: Memory, width: int, *, plain: bool = False) -> Difference:
+    """Show what changed in a memory since the user looked."""
+    address = memory.address
+    before = _seen(engine, address)
+    try:
+        snapshot: Snapshot | None = engine.read(address)
+    except NotFoundError:
+        snapshot = None
+    after = snapshot.bytes if snapshot is not None else None
+    added, removed = diff_counts(before, after)
+    title = f"+{added} -{removed} since you last looked" if before != after else "nothing new"
+    if before is None:
+        title = "new to you"
+        page = text_page(after or b"", width, plain=plain)
+    else:
+        page = diff_page(before, after, width, plain=plain)
+    return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None)
+
+
+def change_page(engine: Reader, change: Change, width: int, *, plain: bool = False) -> Page:
+    """Draw one change of somebody else's."""
+    return diff_page(
+        _version(engine, change.old_address or change.address, change.before),
+        _version(engine, change.address, change.after),
+        width,
+        plain=plain,
+    )
+
+
+def version_page(
+    engine: Reader, address: Address, version: Version, previous: Version | None, width: int, *, plain: bool = False
+) -> Page:
+    """Draw one version: what it changed, then its text."""
+    try:
+        data = engine.read_version(address, version.sha256)
+    except MemtuiError as error:
+        return words_page(error.message, error.hint, style="problem", width=width)
+    note = words_page(f"Note: {version.note}", "", style="problem", width=width) if version.note else ()
+    page = text_page(data, width, plain=plain)
+    if previous is None:
+        return (*note, *page)
+    before = _version(engine, address, previous.sha256)
+    if before is None:
+        return (*note, *page)
+    heading = words_page("What it changed", style="heading", width=width)
+    text = words_page("", "The whole text", style="heading", width=width)
+    return (*note, *heading, *diff_page(before, data, width, plain=plain), *text, *page)
+
+
+def _version(engine: Reader, address: Address, sha256: str | None) -> bytes | None:
+    if sha256 is None:
+        return None
+    try:
+        return engine.read_version(address, sha256)
+    except (NotFoundError, RefusedError):
+        return None
+
+
+def info(engine: Reader, memory: Memory, words: InfoWords, width: int) -> Page:
+    """Draw everything known about a memory."""
+    root = engine.find_root(memory.address.root)
+    fields = [
+        ("path", memory.address.path),
+        ("root", f"{root.id} ({root.label})" if root.label else root.id),
+        ("file", engine.file_path(memory.address)),
+        ("scope", memory.scope),
+        ("agent", memory.agent),
+        ("says", memory.description or "no description"),
+        ("state", words.state),
+        ("used", words.used),
+        ("size", words.size),
+        ("changed", words.changed),
+        ("versions", f"{memory.version} kept" if memory.version else "none kept yet"),
+        ("sha-256", memory.sha256 or "could not be read"),
+    ]
+    if root.note:
+        fields.append(("note", root.note))
+    if memory.problems:
+        fields += [("Problems", ""), *((problem.code, problem.text) for problem in memory.problems)]
+    return fields_page(fields, width)
+
+
+class InfoWords(NamedTuple):
+    """What the info pane says about times and states, put into words where the clock is known."""
+
+    state: str
+    used: str
+    size: str
+    changed: str

@@ -1,0 +1,394 @@
+"""The tree as values: memories become scopes, roots, folders and rows; sorted, filtered, summed, updated in place.
+
+Nothing here draws, so that every rule of the tree is tested without a terminal, and so that a change on disk touches
+the nodes it concerns and no others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from memtui.engine.model import SCOPES, Address, Draft, Memory, Root
+from memtui.tui.browse.folds import Folds
+from memtui.tui.browse.nodes import (
+    FOLDER,
+    MEMORY,
+    ROOT,
+    SCOPE,
+    Key,
+    Node,
+    Signs,
+    add_up,
+    ghost,
+    line_up,
+    sort_value,
+    sum_up,
+)
+from memtui.values import NamedTuple
+
+_DIGITS = re.compile(r"\d+")
+
+
+class Effect(NamedTuple):
+    """What an update did."""
+
+    rebuilt: bool
+    """Rows came, went or moved, so that the visible rows must be listed again."""
+    touched: frozenset[Key]
+    """Rows that look different now."""
+
+
+NOTHING = Effect(rebuilt=False, touched=frozenset())
+
+
+class Forest:
+    """All rows, and which of them are shown."""
+
+    def __init__(self) -> None:
+        self.top = Node("top", (), "", None)
+        self.nodes: dict[Address, Node] = {}
+        self.names: Mapping[str, str] = {}
+        """Scope to the name of the one the user stands in, such as the project's."""
+        self.sort = "name"
+        self.reverse = False
+        self.words: tuple[str, ...] = ()
+        self.only: frozenset[str] = frozenset()
+        """`unseen`, `pinned`, `conflicts`: all of them must hold."""
+        self._roots: dict[str, Root] = {}
+        self._homes: dict[str, Node] = {}
+        self._drafts: dict[Address, Draft] = {}
+        self._folds = Folds()
+        self._shown: list[Node] | None = None
+        self._matched = 0
+
+    # Filling
+
+    def load(self, roots: Iterable[Root], memories: Iterable[Memory]) -> None:
+        """Start anew with these roots and rows; what is open, filtered and sorted stays as it is."""
+        self._roots = {root.id: root for root in roots}
+        self.nodes = {}
+        self._plant()
+        folders: dict[tuple[str, str], Node] = {}
+        for memory in memories:
+            root, path = memory.address
+            head, slash, name = path.rpartition("/")
+            home = folders.get((root, head))
+            if home is None:
+                if root not in self._homes:
+                    continue
+                home = folders[root, head] = self._folder(self._homes[root], head + slash)
+            self._hang(home, name, memory)
+        sum_up(self.top)
+        self._add_ghosts()
+        self._shown = None
+
+    def _plant(self) -> None:
+        """Make the nodes of scopes and roots."""
+        self.top = Node("top", (), "", None)
+        self._homes = {}
+        for scope in (*SCOPES, *sorted({root.scope for root in self._roots.values()} - set(SCOPES))):
+            here = [root for root in self._roots.values() if root.scope == scope]
+            if not here:
+                continue
+            node = Node(SCOPE, (SCOPE, scope), scope, self.top, root=here[0].id if len(here) == 1 else "")
+            self.top.children[scope] = node
+            if len(here) == 1:
+                self._homes[here[0].id] = node
+                continue
+            for root in here:
+                child = Node(ROOT, (ROOT, root.id), root.label or root.id, node, root=root.id)
+                node.children[root.id] = child
+                self._homes[root.id] = child
+
+    def update(self, rows: Iterable[Memory], gone: Iterable[Address] = ()) -> Effect:
+        """Take in rows that differ and rows that went; rows of unknown roots are left out."""
+        rebuilt = False
+        touched: set[Key] = set()
+        for memory in rows:
+            node = self.nodes.get(memory.address)
+            if node is None:
+                rebuilt = self._insert(memory) or rebuilt
+                node = self.nodes.get(memory.address)
+            elif node.memory != memory:
+                rebuilt = self._replace(node, memory) or rebuilt
+            else:
+                node.memory = memory  # the engine keeps this one; the equal one before it can go
+                continue
+            touched.update(line_up(node))
+        for address in gone:
+            if address in self._drafts:
+                rebuilt = self.update([ghost(address, self._roots, self._drafts[address])]).rebuilt or rebuilt
+            elif address in self.nodes:
+                touched.update(line_up(self.nodes[address]))
+                self._remove(address)
+                rebuilt = True
+        if rebuilt:
+            self._shown = None
+        return Effect(rebuilt, frozenset(touched))
+
+    def replace_all(self, roots: Iterable[Root], memories: Iterable[Memory]) -> Effect:
+        """Take a full list as an update of what is there, so that only what differs is touched."""
+        roots = tuple(roots)
+        if {root.id: root for root in roots} != self._roots:
+            self.load(roots, memories)
+            return Effect(rebuilt=True, touched=frozenset())
+        rows = tuple(memories)
+        there = {memory.address for memory in rows}
+        return self.update(rows, [address for address in self.nodes if address not in there])
+
+    def set_drafts(self, drafts: Iterable[Draft]) -> Effect:
+        """Say which memories have unsaved text."""
+        before = self._drafts
+        self._drafts = {draft.address: draft for draft in drafts}
+        touched: set[Key] = set()
+        rebuilt = False
+        for address in before.keys() | self._drafts.keys():
+            node = self.nodes.get(address)
+            if node is not None and node.memory is not None:
+                ghost = node.memory.missing and not node.memory.sha256 and address not in self._drafts
+                if ghost and any(problem.code == "draft-only" for problem in node.memory.problems):
+                    self._remove(address)
+                    rebuilt = True
+                    continue
+                self._recount(node)
+                touched.update(line_up(node))
+        rebuilt = self._add_ghosts() or rebuilt
+        if rebuilt or self.only:
+            self._shown = None
+        return Effect(rebuilt or bool(self.only), frozenset(touched))
+
+    def _add_ghosts(self) -> bool:
+        """Give drafts whose memory is gone a row, so that their text can be found."""
+        missing = [draft for address, draft in self._drafts.items() if address not in self.nodes]
+        added = [self._insert(ghost(draft.address, self._roots, draft)) for draft in missing]
+        return any(added)
+
+    def _insert(self, memory: Memory) -> bool:
+        home = self._homes.get(memory.address.root)
+        if home is None:
+            return False
+        head, slash, name = memory.address.path.rpartition("/")
+        folder = self._folder(home, head + slash)
+        leaf = self._hang(folder, name, memory)
+        add_up(folder, leaf.signs, 1, memory.bytes)
+        self._forget_orders(folder)
+        return True
+
+    def _folder(self, node: Node, path: str) -> Node:
+        """Find or make the folder of a path that ends in `/`, or is empty."""
+        start = 0
+        while (slash := path.find("/", start)) >= 0:
+            name = path[start:slash]
+            child = node.children.get(name + "/")
+            if child is None:
+                child = Node(FOLDER, (FOLDER, node.root, path[:slash]), name, node, root=node.root)
+                node.children[name + "/"] = child
+                node.forget_order()
+            node, start = child, slash + 1
+        return node
+
+    def _hang(self, folder: Node, name: str, memory: Memory) -> Node:
+        """Add a memory to its folder, without counting it above."""
+        leaf = Node(MEMORY, (), name, folder, root=folder.root)
+        leaf.memory = memory
+        leaf.files, leaf.bytes = 1, memory.bytes
+        if memory.pinned or memory.unseen or self._drafts:
+            leaf.signs = self._signs(memory)
+        folder.children[name] = self.nodes[memory.address] = leaf
+        return leaf
+
+    def _replace(self, node: Node, memory: Memory) -> bool:
+        """Put a newer row in a node's place; says whether it may have to move or disappear."""
+        old = node.memory
+        node.memory = memory
+        add_up(node, Signs(), 0, memory.bytes - node.bytes)
+        self._recount(node)
+        moved = self.sort != "name" and old is not None and sort_value(self.sort, old) != sort_value(self.sort, memory)
+        if moved and node.parent is not None:
+            self._forget_orders(node.parent)
+        return moved or bool(self.only) or bool(self.words)
+
+    def _recount(self, node: Node) -> None:
+        if node.memory is None:
+            return
+        new, old = self._signs(node.memory), node.signs
+        if new != old:
+            add_up(node, Signs(*(a - b for a, b in zip(new, old, strict=True))), 0, 0)
+
+    def _remove(self, address: Address) -> None:
+        node = self.nodes.pop(address)
+        add_up(node, Signs(*(-sign for sign in node.signs)), -1, -node.bytes)
+        folder, name = node.parent, node.name
+        while folder is not None:
+            folder.children.pop(name, None)
+            self._forget_orders(folder)
+            if folder.kind != FOLDER or folder.children:
+                break
+            name, folder = folder.name + "/", folder.parent
+
+    def _forget_orders(self, node: Node | None) -> None:
+        while node is not None:
+            node.forget_order()
+            node = node.parent if self.sort != "name" else None
+
+    def _signs(self, memory: Memory) -> Signs:
+        draft = self._drafts.get(memory.address)
+        conflict = draft is not None and draft.base_sha256 != memory.sha256
+        return Signs(int(memory.pinned), int(memory.unseen), int(conflict), int(draft is not None))
+
+    # Looking
+
+    def rows(self) -> list[Node]:
+        """Return the rows to show, from top to bottom; the same list until something changes."""
+        if self._shown is None:
+            self._shown = []
+            self._matched = 0
+            for node in self._sorted(self.top):
+                self._list(node, self._shown)
+        return self._shown
+
+    @property
+    def matched(self) -> int:
+        """How many memories pass the filter."""
+        self.rows()
+        return self._matched if self.filtered else len(self.nodes)
+
+    @property
+    def filtered(self) -> bool:
+        """Whether some memories are held back."""
+        return bool(self.words or self.only)
+
+    def _list(self, node: Node, shown: list[Node]) -> bool:
+        """Add a node and what is open below it; say whether a memory in it passes the filter."""
+        if node.kind == MEMORY:
+            if self.filtered:
+                if not self.passes(node):
+                    return False
+                self._matched += 1
+            shown.append(node)
+            return True
+        if not self.filtered:
+            shown.append(node)
+            if self.is_open(node):
+                for child in self._sorted(node):
+                    self._list(child, shown)
+            return True
+        place = len(shown)
+        shown.append(node)
+        found = [self._list(child, shown) for child in self._sorted(node)]
+        if not any(found):
+            del shown[place:]
+        elif self._folds.is_closed(node):
+            del shown[place + 1 :]
+        return any(found)
+
+    def passes(self, node: Node) -> bool:
+        """Whether a memory is not held back."""
+        signs, memory = node.signs, node.memory
+        if "unseen" in self.only and not signs.unseen:
+            return False
+        if "pinned" in self.only and not signs.pinned:
+            return False
+        if "conflicts" in self.only and not signs.conflict:
+            return False
+        if self.words and memory is not None:
+            text = f"{memory.address}\n{memory.description}".casefold()
+            return all(word in text for word in self.words)
+        return True
+
+    def _sorted(self, node: Node) -> list[Node]:
+        if node is self.top:
+            return list(node.children.values())
+        if node.kind == SCOPE and not node.root:
+            return list(node.children.values())
+        return node.ordered(self._sort_key, reverse=self.reverse)
+
+    def _sort_key(self, node: Node) -> tuple[float, str]:
+        name = _DIGITS.sub(lambda digits: digits.group().zfill(12), node.name.casefold())
+        if self.sort == "name":
+            return (0, name)
+        values = [sort_value(self.sort, leaf.memory) for leaf in node.memories() if leaf.memory is not None]
+        total = max(values, default=0.0) if self.sort in ("age", "edited") else sum(values)
+        return (-total, name)
+
+    # Choosing what is shown
+
+    def sort_by(self, sort: str) -> None:
+        """Sort; by the same again reverses."""
+        self.reverse = not self.reverse if sort == self.sort else False
+        self.sort = sort
+        stack = [self.top]
+        while stack:
+            node = stack.pop()
+            node.forget_order()
+            stack.extend(node.children.values())
+        self._shown = None
+
+    def set_filter(self, text: str) -> None:
+        """Show only memories with all these words in address or description."""
+        words = tuple(text.casefold().split())
+        if words != self.words:
+            self.words = words
+            self._shown = None
+
+    def toggle_only(self, what: str) -> None:
+        """Show only `unseen`, `pinned` or `conflicts`, or stop doing so."""
+        self.only = self.only ^ {what}
+        self._shown = None
+
+    def clear_filters(self) -> None:
+        """Show everything."""
+        self.words, self.only, self._shown = (), frozenset(), None
+
+    def is_open(self, node: Node) -> bool:
+        """Whether what is below a row is shown."""
+        return self._folds.is_open(node, len(self.nodes))
+
+    def set_open(self, node: Node, *, open: bool, below: bool = False) -> None:  # noqa: A002
+        """Open or close a row, or also everything below it."""
+        self._folds.set_open(node, wide=open, below=below)
+        self._shown = None
+
+    def holds(self, node: Node) -> bool:
+        """Whether a row, perhaps from before an update, is still about something that is there."""
+        if node.memory is not None:
+            return node.memory.address in self.nodes
+        if node.kind != FOLDER:
+            return True
+        lead = node.folder
+        return any(address.root == node.root and address.path.startswith(lead) for address in self.nodes)
+
+    def reveal(self, address: Address) -> Node | None:
+        """Open every folder above a memory, and return its row."""
+        node = self.nodes.get(address)
+        above = node.parent if node is not None else None
+        while above is not None and above is not self.top:
+            if not self.is_open(above):
+                self.set_open(above, open=True)
+            above = above.parent
+        return node
+
+    def root(self, root_id: str) -> Root | None:
+        """Return a root by its id."""
+        return self._roots.get(root_id)
+
+    def label(self, node: Node) -> str:
+        """Return the words of a scope or root row."""
+        if node.kind != SCOPE:
+            return node.name
+        root = self._roots.get(node.root)
+        words = [node.name.upper(), self.names.get(node.name, "")]
+        if root is not None and root.agent != "memtui":
+            words.append(root.label)
+        return " ".join(word for word in words if word)
+
+    @property
+    def totals(self) -> Signs:
+        """How many of each sign there are in all."""
+        return self.top.signs
+
+    @property
+    def roots(self) -> Mapping[str, Root]:
+        """Every root by its id."""
+        return self._roots

@@ -1,0 +1,312 @@
+"""What is beside the tree: the text of the memory under the cursor, what changed in it, what is known about it.
+
+It decides when to read (after the cursor has rested, so that a held key reads nothing), and when a memory counts as
+looked at; the reading itself is done by the bridge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Memory
+from memtui.tui.browse import bars
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import Look, since, size_words
+from memtui.tui.browse.nodes import FOLDER, MEMORY, SCOPE, Node
+from memtui.tui.draw.pages import Page, PageLine, fields_page
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.tui.browse import reading
+    from memtui.tui.browse.browser import BrowserScreen
+
+REST = 0.07
+"""Seconds the cursor rests before its memory is read."""
+
+LOOKED = 1.0
+"""Seconds after which a memory whose text is shown counts as looked at."""
+
+KEPT_PAGES = 40
+"""Drawn memories that are kept, so that going back to one is instant."""
+
+PREVIEW, CHANGES, INFO = "preview", "changes", "info"
+"""What the pane can show."""
+
+
+class Side:
+    """The pane beside the tree, and the lines below it where there is no room for a pane."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self.mode = PREVIEW
+        self.node: Node | None = None
+        self.shown: reading.Shown | None = None
+        self.difference: reading.Difference | None = None
+        self._pages: dict[tuple[Address, str | None, bool, int], reading.Shown] = {}
+        self._rest: Timer | None = None
+        self._looking: Timer | None = None
+        self._arrived = False
+        """A key of the user brought the cursor here, and its text was not shown yet."""
+
+    @property
+    def memory(self) -> Memory | None:
+        """The memory under the cursor."""
+        return self.node.memory if self.node is not None else None
+
+    @property
+    def look(self) -> Look:
+        """How things are drawn now."""
+        return Look(self._screen.now(), self._screen.facts.ascii)
+
+    @property
+    def width(self) -> int:
+        """Cells there are for a page."""
+        page = self._screen.page_view
+        return max(page.room if page.is_on_screen else self._screen.size.width, 20)
+
+    # Following the cursor
+
+    def follow(self, node: Node | None, *, by_user: bool) -> None:
+        """Show another row, once the cursor rests there."""
+        moved = node is None or self.node is None or node.key != self.node.key
+        other_kind = node is None or self.node is None or node.kind != self.node.kind
+        self.node = node
+        if other_kind:
+            self._screen.chrome.update("footer")
+        if moved:
+            self._stop_looking()
+            self._arrived = by_user
+            self.shown = None if self.shown is not None and self.memory is None else self.shown
+            if self.mode != INFO:
+                self.mode = PREVIEW
+        self._screen.chrome.update("side-title", "about", "detail")
+        if self._rest is not None:
+            self._rest.stop()
+        if node is None or node.kind != MEMORY:
+            self._screen.bridge.drop("side")
+            self._show_group(node)
+            return
+        if not moved and self._still_true(node):
+            return
+        kept = self._kept()
+        if kept is not None and self.mode == PREVIEW:
+            self._give(kept)
+        else:
+            self._rest = self._screen.set_timer(REST, self.read)
+
+    def _still_true(self, node: Node) -> bool:
+        """Whether what is shown is what is on disk; the marks beside it stay until the cursor leaves."""
+        memory = node.memory
+        if memory is None or self.mode == INFO:
+            return False
+        if self.mode == CHANGES:
+            return self.difference is not None and self.difference.sha256 == memory.sha256
+        shown = self.shown
+        return shown is not None and shown.address == memory.address and shown.sha256 == memory.sha256
+
+    def _kept(self) -> reading.Shown | None:
+        memory = self.memory
+        if memory is None:
+            return None
+        return self._pages.get((memory.address, memory.sha256, memory.unseen, self.width))
+
+    def read(self) -> None:
+        """Read what is under the cursor in the way it is shown now."""
+        from memtui.tui.browse import reading
+
+        memory = self.memory
+        if memory is None:
+            self._show_group(self.node)
+            return
+        width, plain = self.width, self._screen.facts.ascii
+        if self.mode == CHANGES:
+            self._screen.bridge.run(
+                lambda engine: reading.since_seen(engine, memory, width, plain=plain),
+                self._give_difference,
+                what=f"compare {memory.address}",
+                latest="side",
+            )
+        elif self.mode == INFO:
+            self._read_info(memory, width)
+        else:
+            key = (memory.address, memory.sha256, memory.unseen, width)
+
+            def keep(shown: reading.Shown) -> None:
+                if len(self._pages) >= KEPT_PAGES:
+                    self._pages.pop(next(iter(self._pages)))
+                self._pages[key] = shown
+                self._give(shown)
+
+            self._screen.bridge.run(
+                lambda engine: reading.preview(engine, memory, width, plain=plain),
+                keep,
+                what=f"read {memory.address}",
+                latest="side",
+            )
+        if self._screen.panes.info_wanted and self._screen.panes.wide:
+            self._read_info(memory, max(self._screen.info_view.room, 20), pane=True)
+
+    def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
+        from memtui.tui.browse import reading
+
+        words = self._info_words(memory)
+
+        def give(page: Page) -> None:
+            if self.memory is not None and self.memory.address == memory.address:
+                (self._screen.info_view if pane else self._screen.page_view).show(page)
+                self._screen.chrome.update("side-title", "about", "detail")
+
+        self._screen.bridge.run(
+            lambda engine: reading.info(engine, memory, words, width),
+            give,
+            what=f"read about {memory.address}",
+            latest="info" if pane else "side",
+        )
+
+    def _info_words(self, memory: Memory) -> reading.InfoWords:
+        from memtui.tui.browse import reading
+
+        signs, now = (self.node.signs if self.node is not None else None), self._screen.now()
+        state = [
+            word
+            for word, on in zip(("pinned", "changed by others", "conflict", "draft"), signs or (), strict=False)
+            if on
+        ]
+        used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
+        limit = self._screen.write_limit(memory)
+        size = f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)
+        who = "you" if memory.actor in ("tui", "cli") else memory.actor
+        return reading.InfoWords(
+            ", ".join(state) or "nothing special", used, size, f"{since(memory.modified_at, now)}, by {who}"
+        )
+
+    def _give(self, shown: reading.Shown) -> None:
+        memory = self.memory
+        if memory is None or memory.address != shown.address or self.mode != PREVIEW:
+            return
+        same = self.shown is not None and self.shown.address == shown.address
+        if self._arrived:
+            self._arrived = False
+            self._start_looking()
+        if self.shown is shown and self._screen.page_view.page is shown.page:
+            return
+        self.shown = shown
+        self._screen.page_view.show(shown.page, keep_place=same)
+        if not same and shown.first_change is not None:
+            height = self._screen.page_view.size.height
+            if shown.first_change > height - 3:
+                self._screen.page_view.go_to_source(shown.first_change)
+        self._screen.chrome.update("side-title", "about", "detail")
+
+    def _give_difference(self, difference: reading.Difference) -> None:
+        if self.memory is None or self.memory.address != difference.address or self.mode != CHANGES:
+            return
+        self.difference = difference
+        self._screen.page_view.show(difference.page)
+        if self.memory.unseen:
+            self._screen.verbs.mark_seen((difference.address,), quiet=True)
+        self._screen.chrome.update("side-title", "about", "detail")
+
+    def _show_group(self, node: Node | None) -> None:
+        self.shown = None
+        if node is None:
+            self._screen.page_view.show(())
+        else:
+            self._screen.page_view.show(self.group_page(node))
+        self._screen.info_view.show(())
+        self._screen.chrome.update("side-title", "about", "detail")
+
+    def group_page(self, node: Node) -> Page:
+        """Draw what is known about a folder, root or scope."""
+        lines = self.group_lines(node, self.width)
+        page = tuple(PageLine(tuple(line)) for line in (lines[2:] if self._screen.panes.layout.about else lines))
+        if node.kind == SCOPE and not node.root:
+            page += fields_page(self._scope_fields(node), self.width)
+        return page
+
+    def group_lines(self, node: Node, width: int) -> list[Line]:
+        """What is said about a folder, root or scope."""
+        return bars.group_detail(node.files, node.bytes, node.signs, self.group_notes(node), width)
+
+    def _scope_fields(self, node: Node) -> list[tuple[str, str]]:
+        fields = [("", "")]
+        for root in self._screen.forest.roots.values():
+            if root.scope == node.name:
+                fields += [(f" {root.label or root.id}", ""), ("   id", root.id), ("   folder", self.short(root.path))]
+        return fields
+
+    def short(self, path: str) -> str:
+        """Write a path below the user's home with `~`."""
+        home = self._screen.facts.settings.home
+        return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
+
+    def group_notes(self, node: Node) -> list[str]:
+        """What is said about a folder or root: where it is, who else writes there, what is wrong."""
+        root = self._screen.forest.root(node.root) if node.root else None
+        if root is None:
+            return []
+        below = f"/{node.key[-1]}" if node.kind == FOLDER else ""
+        notes = (self.short(root.path + below), root.note, self._screen.root_problem(root.id))
+        return [note for note in notes if note]
+
+    # Other ways to look
+
+    def show_mode(self, mode: str) -> None:
+        """Show the memory in another way."""
+        self.mode = mode
+        self.difference = None
+        self.read()
+        self._screen.chrome.update("side-title", "about", "detail")
+
+    def refresh(self) -> None:
+        """Read and draw again: the width changed, or what is on disk."""
+        self.read()
+
+    # Looking at what others changed
+
+    def _start_looking(self) -> None:
+        memory = self.memory
+        if memory is None or not memory.unseen:
+            return
+
+        def looked() -> None:
+            here = self.memory
+            shown = self.shown is not None and self.shown.address == memory.address and self.mode == PREVIEW
+            if here is not None and here.address == memory.address and shown and self._screen.page_is_read:
+                self._screen.verbs.mark_seen((memory.address,), quiet=True)
+
+        self._looking = self._screen.set_timer(LOOKED, looked)
+
+    def _stop_looking(self) -> None:
+        if self._looking is not None:
+            self._looking.stop()
+            self._looking = None
+
+    # Words
+
+    def title(self) -> tuple[str, Line]:
+        """The words of the pane's title, and its notes."""
+        node = self.node
+        if node is None:
+            return "", []
+        if node.memory is None:
+            return self._screen.forest.label(node), []
+        words = str(node.memory.address)
+        if self.mode == CHANGES and self.difference is not None:
+            return f"What changed: {words}", [(self.difference.title, "agent")]
+        if self.mode == INFO:
+            return f"Info: {words}", []
+        return words, bars.memory_notes(node.memory, node.signs)
+
+    def detail_lines(self, width: int, height: int) -> list[Line]:
+        """The lines below the tree in one column."""
+        node = self.node
+        if node is None:
+            return []
+        if node.memory is None:
+            return self.group_lines(node, width)[:height]
+        lines = bars.detail(node.memory, node.signs, self.look, width)
+        if self.shown is not None and self.shown.address == node.memory.address:
+            lines += [list(line.runs) for line in self.shown.page[: max(height - len(lines), 0)]]
+        return lines[:height]

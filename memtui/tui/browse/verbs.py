@@ -1,0 +1,246 @@
+"""What the writing keys do: they say what they will do, ask the bridge, and report what happened, also in part.
+
+Each operation is one transaction of the engine and one step of undo. Nothing here waits, draws rows or knows a widget's
+inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Conflict, Done, Saved, Unchanged
+from memtui.errors import MemtuiError
+from memtui.tui.bridge import WRITE
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import count_words
+from memtui.tui.browse.nodes import MEMORY
+from memtui.tui.browse.placing import Target, new_target, rename_target
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+
+
+class Verbs:
+    """The operations of the main screen."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    def _targets(self) -> tuple[Address, ...]:
+        return self._screen.memories.targets()
+
+    def _run(self, job: Callable[..., Done], what: str, report: Callable[[Done], None]) -> None:
+        def done(result: Done) -> None:
+            self._screen.bridge.refresh(_addresses(result))
+            report(result)
+
+        self._screen.bridge.run(job, done, what=what, lane=WRITE)
+
+    # One-key operations
+
+    def pin(self) -> None:
+        """Pin, or unpin when all are pinned."""
+        targets = self._targets()
+        rows = [self._screen.forest.nodes[address].memory for address in targets]
+        pinned = not all(row is not None and row.pinned for row in rows)
+        actor = self._screen.bridge.actor
+        self._run(
+            lambda engine: engine.set_pinned(targets, pinned, actor=actor),
+            f"{'pin' if pinned else 'unpin'} {self.name(targets)}",
+            lambda done: self._report(done, "pinned" if pinned else "unpinned"),
+        )
+
+    def trash(self) -> None:
+        """Move to the trash."""
+        targets = self._targets()
+        actor = self._screen.bridge.actor
+        self._run(
+            lambda engine: engine.delete(targets, actor=actor),
+            f"trash {self.name(targets)}",
+            lambda done: self._report(done, "moved to the trash", after="; u brings it back"),
+        )
+
+    def undo(self) -> None:
+        """Take the last operation back."""
+        actor = self._screen.bridge.actor
+        self._run(lambda engine: engine.undo(actor=actor), "undo", lambda done: self._report_step(done, "Undid"))
+
+    def redo(self) -> None:
+        """Do it again."""
+        actor = self._screen.bridge.actor
+        self._run(lambda engine: engine.redo(actor=actor), "redo", lambda done: self._report_step(done, "Did again"))
+
+    def mark_seen(self, addresses: Iterable[Address], *, quiet: bool = False) -> None:
+        """Say that the user has looked."""
+        targets = tuple(addresses)
+
+        def seen(count: int) -> None:
+            self._screen.bridge.refresh(targets)
+            if not quiet:
+                self._screen.say(
+                    f"Seen: {count_words(count, 'change')}." if count else "There was nothing unseen here."
+                )
+
+        self._screen.bridge.run(
+            lambda engine: engine.mark_seen(targets), seen, what=f"mark {self.name(targets)} as seen", lane=WRITE
+        )
+
+    def restore(self, address: Address, version: str | None, then: Callable[[], None] | None = None) -> None:
+        """Put a deleted memory or an old version back."""
+        actor = self._screen.bridge.actor
+
+        def restored(result: Saved | Unchanged | Conflict) -> None:
+            self._screen.bridge.refresh([address])
+            if isinstance(result, Conflict):
+                self._screen.say(f"Not restored: {address} changed meanwhile. Nothing was lost; try again.", "warning")
+            elif isinstance(result, Unchanged):
+                self._screen.say(f"{address} holds this version already.")
+            else:
+                self._screen.say(f"Restored {address}. u takes it back.", "good")
+            if then is not None:
+                then()
+
+        self._screen.bridge.run(
+            lambda engine: engine.restore(address, version=version, actor=actor),
+            restored,
+            what=f"restore {address}",
+            lane=WRITE,
+        )
+
+    # Operations that ask for a name
+
+    def new(self) -> None:
+        """Ask for a name and create a memory."""
+        node = self._screen.memories.current
+        start = new_target(node, self._screen.forest.roots)
+        if start is None:
+            self._screen.say("There is no root to create a memory in.", "warning")
+            return
+
+        def hint(text: str) -> Line:
+            target = start.read(text, self._screen.forest.roots)
+            if target.problem:
+                return [(target.problem, "warning")]
+            return [(f"creates {target.address}", "dim")]
+
+        self._ask("new", start, hint, self._create)
+
+    def rename(self, address: Address | None = None) -> None:
+        """Ask for another name or place."""
+        targets = (address,) if address is not None else self._targets()
+        folder = None
+        node = self._screen.memories.current
+        if address is None and not self._screen.memories.marks and node is not None and node.kind != MEMORY:
+            if node.kind != "folder":
+                self._screen.say("A scope or root keeps its name; mark memories to move them.", "warning")
+                return
+            folder = node.key[-1]
+            # A folder is renamed whole, also when a filter holds back a part of it.
+            targets = tuple(leaf.memory.address for leaf in node.memories() if leaf.memory is not None)
+        start = rename_target(targets, folder)
+
+        def hint(text: str) -> Line:
+            target = start.read(text, self._screen.forest.roots)
+            if target.problem:
+                return [(target.problem, "warning")]
+            where = str(target.address) if len(targets) == 1 and folder is None else f"{target.address}/"
+            return [(f"moves {self.name(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
+
+        self._ask("move", start, hint, lambda target: self._move(targets, folder, target))
+
+    def _ask(self, label: str, start: Target, hint: Callable[[str], Line], done: Callable[[Target], None]) -> None:
+        from memtui.tui.browse.prompts import Question
+
+        def entered(text: str) -> None:
+            target = start.read(text, self._screen.forest.roots)
+            if target.problem:
+                self._screen.refuse_prompt(target.problem)
+            else:
+                done(target)
+
+        self._screen.ask(
+            Question(label, start.text, entered, self._screen.close_prompt, hint=hint, cursor=start.cursor)
+        )
+
+    def _create(self, target: Target) -> None:
+        address, actor = target.address, self._screen.bridge.actor
+
+        def created(result: Saved | Unchanged) -> None:
+            self._screen.close_prompt()
+            self._screen.say(f"Created {result.address}. u takes it back.", "good")
+            self._screen.bridge.refresh([result.address])
+            self._screen.open_when_there(result.address)
+
+        self._screen.bridge.run(
+            lambda engine: engine.create(address, "", actor=actor),
+            created,
+            what=f"create {address}",
+            otherwise=self._refused,
+            lane=WRITE,
+        )
+
+    def _move(self, targets: tuple[Address, ...], folder: str | None, target: Target) -> None:
+        actor, new = self._screen.bridge.actor, target.address
+        pairs = target.pairs(targets, folder)
+        what = f"move {self.name(targets)}"
+
+        def moved(done: Done) -> None:
+            self._screen.close_prompt()
+            self._screen.bridge.refresh(_addresses(done))
+            self._report(done, "moved", after=f" to {new}; u takes it back")
+            self._screen.go_when_there(pairs[0][1])
+
+        self._screen.bridge.run(
+            lambda engine: (
+                engine.rename(pairs[0][0], pairs[0][1], actor=actor)
+                if len(pairs) == 1
+                else engine.move(pairs, actor=actor)
+            ),
+            moved,
+            what=what,
+            otherwise=self._refused,
+            lane=WRITE,
+        )
+
+    def _refused(self, error: MemtuiError) -> None:
+        """Leave the prompt open, so that the name can be made right."""
+        if not self._screen.refuse_prompt(f"{error.message} {error.hint}".strip()):
+            self._screen.show_error("it", error)
+
+    # Words
+
+    def name(self, addresses: tuple[Address, ...]) -> str:
+        """Name what an operation works on."""
+        return str(addresses[0]) if len(addresses) == 1 else count_words(len(addresses), "memory")
+
+    def _report(self, done: Done, past: str, *, after: str = "") -> None:
+        failed = [outcome for outcome in done.outcomes if not outcome.ok]
+        good = [outcome for outcome in done.outcomes if outcome.ok]
+        if failed:
+            why = failed[0].error.message if failed[0].error is not None else "it changed meanwhile"
+            self._screen.say(f"done {len(good)}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
+            return
+        if self._screen.memories.marks and len(good) > 1:
+            self._screen.memories.set_marks(set())
+        self._screen.say(f"{self.name(tuple(outcome.address for outcome in good))} {past}{after}.")
+
+    def _report_step(self, done: Done, verb: str) -> None:
+        failed = [outcome for outcome in done.outcomes if not outcome.ok]
+        label = done.label.removeprefix("undo ").removeprefix("redo ") or done.operation
+        if failed:
+            why = failed[0].error.message if failed[0].error is not None else "it changed since"
+            good = len(done.outcomes) - len(failed)
+            self._screen.say(
+                f"{verb} {label}: done {good}, failed {len(failed)}: {failed[0].address}: {why} {done.left}".rstrip(),
+                "warning",
+            )
+            return
+        other = "U does it again" if verb == "Undid" else "u takes it back"
+        self._screen.say(f"{verb}: {label}. {done.left or other + '.'}", "warning" if done.left else "good")
+
+
+def _addresses(done: Done) -> set[Address]:
+    """Everything an operation touched."""
+    found = {outcome.address for outcome in done.outcomes}
+    return found | {outcome.new_address for outcome in done.outcomes if outcome.new_address is not None}

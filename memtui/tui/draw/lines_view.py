@@ -1,0 +1,56 @@
+"""A scrolling view of prepared lines: only the rows on screen are drawn, whatever the number of lines.
+
+Diffs and merged texts can have thousands of lines; a widget per line, or one big renderable, would make every key slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from memtui.tui.draw.lines import Line
+from memtui.tui.draw.paint import Paint
+
+
+class LinesView(ScrollView, can_focus=True):
+    """Shows lines of runs; long ones end at the right edge, so whoever makes them folds them first."""
+
+    DEFAULT_CSS = """
+    LinesView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._lines: Sequence[Line] = ()
+
+    @property
+    def paint(self) -> Paint:
+        """The styles of the current theme."""
+        paint: Paint = self.app.paint  # type: ignore[attr-defined]
+        return paint
+
+    @property
+    def text(self) -> str:
+        """Every line, for tests."""
+        return "\n".join("".join(text for text, _ in line) for line in self._lines)
+
+    def show(self, lines: Sequence[Line], *, top: int | None = None) -> None:
+        """Show other lines.
+
+        Args:
+            lines: runs for each line.
+            top: the line to scroll to; None: stay where it is.
+        """
+        self._lines = lines
+        self.virtual_size = Size(0, len(lines))
+        if top is not None:
+            self.scroll_to(y=max(top, 0), animate=False, force=True)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one row."""
+        row = y + self.scroll_offset.y
+        return self.paint.strip(self._lines[row] if row < len(self._lines) else (), self.size.width)

@@ -1,0 +1,27 @@
+"""A stock text input that draws and takes no control characters; for screens that are not the main one."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual import events
+from textual.widgets import Input
+
+from memtui.safe_text import visible
+from memtui.tui.browse.prompts import PASTE
+
+
+class SafeInput(Input):
+    """An input that is safe with hostile text."""
+
+    @property
+    def _value(self) -> Text:
+        """The value with a dot for each character that cannot be drawn, so that positions stay true."""
+        drawn = "".join(one if visible(one) == one else "·" for one in self.value)
+        return Text(drawn, no_wrap=True, overflow="ignore", end="")
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """Take the first line of a paste, without what cannot be seen."""
+        event.stop()
+        event.prevent_default()
+        lines = event.text.strip().splitlines() or [""]
+        self.insert_text_at_cursor("".join(one for one in lines[0][:PASTE] if visible(one) == one))

@@ -1,0 +1,1 @@
+"""The editor: one open memory, its draft on disk, its guarded save."""

@@ -1,0 +1,249 @@
+"""The flow of editing: open, draft, guarded save, somebody else's save, leave.
+
+The editor shows and asks, the bridge works; what follows from what is decided here and nowhere else, so that there is
+one place to read when the question is whether a text can get lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Conflict, Saved, Snapshot, Unchanged
+from memtui.errors import MemtuiError
+from memtui.tui.bridge import WRITE
+from memtui.tui.edit import intents, jobs
+from memtui.tui.edit.file_state import FileState
+from memtui.tui.edit.flow_base import Wishes
+from memtui.tui.edit.opening import Opening
+
+if TYPE_CHECKING:
+    from memtui.tui.edit.open_memory import Sides
+    from memtui.tui.merge.session import MergeSession
+
+__all__ = ["Editing", "Wishes"]
+
+DRAFTS = "drafts"
+"""The lane drafts are written in: a save that waits for a lock must not hold them up."""
+LOOK = "editor-look"
+"""The group of jobs that look at the open memory again; only the newest counts."""
+
+
+class Editing(Opening):
+    """What happens between the editor and the engine; one for the life of the workbench."""
+
+    # --- what others do
+
+    def rows_changed(self, addresses: Iterable[Address] | None) -> None:
+        """Something happened to these memories (None: to any); look again when the open one is among them."""
+        if self.address is not None and (addresses is None or self.address in set(addresses)):
+            self.look()
+
+    def look(self, then: Callable[[], None] | None = None) -> None:
+        """Read what is on disk under the open memory's name, and call `then` when that is known."""
+        subject = self.editor.subject
+        if subject is None or self.saving or self.editor.asking:
+            return
+        address, base = subject.address, subject.base_sha256
+
+        def seen(found: jobs.Found) -> None:
+            if self.address != address or self.saving or self.editor.asking:
+                return
+            if self.editor.disk_is(found.snapshot, who=found.who, moved=found.moved_to):
+                self.write_drafts()  # with the text it started from, which is no longer on disk
+                self.compare_sides()
+            elif not self.editor.dirty:
+                self.settle_drafts()
+            if then is not None:
+                then()
+
+        self.run(lambda engine: jobs.look(engine, address, base), seen, what=f"read {address}", latest=LOOK)
+
+    def compare_sides(self) -> None:
+        """Count what both sides changed, for title and marks."""
+        subject = self.editor.subject
+        if subject is None or subject.disk is None or subject.disk_sha256 == subject.base_sha256:
+            return
+        base, yours, disk = subject.base, self.editor.data, subject.disk
+        self.run(
+            lambda _: jobs.compare(base, yours, disk),
+            lambda sides: self.editor.compared(sides) if self.editor.data == yours else None,
+            what="compare both sides",
+            latest="editor-compare",
+        )
+
+    # --- saving
+
+    def save(self) -> None:
+        """ctrl+s: save, guarded; or say why there is nothing to save; or show the other side first."""
+        editor = self.editor
+        subject = editor.subject
+        if subject is None or self.saving or editor.asking:
+            return
+        match editor.state:
+            case FileState.RAW:
+                editor.say(self.why_read_only())
+            case FileState.CLEAN if subject.base_sha256 is not None:
+                editor.say("Nothing to save.")
+            case FileState.FOLLOW:
+                editor.say("Nothing to save: this is what is on disk.")
+            case FileState.MERGEABLE:
+                self._merge_then_show()
+            case FileState.CLEAN | FileState.DRAFT:
+                self._write(editor.data, subject.base_sha256)
+            case _:
+                self.compare_screen(keep=True)
+
+    def _write(self, data: bytes, expected: str | None) -> None:
+        address, actor = self.address, self.actor
+        assert address is not None
+        self.saving = True
+        self.run(
+            lambda engine: jobs.write(engine, address, data, expected, actor=actor),
+            lambda written: self._written(address, written),
+            what=f"save {address}",
+            otherwise=self._not_saved,
+            lane=WRITE,
+        )
+
+    def _not_saved(self, error: MemtuiError) -> None:
+        self.saving = False
+        self.write_drafts()
+        self.editor.say(f"Not saved. {error} Your draft is kept.")
+
+    def _written(self, address: Address, written: jobs.Written) -> None:
+        self.saving = False
+        if isinstance(written.result, Conflict):
+            if self.address == address:
+                self._lost_the_race(written)
+            return
+        self._settle_draft(address, written.data, written.result)
+        if self.address != address:
+            return
+        lines = written.data.count(b"\n") + (bool(written.data) and not written.data.endswith(b"\n"))
+        self.look_after()
+        self.editor.saved(Snapshot(address, written.data, written.result.sha256, self.wishes.clock()))
+        size = f"{lines:,} line{'' if lines == 1 else 's'}"
+        saved = isinstance(written.result, Saved)
+        self.editor.say(f"Saved, {size}. u in the tree takes it back." if saved else "Nothing to save.")
+        self.look()
+
+    def _settle_draft(self, address: Address, data: bytes, result: Saved | Unchanged) -> None:
+        """The text is in the memory now, so its draft goes without a trace."""
+        at = self.wishes.clock()
+        self.mine.discard(address)
+        self.run(
+            lambda engine: jobs.settle_draft(engine, address, result.sha256, data, at),
+            lambda _: self.dropped(),
+            what="drop a draft",
+            lane=DRAFTS,
+        )
+
+    def _lost_the_race(self, written: jobs.Written) -> None:
+        """Somebody saved first: nothing was written, both texts are in history. Merge or ask."""
+        editor = self.editor
+        self.write_drafts()
+        editor.disk_is(written.disk, who=written.who)
+        subject = editor.subject
+        if subject is None or subject.disk is None:
+            self.compare_screen(keep=False)
+            return
+        base, yours, disk = subject.base, editor.data, subject.disk
+
+        def compared(sides: Sides) -> None:
+            editor.compared(sides)
+            if editor.state is FileState.MERGEABLE:
+                self._merge_then_show()
+            else:
+                self.compare_screen(keep=False)
+
+        self.run(lambda _: jobs.compare(base, yours, disk), compared, what="compare both sides")
+
+    def _merge_then_show(self) -> None:
+        """Show the text of both sides; the next ctrl+s writes it, because lines that do not overlap can contradict."""
+        subject = self.editor.subject
+        assert subject is not None
+        if subject.disk is None:
+            return
+        address, base, yours = subject.address, subject.base, self.editor.data
+        disk, disk_sha256 = subject.disk, subject.disk_sha256 or ""
+
+        def merged(found: tuple[bytes | None, MergeSession]) -> None:
+            text, session = found
+            if self.address != address or self.editor.data != yours:
+                return
+            if text is None or not self.editor.put(text):
+                self.compare_screen(keep=True)
+                return
+            self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.wishes.clock()))
+            self.write_drafts()
+            if self.wishes.when_mergeable == "save":
+                self._write(text, disk_sha256)
+                return
+            added, removed = jobs.changed_lines(session)
+            self.editor.say(
+                f"Merged +{added} -{removed} from {self.editor.who}; ctrl+s again writes it, ctrl+z takes it apart."
+            )
+
+        self.run(lambda _: jobs.merge(base, yours, disk), merged, what="merge both sides")
+
+    def adopt(self, snapshot: Snapshot, words: str) -> None:
+        """Show a text that was just written as what is open now."""
+        self.look_after()
+        yours = self.editor.data if self.editor.dirty else None
+        if self.editor.put(snapshot.bytes):
+            if yours is not None:
+                self.editor.merged(yours, snapshot)
+            self.editor.saved(snapshot)
+        else:
+            self.editor.open(snapshot.address, snapshot, limit=self.editor.text_area.byte_limit)
+        self.editor.text_area.focus()
+        self.editor.say(words)
+
+    def compare_screen(self, *, keep: bool) -> None:
+        """Show both sides and let the user decide; see `conflict_flow.py`."""
+        if self.editor.state is FileState.MOVED and self.editor.moved_to is not None and self.address is not None:
+            self.renamed(self.address, self.editor.moved_to)
+            self.editor.say("You follow the memory to its new name; what you typed came along.")
+            return
+        from memtui.tui.merge.flow import start
+
+        start(self, keep=keep)
+
+    # --- intents
+
+    def handle(self, event: intents.Intent) -> None:
+        """Do what the editor asks for."""
+        event.stop()
+        match event:
+            case intents.SaveAsked():
+                self.save()
+            case intents.DraftDue():
+                self.settle_drafts()
+            case intents.CompareDue():
+                self.compare_sides()
+            case intents.DraftAnswered():
+                self.answer(event)
+            case intents.CompareAsked():
+                self.look(lambda: self.compare_screen(keep=False))
+            case intents.LeaveAsked():
+                self.leave()
+            case _:
+                self._handle_more(event)
+
+    def _handle_more(self, event: intents.Intent) -> None:
+        from memtui.tui.edit import extras as editing_extras
+
+        match event:
+            case intents.ExternalAsked():
+                editing_extras.edit_outside(self)
+            case intents.RenameAsked():
+                editing_extras.ask_name(self)
+            case intents.Renamed():
+                editing_extras.rename(self, event.value)
+            case intents.DescribeAsked():
+                editing_extras.ask_description(self)
+            case intents.Described():
+                editing_extras.describe(self, event.value)
+            case intents.Looked():
+                editing_extras.mark_seen(self)

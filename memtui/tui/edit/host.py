@@ -1,0 +1,95 @@
+"""The editor's place on the main screen: mounted when first used, shown and hidden, fed with news of the disk.
+
+The editor's own flow is in `editing.py`; this is only where it meets the tree, so that a screen without an editor never
+imports a text widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+from memtui.engine.model import Address
+from memtui.tui.browse.side import PREVIEW
+
+if TYPE_CHECKING:
+    from memtui.tui.app import MemtuiApp
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.edit.editor import MemoryEditor
+    from memtui.tui.edit.flow import Editing
+
+
+class EditorHost:
+    """Opens memories in the editor beside or over the tree."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._editing: Editing | None = None
+        self._editor: MemoryEditor | None = None
+
+    @property
+    def editing(self) -> Editing | None:
+        """The flow of editing, once there was any."""
+        return self._editing
+
+    @property
+    def address(self) -> Address | None:
+        """What is open."""
+        return self._editing.address if self._editing is not None else None
+
+    async def open(self, address: Address, *, then: str = "") -> None:
+        """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`)."""
+        editing = self._editing or await self._make()
+        self._screen.side.mode = PREVIEW
+        self._screen.chrome.clear()
+        self._set_active(active=True)
+        editing.open(address, then=then)
+
+    def say(self, words: str) -> None:
+        """Say something where the user types: the footer would keep it, and hide the keys, until another pane's key."""
+        if self._editor is not None:
+            self._editor.say(words)
+
+    async def _make(self) -> Editing:
+        from memtui.tui.edit.editor import MemoryEditor
+        from memtui.tui.edit.flow import Editing, Wishes
+
+        screen = self._screen
+        editor = self._editor = MemoryEditor(id="editor")
+        await screen.query_one("#right").mount(editor)
+        editor.text_area.cursor_blink = not screen.facts.calm
+        settings = screen.facts.settings
+        wishes = Wishes(
+            left=self.leave,
+            roots=lambda: screen.forest.roots,
+            editor_command=settings.editor,
+            private_folder=settings.state_dir,
+            when_mergeable=settings.merge_when_mergeable,
+            table=screen.table,
+            lend=cast("MemtuiApp", screen.app).lend_terminal,
+            clock=screen.now,
+        )
+        self._editing = Editing(screen.app, screen.bridge, editor, wishes)
+        return self._editing
+
+    def leave(self) -> None:
+        """Go back to the tree; what was typed is kept as a draft."""
+        if self._editing is not None and not self._editing.put_away():
+            return
+        self._set_active(active=False)
+        self._screen.memories.focus()
+        self._screen.side.refresh()
+
+    def _set_active(self, *, active: bool) -> None:
+        self._screen.editing = active
+        self._screen.panes.rearrange(over=active and self._screen.panes.one_column)
+        self._screen.chrome.update()
+
+    def rows_changed(self, addresses: Iterable[Address] | None) -> None:
+        """Pass on what happened on disk."""
+        if self._editing is not None:
+            self._editing.rows_changed(addresses)
+
+    def flush(self) -> int:
+        """Bring what is typed to disk before this returns; returns how many drafts that were."""
+        return self._editing.flush() if self._editing is not None else 0

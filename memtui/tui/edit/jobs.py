@@ -1,0 +1,234 @@
+"""What editing asks of the engine, as functions that run in a thread: values in, values out.
+
+They are apart from the flow so that every step of a save or a conflict can be tested without a screen, and so that the
+part of the engine's interface that editing relies on is written down in one place.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+from memtui.curation.merge import CONFLICT, THEIRS, YOURS
+from memtui.engine.model import Actor, Address, Conflict, Done, Draft, Listing, Memory, Root, Saved, Snapshot, Unchanged
+from memtui.errors import NotFoundError
+from memtui.tui.edit.open_memory import Sides
+from memtui.tui.merge.session import MergeSession, bytes_of
+
+
+class Verbs(Protocol):
+    """The part of the engine that editing uses."""
+
+    def read(self, address: Address, /) -> Snapshot:
+        """Read a memory."""
+        ...
+
+    def read_version(self, address: Address, sha256: str, /) -> bytes:
+        """Read a kept version."""
+        ...
+
+    def memory(self, address: Address, /) -> Memory:
+        """Describe a memory."""
+        ...
+
+    def find_root(self, root_id: str, /) -> Root:
+        """Describe a root."""
+        ...
+
+    def save(
+        self, address: Address, text: str | bytes, /, *, expected_sha256: str | None, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """Save, guarded."""
+        ...
+
+    def create(self, address: Address, text: str | bytes, /, *, actor: Actor) -> Saved | Unchanged:
+        """Create a memory."""
+        ...
+
+    def rename(self, address: Address, new: Address, /, *, actor: Actor) -> Done:
+        """Rename or move a memory."""
+        ...
+
+    def resolve(self, text: str, /) -> Address:
+        """Find the address a text means."""
+        ...
+
+    def list(self, root_ids: Iterable[str] | None = None, /) -> Listing:
+        """List memories."""
+        ...
+
+    def mark_seen(self, addresses: Iterable[Address] | None, /) -> int:
+        """Take the unseen mark away."""
+        ...
+
+    def edit_field(
+        self, address: Address, field: str, value: str, /, *, expected_sha256: str, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """Set one front matter field."""
+        ...
+
+    def drafts(self) -> tuple[Draft, ...]:
+        """List the drafts."""
+        ...
+
+    def save_draft(self, draft: Draft, /) -> None:
+        """Store a draft."""
+        ...
+
+    def drop_draft(self, address: Address, /) -> None:
+        """Remove a draft; its text goes to history when it is nowhere else."""
+        ...
+
+
+class Loaded(NamedTuple):
+    """Everything needed to open a memory in the editor."""
+
+    address: Address
+    snapshot: Snapshot | None
+    """None: there is no file."""
+    limit: int
+    """The root's write limit, bytes."""
+    refusal: str
+    """Why nothing can be written there; empty when it can."""
+    draft: Draft | None
+    draft_base: bytes
+    """The text the draft started from; empty when it started from nothing or the version is gone."""
+    who: str
+    """Who wrote what is on disk, when known."""
+    unseen: bool
+
+
+class Written(NamedTuple):
+    """How a guarded save ended."""
+
+    result: Saved | Unchanged | Conflict
+    data: bytes
+    """What was to be written."""
+    disk: Snapshot | None
+    """What is there now, after a conflict."""
+    who: str
+
+
+def load(engine: Verbs, address: Address, *, read_only: bool) -> Loaded:
+    """Read a memory with its draft.
+
+    Raises:
+        MemtuiError: the memory cannot be read, for another reason than that it does not exist.
+    """
+    snapshot = read_or_none(engine, address)
+    root = engine.find_root(address.root)
+    draft = next((draft for draft in engine.drafts() if draft.address == address), None)
+    draft_base = b""
+    if draft is not None and draft.base_sha256 is not None:
+        if snapshot is not None and draft.base_sha256 == snapshot.sha256:
+            draft_base = snapshot.bytes
+        else:
+            draft_base = version_or_empty(engine, address, draft.base_sha256)
+    refusal = "memtui was started with --read-only" if read_only else "the root is read-only" if root.read_only else ""
+    who, unseen = _writer(engine, address) if snapshot is not None else ("", False)
+    return Loaded(address, snapshot, root.policy.write_bytes, refusal, draft, draft_base, who, unseen)
+
+
+def read_or_none(engine: Verbs, address: Address) -> Snapshot | None:
+    """Read a memory; None when there is no file."""
+    try:
+        return engine.read(address)
+    except NotFoundError:
+        return None
+
+
+def version_or_empty(engine: Verbs, address: Address, sha256: str) -> bytes:
+    """Read a kept version; empty when retention or the user removed it."""
+    try:
+        return engine.read_version(address, sha256)
+    except NotFoundError:
+        return b""
+
+
+class Found(NamedTuple):
+    """What is on disk under a name now."""
+
+    snapshot: Snapshot | None
+    who: str
+    """Who wrote it, as far as it is known."""
+    moved_to: Address | None
+    """Where the text the edit started from stands now, when nothing is left under the old name."""
+
+
+def look(engine: Verbs, address: Address, base_sha256: str | None) -> Found:
+    """Read what is on disk now; when nothing is, look whether the same text stands under another name."""
+    snapshot = read_or_none(engine, address)
+    if snapshot is not None:
+        return Found(snapshot, _writer(engine, address)[0], None)
+    if base_sha256 is None:
+        return Found(None, "", None)
+    rows = [row for row in engine.list([address.root]).items if row.sha256 == base_sha256 and row.address != address]
+    return Found(None, "", rows[0].address if len(rows) == 1 else None)
+
+
+def keep_yours(
+    engine: Verbs, address: Address, yours: bytes, expected: str | None, *, actor: Actor
+) -> Saved | Unchanged | Conflict:
+    """Put a text into history by a save from a stale version, which is refused; when it is not, the text is saved."""
+    return engine.save(address, yours, expected_sha256=expected, actor=actor)
+
+
+def write(engine: Verbs, address: Address, data: bytes, expected: str | None, *, actor: Actor) -> Written:
+    """Save, guarded; after a conflict look at what is there."""
+    result = engine.save(address, data, expected_sha256=expected, actor=actor)
+    if not isinstance(result, Conflict):
+        return Written(result, data, None, "")
+    found = look(engine, address, None)
+    return Written(result, data, found.snapshot, found.who)
+
+
+def settle_draft(engine: Verbs, address: Address, base: str | None, data: bytes, at: int) -> None:
+    """Take a draft away whose text was just saved, without leaving its half-typed state in history."""
+    if any(draft.address == address for draft in engine.drafts()):
+        engine.save_draft(Draft(address, base, data.decode(), (0, 0), at))
+        engine.drop_draft(address)
+
+
+def compare(base: bytes, yours: bytes, agent: bytes) -> Sides:
+    """Count what the other side changed and where it overlaps, and mark the lines of YOURS."""
+    marks: dict[int, str] = {}
+    hunks = overlaps = 0
+    for chunk in MergeSession.of(base, yours, agent).chunks:
+        sign = {YOURS: "~", THEIRS: "A", CONFLICT: "!"}.get(chunk.kind)
+        if sign is None:
+            continue
+        hunks += chunk.kind != YOURS
+        overlaps += chunk.kind == CONFLICT
+        lines = range(chunk.yours_line, chunk.yours_line + max(len(chunk.yours), 1))
+        marks.update(dict.fromkeys(lines, sign))
+    return Sides(hunks, overlaps, marks)
+
+
+def merge(base: bytes, yours: bytes, agent: bytes) -> tuple[bytes | None, MergeSession]:
+    """Merge three texts; the result is None when places overlap."""
+    session = MergeSession.of(base, yours, agent)
+    return (bytes_of(session.result) if not session.open else None), session
+
+
+def changed_lines(session: MergeSession) -> tuple[int, int]:
+    """Count the lines the other side put in and took out, in the chunks that were merged from it."""
+    added = removed = 0
+    for index in session.hunks:
+        if session.choice(index) == THEIRS:
+            before = collections.Counter(session.chunks[index].yours)
+            after = collections.Counter(session.chunks[index].theirs)
+            added += (after - before).total()
+            removed += (before - after).total()
+    return added, removed
+
+
+def _writer(engine: Verbs, address: Address) -> tuple[str, bool]:
+    """Name who wrote a memory last, without the prefix that only machines need, and whether the user has seen it."""
+    try:
+        memory = engine.memory(address)
+    except NotFoundError:
+        return "", False
+    name = memory.actor
+    who = {"outside": "", "tui": "you", "cli": "you"}.get(name, name.removeprefix("agent:"))
+    return who, memory.unseen

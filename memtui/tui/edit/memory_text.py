@@ -1,0 +1,188 @@
+"""The text widget the editor types in: marks beside the lines, clean pastes, changes from outside without a jump.
+
+It draws and edits and decides nothing; what a mark means and when text is replaced is said by `editor.py`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from functools import cache
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Offset
+from textual.message import Message
+from textual.strip import Strip
+from textual.widgets import TextArea
+from textual.widgets.text_area import LanguageDoesNotExist, Selection
+
+from memtui.tui.draw.paint import Paint
+from memtui.tui.edit.text_form import EDIT_BYTES, clean_paste
+
+CHECKPOINTS = 600
+"""Undo steps kept for one open memory."""
+HIGHLIGHT_BYTES = 32_768
+"""Larger texts are shown plain: highlighting makes every key three times as dear."""
+_SIGNS = {"~": "draft", "A": "agent", "!": "conflict"}
+"""The marks and the style that repeats them."""
+
+
+class MemoryText(TextArea):
+    """A text area with a column for marks."""
+
+    class Pasted(Message):
+        """A paste was changed before it was inserted."""
+
+        def __init__(self, removed: int) -> None:
+            """Say how many characters were taken out or cut off."""
+            super().__init__()
+            self.removed = removed
+
+    class KeyPressed(Message):
+        """The first key after something was said or shown from outside."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(
+            soft_wrap=True,
+            show_line_numbers=True,
+            max_checkpoints=CHECKPOINTS,
+            tab_behavior="focus",
+            id=id,
+            compact=True,
+        )
+        self.byte_limit = EDIT_BYTES
+        self.tell_next_key = False
+        self._marks: dict[int, str] = {}
+
+    # --- marks
+
+    @property
+    def marks(self) -> Mapping[int, str]:
+        """The sign beside each line that has one; lines from 0."""
+        return self._marks
+
+    def set_marks(self, marks: Mapping[int, str]) -> None:
+        """Show these signs (`~` yours, `A` the other side's, `!` both) and no others."""
+        if dict(marks) != self._marks:
+            self._marks = dict(marks)
+            self.refresh()
+
+    @property
+    def gutter_width(self) -> int:
+        """Line numbers, and two cells for a mark before them."""
+        width = super().gutter_width
+        return width + 2 if width else 0
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one row, with the mark of its line in the first cell."""
+        strip = super().render_line(y)
+        if not self._marks or not self.show_line_numbers:
+            return strip
+        row = y + self.scroll_offset.y
+        if row >= self.wrapped_document.height:
+            return strip
+        line, column = self.wrapped_document.offset_to_location(Offset(0, row))
+        sign = self._marks.get(line)
+        if sign is None or column:
+            return strip
+        paint: Paint = self.app.paint  # type: ignore[attr-defined]
+        mark = Segment(sign, paint.style(_SIGNS.get(sign, "strong")))
+        return Strip.join([Strip([mark], 1), strip.crop(1)])
+
+    # --- text from outside
+
+    def open_text(self, text: str, *, read_only: bool) -> None:
+        """Show another text from its start, with no undo into the one before."""
+        self._marks = {}
+        self.read_only = read_only
+        wanted = "markdown" if _can_highlight() and len(text) <= HIGHLIGHT_BYTES and not read_only else None
+        self.history.clear()
+        try:
+            self.set_reactive(TextArea.language, wanted)
+            self.load_text(text)
+        except LanguageDoesNotExist:
+            self.set_reactive(TextArea.language, None)
+            self.load_text(text)
+
+    def replace_all(self, text: str) -> None:
+        """Make the text another one by the smallest replacement, so that cursor, scroll and undo survive."""
+        old = self.text
+        if text == old:
+            return
+        start = _common(old, text)
+        end = _common(old[start:][::-1], text[start:][::-1])
+        first, last = _location(old, start), _location(old, len(old) - end)
+        screen_row = self.cursor_screen_offset.y
+        self.history.checkpoint()
+        cursor = self.selection.end
+        self.replace(text[start : len(text) - end], first, last, maintain_selection_offset=True)
+        self.history.checkpoint()
+        if first < cursor < last:
+            self.selection = Selection.cursor(self.clamp_visitable(cursor))
+        moved = self.cursor_screen_offset.y - screen_row
+        if moved:
+            self.scroll_relative(y=moved, animate=False, force=True)
+
+    async def on_key(self, event: events.Key) -> None:
+        """Run the key's own action at once, and tell about the first key after something was said.
+
+        Textual looks for bindings only after a key has bubbled through every parent; letters typed meanwhile would
+        overtake it, and over a slow link `end` and the words after it arrive together.
+        """
+        if self.tell_next_key:
+            self.tell_next_key = False
+            self.post_message(self.KeyPressed())
+        found = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        if found is not None and found.node in (self, self.parent):
+            event.stop()
+            event.prevent_default()
+            await self.app.run_action(found.binding.action, found.node)
+
+    # --- pastes
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Insert what a terminal pastes, without control characters and only as far as there is room."""
+        event.prevent_default()
+        event.stop()
+        self._insert_clean(event.text)
+
+    def action_paste(self) -> None:
+        """Insert what was copied inside the workbench, by the same rules."""
+        self._insert_clean(self.app.clipboard)
+
+    def _insert_clean(self, pasted: str) -> None:
+        if self.read_only or not pasted:
+            return
+        room = self.byte_limit - len(self.text.encode()) + len(self.selected_text.encode())
+        text, removed = clean_paste(pasted, room=room)
+        if text:
+            start, end = self.selection
+            result = self.replace(text, start, end, maintain_selection_offset=False)
+            self.move_cursor(result.end_location)
+        if removed:
+            self.post_message(self.Pasted(removed))
+
+
+@cache
+def _can_highlight() -> bool:
+    """Whether the optional highlighting packages are installed; nothing is imported to find out."""
+    return all(importlib.util.find_spec(name) is not None for name in ("tree_sitter", "tree_sitter_markdown"))
+
+
+def _common(first: str, second: str) -> int:
+    """How many characters two texts have in common at their start."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first.startswith(second[:middle]):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _location(text: str, position: int) -> tuple[int, int]:
+    """Turn a character position into line and column."""
+    line = text.count("\n", 0, position)
+    return line, position - (text.rfind("\n", 0, position) + 1)

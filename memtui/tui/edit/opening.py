@@ -1,0 +1,315 @@
+"""Opening and leaving memories in the editor, and the drafts in between: what is typed is on disk before it is left.
+
+The half of the flow of editing that ends when a text is open; `editing.py` goes on from there. A draft of this session
+comes back by itself, one that outlived a death is asked about, and a draft is only ever dropped into history.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memtui.engine.model import Address, Draft, Snapshot
+from memtui.errors import MemtuiError
+from memtui.tui.bridge import READ
+from memtui.tui.edit import intents, jobs
+from memtui.tui.edit.drafts import DraftKeeper, question_for
+from memtui.tui.edit.file_state import FileState
+from memtui.tui.edit.flow_base import EditingBase, Wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.app import App
+
+    from memtui.tui.bridge import Bridge
+    from memtui.tui.edit.editor import MemoryEditor
+    from memtui.tui.merge.session import MergeSession
+
+T = TypeVar("T")
+
+DRAFTS = "drafts"
+"""The lane drafts are written in: a save that waits for a lock must not hold them up."""
+
+
+class Opening(EditingBase):
+    """Opens memories, keeps drafts."""
+
+    def __init__(self, app: App[Any], bridge: Bridge, editor: MemoryEditor, wishes: Wishes) -> None:
+        """Join the parts; `editor` is mounted already."""
+        super().__init__(app, bridge, wishes)
+        self.editor = editor
+        self.keeper = DraftKeeper(bridge.store_draft)
+        self.sessions: dict[Address, MergeSession] = {}
+        """Decisions of conflicts that were left for later."""
+        self.opened_at = 0
+        self.saving = False
+        """Whether a write of ours is under way; looks at the disk wait for its end."""
+        self.mine: set[Address] = set()
+        """Memories whose drafts were made in this session."""
+        self._then = ""
+        self._pending: jobs.Loaded | None = None
+
+    def run(
+        self,
+        job: Callable[[jobs.Verbs], T],
+        then: Callable[[T], None] | None = None,
+        *,
+        what: str,
+        otherwise: Callable[[MemtuiError], None] | None = None,
+        lane: str = READ,
+        latest: str | None = None,
+    ) -> None:
+        """Run a job with the engine in a thread; what follows is dropped when the editor is gone by then."""
+
+        def follow(result: T) -> None:
+            if then is not None and self.editor.is_attached:
+                then(result)
+
+        def refused(error: MemtuiError) -> None:
+            if otherwise is not None and self.editor.is_attached:
+                otherwise(error)
+
+        super().run(job, follow, what=what, otherwise=refused if otherwise else None, lane=lane, latest=latest)
+
+    # --- what the rest of the flow does
+
+    def look(self, then: Callable[[], None] | None = None) -> None:
+        """Read what is on disk under the open memory's name, and call `then` when that is known."""
+        raise NotImplementedError
+
+    def compare_sides(self) -> None:
+        """Count what both sides changed, for title and marks."""
+        raise NotImplementedError
+
+    def compare_screen(self, *, keep: bool) -> None:
+        """Show both sides and let the user decide."""
+        raise NotImplementedError
+
+    def handle(self, event: intents.Intent) -> None:
+        """Do what the editor asks for."""
+        raise NotImplementedError
+
+    # --- opening and leaving
+
+    @property
+    def address(self) -> Address | None:
+        """What is open."""
+        return self.editor.subject.address if self.editor.subject else None
+
+    def open(self, address: Address, *, then: str = "") -> None:
+        """Open a memory; one that does not exist yet opens empty.
+
+        Args:
+            address: which.
+            then: what to go on with, its draft brought back first: both sides (`compare`), the user's own editor
+                (`outside`), or nothing.
+        """
+        self._then = then
+        if address == self.address:
+            self.editor.text_area.focus()
+            self.look(self._go_on)
+            return
+        self.keep_then(lambda: self._load(address))
+
+    def _load(self, address: Address) -> None:
+        if not self.put_away():
+            return
+        read_only = self._bridge.read_only
+        self.run(
+            lambda engine: jobs.load(engine, address, read_only=read_only),
+            self._loaded,
+            what=f"open {address}",
+            otherwise=lambda error: self._unreadable(address, error),
+            latest="editor-open",
+        )
+
+    def _unreadable(self, address: Address, error: MemtuiError) -> None:
+        """Say in the place of the text why there is none."""
+        self._then = ""
+        self.editor.open(address, None, refusal=error.message)
+        self.editor.text_area.focus()
+        self.editor.say(str(error))
+
+    def _loaded(self, loaded: jobs.Loaded) -> None:
+        self.saving = False
+        self._show(loaded, loaded.snapshot)
+        self.opened_at = self.wishes.clock()
+        self.editor.text_area.focus()
+        if self.editor.state is FileState.RAW:
+            self.editor.say(self.why_read_only())
+        if loaded.draft is not None:
+            self._offer(loaded, loaded.draft)
+        else:
+            self._go_on()
+
+    def why_read_only(self) -> str:
+        """Say why the open memory cannot be edited here, and what can be done."""
+        subject = self.editor.subject
+        if self.editor.refusal or subject is None:
+            return f"Read-only here: {self.editor.refusal}."
+        return f"Read-only here: {subject.form.reason}. f4 opens it in your own editor."
+
+    def _go_on(self) -> None:
+        """Do what the memory was opened for."""
+        then, self._then = self._then, ""
+        if then == "compare":
+            self.compare_screen(keep=False)
+        elif then == "outside":
+            self.handle(intents.ExternalAsked(self.editor))
+
+    def _show(self, loaded: jobs.Loaded, snapshot: Snapshot | None) -> None:
+        self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
+        self.look_after(stored=loaded.draft)
+
+    def look_after(self, stored: Draft | None = None) -> None:
+        """Have what is typed from now on kept as a draft."""
+        self.keeper.open(self.editor, lambda: self.editor.draft(self.wishes.clock()), stored=stored)
+
+    def _offer(self, loaded: jobs.Loaded, draft: Draft) -> None:
+        """Bring a draft of this session back at once; ask about one that outlived a death or a restart."""
+        disk = loaded.snapshot
+        question = question_for(
+            draft, disk.bytes.decode(errors="replace") if disk else "", disk.sha256 if disk else None
+        )
+        self._pending = loaded
+        if question is None:
+            self.drop(draft.address)
+            self._go_on()
+        elif draft.address in self.mine or self._then:
+            self._restore(draft)
+        else:
+            self.editor.ask_about(question, self.when(draft.at))
+
+    def answer(self, event: intents.DraftAnswered) -> None:
+        """Do what the user wants with a draft that was found."""
+        if event.answer == "discard":
+            self.look_after()
+            self.drop(event.draft.address)
+            self.editor.say("The draft was discarded; its text is in the history (H).")
+            self.look()
+        elif event.answer == "restore":
+            self._restore(event.draft)
+        else:
+            self.leave()
+
+    def _restore(self, draft: Draft) -> None:
+        """Put a draft back as what it was: an edit of the version it started from."""
+        loaded, self._pending = self._pending, None
+        editor = self.editor
+        if editor.subject is None or loaded is None:
+            return
+        if draft.base_sha256 != editor.subject.base_sha256:
+            base = Snapshot(draft.address, loaded.draft_base, draft.base_sha256 or "", draft.at)
+            self._show(loaded, base if draft.base_sha256 else None)
+        if not editor.put(draft.text.encode()):
+            editor.say("The draft cannot be shown as text here; it is kept as it is.")
+            return
+        editor.text_area.move_cursor(editor.text_area.clamp_visitable(draft.cursor))
+        if editor.disk_is(loaded.snapshot, who=loaded.who):
+            self.compare_sides()
+        self.mine.add(draft.address)
+        self.opened_at = draft.at
+        stale = editor.subject.disk_sha256 != editor.subject.base_sha256
+        then = "The memory changed since: f8 shows both." if stale else "ctrl+s saves it."
+        editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
+        self.look(self._go_on)
+
+    def leave(self) -> None:
+        """Go back to the tree, once what is typed is on disk."""
+        self.keep_then(self.wishes.left)
+
+    def keep_then(self, then: Callable[[], None]) -> None:
+        """Bring what is typed to disk and go on; when that fails, say so and stay."""
+        drafts = self.keeper.due()
+        self.mine.update(draft.address for _, draft in drafts)
+        if not drafts:
+            then()
+            return
+
+        def store(_engine: object) -> None:
+            for owner, draft in drafts:
+                self.keeper.write(owner, draft)
+
+        def stored(_: None) -> None:
+            self._bridge.refresh_drafts()
+            then()
+
+        self.run(store, stored, what="keep a draft", otherwise=self._not_kept, lane=DRAFTS)
+
+    def _not_kept(self, error: MemtuiError) -> None:
+        self.editor.say(f"Your draft could not be kept, so the text stays open. {error}")
+
+    def put_away(self) -> bool:
+        """Empty the pane; what is typed must be on disk, or this does nothing and returns False."""
+        if self.editor.subject is None:
+            return True
+        try:
+            self.keeper.flush()
+        except MemtuiError as error:
+            self._not_kept(error)
+            return False
+        self._close()
+        return True
+
+    def abandon(self, words: str) -> None:
+        """Close a memory that is gone."""
+        self._close()
+        self.wishes.left()
+        self.tell(words)
+
+    def reopen(self, address: Address) -> None:
+        """Go on with another memory; what was open is settled already."""
+        self._close()
+        self.open(address)
+
+    def _close(self) -> None:
+        self.keeper.close(self.editor)
+        self.editor.forget()
+
+    def renamed(self, old: Address, new: Address) -> None:
+        """Follow a memory to another address; what is typed goes with it."""
+        if self.address == old:
+            self.editor.renamed(new)
+            self.look_after()
+            self.drop(old)
+            self.write_drafts()
+            self.look()
+
+    # --- drafts
+
+    def write_drafts(self) -> None:
+        """Bring what is typed to disk, in a thread."""
+        for owner, draft in self.keeper.due():
+            self.mine.add(draft.address)
+
+            def store(_engine: object, owner: object = owner, draft: Draft = draft) -> None:
+                self.keeper.write(owner, draft)
+
+            self.run(store, lambda _: self._bridge.refresh_drafts(), what="keep a draft", lane=DRAFTS)
+
+    def flush(self) -> int:
+        """Bring what is typed to disk before this returns, and return how many drafts that were."""
+        return self.keeper.flush()
+
+    def drop(self, address: Address) -> None:
+        """Take a stored draft away; its text goes to history when it is nowhere else."""
+        self.mine.discard(address)
+
+        def drop(engine: jobs.Verbs) -> None:
+            engine.drop_draft(address)
+
+        self.run(drop, lambda _: self.dropped(), what="drop a draft", lane=DRAFTS)
+
+    def dropped(self) -> None:
+        """A stored draft is gone; what was typed since then needs a new one."""
+        self._bridge.refresh_drafts()
+        self.write_drafts()
+
+    def settle_drafts(self) -> None:
+        """Bring what is typed to disk; when nothing is unsaved any more, take the stored draft away."""
+        editor = self.editor
+        if editor.dirty:
+            self.write_drafts()
+        elif editor.subject is not None and self.keeper.has_stored(editor) and not editor.asking:
+            self.look_after()
+            self.drop(editor.subject.address)

@@ -1,0 +1,1 @@
+"""Lists on top of the main screen: versions, changes of others, trash, messages."""

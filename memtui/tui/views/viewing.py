@@ -1,0 +1,254 @@
+"""The lists on top of the main screen: versions, changes of others, trash, help, commands, messages.
+
+Each is made of rows read by the bridge and a function that shows one of them, so that this module holds no rule about
+memories, only how they are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Change, Memory, TrashEntry, Version
+from memtui.tui.browse import reading
+from memtui.tui.browse.cells import Run, ago, fit, size_words
+from memtui.tui.browse.nodes import Node
+from memtui.tui.draw.pages import Page
+from memtui.tui.views.picker import Content, PickScreen, Row, text_content
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+
+GROUP = "picker"
+"""The group of jobs that read what the row under the cursor shows."""
+
+
+class Viewing:
+    """Opens lists."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._on_top: PickScreen | None = None
+
+    def _open(self, content: Content) -> None:
+        """Put a list on top, unless there is one: a key pressed twice before its rows are read opens one list."""
+        if self._on_top is not None:
+            return
+        top = PickScreen(content, self._screen.table, plain=self._screen.facts.ascii)
+        self._on_top = top
+
+        def closed(_: None) -> None:
+            self._on_top = None
+
+        self._screen.app.push_screen(top, closed)
+
+    def _page(self, job: Callable[[reading.Reader], Page], give: Callable[[Page], None], what: str) -> None:
+        self._screen.bridge.run(job, give, what=what, latest=GROUP)
+
+    # Versions
+
+    def versions(self, memory: Memory) -> None:
+        """List every version of a memory."""
+
+        def show(versions: tuple[Version, ...]) -> None:
+            self._open(self._versions_content(memory.address, versions))
+
+        self._screen.bridge.run(
+            lambda engine: engine.history(memory.address), show, what=f"read the versions of {memory.address}"
+        )
+
+    def _versions_content(self, address: Address, versions: tuple[Version, ...]) -> Content:
+        plain = self._screen.facts.ascii
+
+        def show(row: Row, width: int, give: Callable[[Page], None]) -> None:
+            version = row.value
+            assert isinstance(version, Version)
+            index = versions.index(version)
+            previous = versions[index + 1] if index + 1 < len(versions) else None
+            self._page(
+                lambda engine: reading.version_page(engine, address, version, previous, width, plain=plain),
+                give,
+                f"read a version of {address}",
+            )
+
+        def restore(row: Row) -> None:
+            version = row.value
+            assert isinstance(version, Version)
+            self._screen.verbs.restore(address, version.sha256, self.close)
+
+        rows = tuple(Row(tuple(self._version_runs(version)), version) for version in versions)
+        return Content(
+            f"Versions of {address}",
+            rows,
+            show,
+            {"restore": restore, "pick": restore},
+            empty="No version is kept yet.",
+            off=self._read_only("restore", "pick"),
+        )
+
+    def _version_runs(self, version: Version) -> list[Run]:
+        mine = version.actor in ("tui", "cli")
+        who = "you" if mine else version.actor.removeprefix("agent:")
+        return [
+            (f"{ago(version.at, self._screen.now()):>4}  ", "dim"),
+            (fit(who, 14) + " ", "name" if mine else "agent"),
+            (fit(version.operation, 9) + " ", "name"),
+            (f"{size_words(version.bytes):>7}  {version.sha256[:8]}", "dim"),
+            (f"  {version.note or ('redacted' if version.redacted else '')}", "problem"),
+        ]
+
+    # Changes
+
+    def changes(self, node: Node) -> None:
+        """List what others changed below a row, deletions included."""
+
+        def show(changes: tuple[Change, ...]) -> None:
+            self._open(self._changes_content(node, changes))
+
+        self._screen.bridge.run(lambda engine: engine.changes(), show, what="read what others changed")
+
+    def _changes_content(self, node: Node, changes: tuple[Change, ...]) -> Content:
+        roots = self._screen.forest.roots
+        here = tuple(
+            change for change in changes if _is_below(change.address, node, {r.id: r.scope for r in roots.values()})
+        )
+        plain = self._screen.facts.ascii
+
+        def show(row: Row, width: int, give: Callable[[Page], None]) -> None:
+            change = row.value
+            assert isinstance(change, Change)
+            self._page(
+                lambda engine: reading.change_page(engine, change, width, plain=plain),
+                give,
+                f"compare {change.address}",
+            )
+
+        def seen(row: Row) -> None:
+            change = row.value
+            assert isinstance(change, Change)
+            self._screen.verbs.mark_seen((change.address,), quiet=True)
+            left = tuple(one for one in changes if one is not change)
+            if self._on_top is not None:
+                self._on_top.replace(self._changes_content(node, left))
+
+        def restore(row: Row) -> None:
+            change = row.value
+            assert isinstance(change, Change)
+            if change.before is None and self._on_top is not None:
+                self._on_top.say(f"There was no {change.address} before, so there is nothing to restore.", "warning")
+            else:
+                self._screen.verbs.restore(change.address, change.before, self.close)
+
+        def go(row: Row) -> None:
+            change = row.value
+            assert isinstance(change, Change)
+            self.close()
+            if not self._screen.memories.reveal(change.address):
+                self._screen.say(f"{change.address} is not on disk; r in the list of changes (w) restores it.")
+
+        rows = tuple(Row(tuple(self._change_runs(change)), change, ends=True) for change in here)
+        name = self._screen.forest.label(node)
+        return Content(
+            f"What others changed: {name}",
+            rows,
+            show,
+            {"pick_seen": seen, "restore": restore, "pick": go},
+            empty="You have seen everything here.",
+            off=self._read_only("restore"),
+        )
+
+    def _change_runs(self, change: Change) -> list[Run]:
+        name = str(change.address)
+        if change.old_address is not None:
+            name = f"{change.old_address} -> {name}"
+        return [
+            (f"{ago(change.at, self._screen.now()):>4}  ", "dim"),
+            (fit(change.kind, 8) + " ", "del" if change.kind == "deleted" else "agent"),
+            (name, "name"),
+        ]
+
+    # Trash
+
+    def trash(self) -> None:
+        """List the trash."""
+
+        def show(entries: tuple[TrashEntry, ...]) -> None:
+            self._open(self._trash_content(entries))
+
+        self._screen.bridge.run(lambda engine: engine.trash(), show, what="read the trash")
+
+    def _trash_content(self, entries: tuple[TrashEntry, ...]) -> Content:
+        plain = self._screen.facts.ascii
+
+        def show(row: Row, width: int, give: Callable[[Page], None]) -> None:
+            entry = row.value
+            assert isinstance(entry, TrashEntry)
+            version = Version(entry.sha256, entry.bytes, entry.actor, entry.at, "deleted")
+            self._page(
+                lambda engine: reading.version_page(engine, entry.address, version, None, width, plain=plain),
+                give,
+                f"read {entry.address} from the trash",
+            )
+
+        def restore(row: Row) -> None:
+            entry = row.value
+            assert isinstance(entry, TrashEntry)
+            left = tuple(one for one in entries if one is not entry)
+
+            def restored() -> None:
+                if self._on_top is not None:
+                    self._on_top.replace(self._trash_content(left))
+                    self._on_top.say(f"Restored {entry.address}. u takes it back.", "good")
+
+            self._screen.verbs.restore(entry.address, None, restored)
+
+        now = self._screen.now()
+        rows = tuple(
+            Row(
+                (
+                    (f"{ago(entry.at, now):>4}  ", "dim"),
+                    (f"{size_words(entry.bytes):>7}  ", "dim"),
+                    (str(entry.address), "name"),
+                ),
+                entry,
+                ends=True,
+            )
+            for entry in entries
+        )
+        does = {"restore": restore, "pick": restore}
+        return Content("Trash", rows, show, does, empty="The trash is empty.", off=self._read_only(*does))
+
+    # Texts
+
+    def help(self) -> None:
+        """Show the keys and signs."""
+        from memtui.tui.keys.help import help_content
+
+        rooms = ("editor", "everywhere") if self._screen.typing else ("memory", "view", "list", "everywhere")
+        self._open(help_content(self._screen.table, self._screen.help_text, rooms))
+
+    def messages(self) -> None:
+        """Show what was said."""
+        from memtui.tui.draw.pages import words_page
+
+        said = [f"{ago(at, self._screen.now()):>4}  {text}" for at, text in reversed(self._screen.chrome.said)]
+        self._open(text_content("Messages", lambda width: words_page(*(said or ["Nothing yet."]), width=width)))
+
+    def close(self) -> None:
+        """Close the list on top."""
+        if self._on_top is not None:
+            self._on_top.dismiss()
+
+    def _read_only(self, *ids: str) -> dict[str, str]:
+        if not self._screen.bridge.read_only:
+            return {}
+        return dict.fromkeys(ids, "memtui was started with --read-only, so nothing can be written.")
+
+
+def _is_below(address: Address, node: Node, scopes: dict[str, str]) -> bool:
+    """Whether a memory lies at or below a row, also when it is not on disk any more."""
+    if node.kind == "scope":
+        return scopes.get(address.root) == node.name
+    if address.root != node.root:
+        return False
+    return node.kind == "root" or address.path == node.key[-1] or address.path.startswith(node.key[-1] + "/")

@@ -1,0 +1,100 @@
+"""The typed line: editing keys, safe pastes, what enter would do, and a cursor that is always in view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.safe_text import cell_width
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.prompts import Prompt, Question
+
+KEYS = st.sampled_from(
+    ["left", "right", "home", "end", "backspace", "delete", "ctrl+u", "ctrl+k", "ctrl+w", "ctrl+left"]
+)
+
+
+def prompt(value: str = "", *, cursor: int | None = None, hint: Callable[[str], Line] | None = None) -> Prompt:
+    return Prompt(Question("name", value, lambda _: None, cursor=cursor, hint=hint))
+
+
+def typed(found: Prompt, *keys: str) -> str:
+    for key in keys:
+        found.feed(key, key if len(key) == 1 else None)
+    return f"{found.text[: found.cursor]}|{found.text[found.cursor :]}"
+
+
+def test_typing_and_moving() -> None:
+    assert typed(prompt("ab"), "c", "left", "left", "x") == "ax|bc"
+    assert typed(prompt("ab"), "home", "x", "end", "y") == "xaby|"
+
+
+def test_deleting() -> None:
+    assert typed(prompt("abc"), "backspace") == "ab|"
+    assert typed(prompt("abc", cursor=1), "delete") == "a|c"
+    assert typed(prompt("abc", cursor=1), "ctrl+u") == "|bc"
+    assert typed(prompt("abc", cursor=1), "ctrl+k") == "a|"
+    assert typed(prompt("notes/deep/file"), "ctrl+w") == "notes/deep/|"
+    assert typed(prompt("notes/deep/"), "ctrl+w") == "notes/|"
+
+
+def test_enter_and_escape_are_told() -> None:
+    told: list[str] = []
+    question = Question(
+        "name", "x", told.append, cancelled=lambda: told.append("no"), changed=lambda t: told.append(t + "?")
+    )
+    found = Prompt(question)
+    typed(found, "y", "enter", "escape")
+    assert told == ["xy?", "xy", "no"]
+
+
+def test_keys_with_no_meaning_are_given_back() -> None:
+    assert not prompt().feed("f4", None)
+    assert not prompt().feed("up", None)
+
+
+def test_control_characters_are_not_taken() -> None:
+    found = prompt()
+    assert not found.feed("ctrl+underscore", "\x1f")
+    found.feed("x", "\u202e")
+    assert found.text == ""
+
+
+def test_a_paste_is_one_line_without_controls_and_capped() -> None:
+    found = prompt()
+    found.paste("\n a\x1b[31mb\nsecond")
+    assert found.text == "a[31mb"
+    found.paste("x" * 100_000)
+    assert len(found.text) < 5_000
+
+
+def test_the_line_shows_what_enter_does() -> None:
+    line, column = prompt("todo", hint=lambda text: [(f"creates {text}.md", "dim")]).line(60)
+    text = "".join(part for part, _ in line)
+    assert text.startswith(" name todo")
+    assert text.endswith("creates todo.md")
+    assert column == len(" name todo")
+
+
+def test_a_refusal_is_shown_until_the_text_changes() -> None:
+    found = prompt("a", hint=lambda _: [("fine", "dim")])
+    found.refuse("it exists")
+    assert "it exists" in "".join(part for part, _ in found.line(60)[0])
+    typed(found, "b")
+    assert "fine" in "".join(part for part, _ in found.line(60)[0])
+
+
+@given(
+    st.text(max_size=80), st.lists(st.one_of(KEYS, st.characters()), max_size=30), st.integers(20, 120), st.booleans()
+)
+def test_the_cursor_stays_inside_and_the_line_fits(value: str, keys: list[str], width: int, plain: bool) -> None:
+    found = prompt(value)
+    typed(found, *keys)
+    assert 0 <= found.cursor <= len(found.text)
+    line, column = found.line(width, plain=plain)
+    text = "".join(part for part, _ in line)
+    assert 0 <= column < width
+    assert cell_width(text) <= width + 1
+    assert not any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in text)

@@ -1,0 +1,59 @@
+"""A paste is text, whatever it holds and however it arrives."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from textual import events
+
+from memtui.tui.keys.paste_guard import END, START, GuardedParser, PasteGuard
+from tests.terminal import Terminal
+
+TEXT = st.text(st.sampled_from("ab\x1b[201~\r\x11\x13dt"), max_size=40).filter(lambda text: END not in text)
+
+
+def cut(text: str, places: list[int]) -> list[str]:
+    """Cut a text into pieces."""
+    at = sorted({place % (len(text) + 1) for place in places} | {0, len(text)})
+    return [text[start:stop] for start, stop in itertools.pairwise(at)]
+
+
+@given(TEXT, st.lists(st.integers(0, 500), max_size=8))
+def test_no_character_of_a_paste_is_a_key(text: str, places: list[int]) -> None:
+    parser = GuardedParser()
+    seen = [event for piece in cut(f"j{START}{text}{END}k", places) for event in parser.feed(piece)]
+    keys = [event.key for event in seen if isinstance(event, events.Key)]
+    pastes = [event.text for event in seen if isinstance(event, events.Paste)]
+    assert keys == ["j", "k"]
+    assert "".join(pastes) == text.replace("\x1b", "\x1a")
+
+
+@given(st.text(st.sampled_from("a\x1b[20~OAM<;1"), max_size=40), st.lists(st.integers(0, 500), max_size=8))
+def test_what_is_typed_passes_at_once_and_as_it_is(text: str, places: list[int]) -> None:
+    guard = PasteGuard()
+    if START in text:
+        return
+    for piece in cut(text, places):
+        assert guard.clean(piece) == piece
+
+
+def test_a_copied_memory_presses_no_key_where_it_is_pasted(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "note.md").write_text("one\n")
+    command = [sys.executable, "-m", "memtui", "--only-root", "--root", f"notes={root}"]
+    hostile = f"{START}first \x1b\x13\x1b\x11\x1b[31m second{END}"
+    with Terminal(command, columns=160, rows=30) as terminal:
+        terminal.wait_for("note.md")
+        terminal.type(hostile)
+        terminal.wait_for("A paste outside text is ignored.")
+        terminal.press("enter")
+        terminal.wait_for("ctrl+s save")
+        terminal.type(hostile)
+        terminal.wait_for("first [31m secondone")
+        terminal.wait_for("5 characters of the paste were left out")
+        assert (root / "note.md").read_text() == "one\n"
