@@ -29,12 +29,12 @@ Publish = Callable[[Iterable[Change]], None]
 class Changer:
     """Saves, creates, renames, deletes, restores, pins; knows the rules, leaves the disk to `files`."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, publish: Publish, *, read_only: bool) -> None:
+    def __init__(self, roots: Roots, ledger: Ledger, publish: Publish, rules: Rules) -> None:
         """Take what it works with; `publish` is told of every finished change."""
         self._roots = roots
         self._ledger = ledger
         self._publish = publish
-        self._rules = Rules(roots, read_only=read_only)
+        self._rules = rules
 
     # --- one memory
 
@@ -293,7 +293,7 @@ class Changer:
 
             def one(address: Address) -> Outcome:
                 self._rules.check_storable(address)
-                root = self._roots.find(address.root)
+                root = self._rules.allowed(address.root)
                 uid = self._roots.uid(root)
                 record = self._ledger.record(uid, address.path)
                 if (record is not None and record.pinned) is not pinned:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 
 from memtui.engine import fsio, paths, wholefile
+from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.model import (
     Actor,
     Address,
@@ -48,21 +49,12 @@ def now_ms() -> int:
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
-    def __init__(
-        self,
-        roots: Iterable[Root],
-        *,
-        state_dir: str,
-        clock: Callable[[], int] = now_ms,
-        retention: Retention = Retention(),  # noqa: B008
-        read_only: bool = False,
-        lock_wait: float = 5.0,
-    ) -> None:
-        """See `Engine.open`."""
+    def __init__(self, rooms: Rooms, *, clock: Callable[[], int], retention: Retention) -> None:
+        """Take what `Engine.open` put together."""
         self._clock = clock
         self._retention = retention
-        self._rooms = Rooms(roots, state_dir=state_dir, clock=clock, read_only=read_only, lock_wait=lock_wait)
-        self._roots = self._rooms.roots
+        self._rooms = rooms
+        self._roots = rooms.roots
 
     @classmethod
     def open(
@@ -74,6 +66,7 @@ class Engine:
         retention: Retention = Retention(),  # noqa: B008
         read_only: bool = False,
         lock_wait: float = 5.0,
+        access: Access = READ_WRITE,
     ) -> Self:
         """Make an engine; folders and the ledger are opened when they are first needed.
 
@@ -84,10 +77,11 @@ class Engine:
             retention: which old versions `close` keeps.
             read_only: refuse every change with `E_READ_ONLY`.
             lock_wait: seconds to wait for another process that writes to the same root.
+            access: what this client may do; a change it may not make is refused with `E_ACCESS`, and a root it may
+                not see is none of the engine's.
         """
-        return cls(
-            roots, state_dir=state_dir, clock=clock, retention=retention, read_only=read_only, lock_wait=lock_wait
-        )
+        rooms = Rooms(roots, state_dir=state_dir, clock=clock, read_only=read_only, lock_wait=lock_wait, access=access)
+        return cls(rooms, clock=clock, retention=retention)
 
     def close(self) -> None:
         """Wait for late writes into files we displaced (two seconds at most), keep house, close everything."""
@@ -115,13 +109,18 @@ class Engine:
     # --- roots and names
 
     @property
+    def access(self) -> Access:
+        """What this client may do."""
+        return self._rooms.access
+
+    @property
     def roots(self) -> tuple[Root, ...]:
         """Every root, in the order given."""
         return self._roots.all()
 
     def add_roots(self, roots: Iterable[Root]) -> None:
         """Add roots that are not there yet."""
-        self._roots.add(roots)
+        self._roots.add(filter(self.access.shows, roots))
 
     def root_status(self) -> tuple[RootStatus, ...]:
         """How each root is on disk now."""
@@ -141,7 +140,7 @@ class Engine:
 
     def accept_root(self, root_id: str) -> None:
         """Remember that the user accepted a root that lies in a checkout."""
-        self._rooms.ledger.accept(self._roots.uid(self._roots.find(root_id)))
+        self._rooms.ledger.accept(self._roots.uid(self._rooms.rules.allowed(root_id)))
 
     # --- reading
 
@@ -330,7 +329,9 @@ class Engine:
         Returns:
             How many memories were unseen before.
         """
-        marked = self._rooms.marks.mark_seen(addresses)
+        chosen = None if addresses is None else tuple(addresses)
+        self._rooms.rules.refuse_marks(chosen)
+        marked = self._rooms.marks.mark_seen(chosen)
         if marked:
             self._rooms.events.publish(Changes(touched=frozenset(marked)))
         return len(marked)

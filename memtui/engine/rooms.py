@@ -16,6 +16,7 @@ from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memtui.engine import paths
+    from memtui.engine.access import Access
     from memtui.engine.changing import Changer
     from memtui.engine.commit import Site
     from memtui.engine.grace import Displaced, Grace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from memtui.engine.library import Library
     from memtui.engine.marks import Marks
     from memtui.engine.rowcache import Remembered
+    from memtui.engine.rules import Rules
     from memtui.engine.undoing import Undoer
 
 
@@ -37,13 +39,17 @@ class Rooms:
         clock: Callable[[], int],
         read_only: bool,
         lock_wait: float,
+        access: Access,
     ) -> None:
         """See `Engine.open`."""
         self.clock = clock
         self._state_dir = state_dir
         self._read_only = read_only
+        self.access = access
         self.events = Events()
-        self.roots = Roots(roots, lambda: self.ledger, self._site, wait=lock_wait, on_recovered=self._recovered)
+        self.roots = Roots(
+            filter(access.shows, roots), lambda: self.ledger, self._site, wait=lock_wait, on_recovered=self._recovered
+        )
 
     def used(self, room: str) -> bool:
         """Whether a room was loaded."""
@@ -64,18 +70,25 @@ class Rooms:
         return Grace(self._late_write)
 
     @cached_property
+    def rules(self) -> Rules:
+        """What may be changed."""
+        from memtui.engine.rules import Rules
+
+        return Rules(self.roots, read_only=self._read_only, access=self.access)
+
+    @cached_property
     def changer(self) -> Changer:
         """The verbs that change memories."""
         from memtui.engine.changing import Changer
 
-        return Changer(self.roots, self.ledger, self._changed, read_only=self._read_only)
+        return Changer(self.roots, self.ledger, self._changed, self.rules)
 
     @cached_property
     def undoer(self) -> Undoer:
         """Undo and redo."""
         from memtui.engine.undoing import Undoer
 
-        return Undoer(self.roots, self.ledger, self.changer, self._changed, read_only=self._read_only)
+        return Undoer(self.roots, self.ledger, self.changer, self._changed, self.rules)
 
     @cached_property
     def marks(self) -> Marks:

@@ -1,8 +1,10 @@
 """What a root allows: who may change it, which names and sizes it takes, how many memories it holds."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 from memtui.engine import fsio, paths
+from memtui.engine.access import Access
 from memtui.engine.commit import Site
 from memtui.engine.model import Actor, Address, Root, is_person
 from memtui.engine.roots import Roots, included
@@ -12,15 +14,16 @@ from memtui.errors import RefusedError
 class Rules:
     """Answers before anything is touched; every refusal says what to do instead."""
 
-    def __init__(self, roots: Roots, *, read_only: bool) -> None:
-        """Take the roots, and whether memtui only looks."""
+    def __init__(self, roots: Roots, *, read_only: bool, access: Access) -> None:
+        """Take the roots, whether memtui only looks, and what this client may change."""
         self._roots = roots
         self._read_only = read_only
+        self._access = access
 
     def writable(self, address: Address, actor: Actor) -> Root:
         """The root of a memory that an actor may change; raises why not."""
         self.refuse_read_only()
-        root = self._roots.find(address.root)
+        root = self.allowed(address.root)
         if root.read_only:
             raise RefusedError(
                 f"{root.id} is read-only.", code="E_READ_ONLY", hint=root.note or "Its files belong to somebody else."
@@ -36,6 +39,12 @@ class Rules:
             raise RefusedError(
                 f"{address} is protected from automatic changes.", code="E_PROTECTED", hint="Only the user changes it."
             )
+        return root
+
+    def allowed(self, root_id: str) -> Root:
+        """The root of this id, for a change of what belongs to it; raises when this client may not change it."""
+        root = self._roots.find(root_id)
+        self._access.require(root)
         return root
 
     @staticmethod
@@ -54,6 +63,21 @@ class Rules:
             raise RefusedError(
                 "memtui runs read-only.", code="E_READ_ONLY", hint="Start it without --read-only to make changes."
             )
+
+    def refuse_onlooker(self) -> None:
+        """Refuse what is about no root in particular to a client that may change none."""
+        roots = self._roots.all()
+        if roots and not any(map(self._access.allows, roots)):
+            self._access.require(roots[0])
+
+    def refuse_marks(self, addresses: Iterable[Address] | None) -> None:
+        """Refuse to mark memories as seen by the user to a client that may not change them; None means all."""
+        if addresses is None:
+            for root in self._roots.all():
+                self._access.require(root)
+        else:
+            for address in addresses:
+                self.allowed(address.root)
 
     def check_new(self, root: Root, address: Address) -> None:
         """Refuse a name that memtui would not make in this root."""

@@ -9,19 +9,20 @@ from memtui.engine.files import Job, Txn, transaction
 from memtui.engine.ledger import Ledger, Step
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved, Unchanged
 from memtui.engine.roots import Roots
-from memtui.errors import BusyError, MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.engine.rules import Rules
+from memtui.errors import BusyError, MemtuiError, NotFoundError, StorageError
 
 
 class Undoer:
     """Takes transactions back, newest first, across restarts and processes."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, changer: Changer, publish: Publish, *, read_only: bool) -> None:
+    def __init__(self, roots: Roots, ledger: Ledger, changer: Changer, publish: Publish, rules: Rules) -> None:
         """Take what it works with."""
         self._roots = roots
         self._ledger = ledger
         self._changer = changer
         self._publish = publish
-        self._read_only = read_only
+        self._rules = rules
 
     def undo(self, actor: Actor) -> Done:
         """See `Engine.undo`."""
@@ -32,8 +33,8 @@ class Undoer:
         return self._reverse("redo", actor)
 
     def _reverse(self, kind: str, actor: Actor) -> Done:
-        if self._read_only:
-            raise RefusedError("memtui runs read-only.", code="E_READ_ONLY", hint="Start it without --read-only.")
+        self._rules.refuse_read_only()
+        self._rules.refuse_onlooker()
         self._roots.recover()  # what a dead process had done but not recorded can be taken back too
         names = self._roots.names()
         what = self._ledger.undoable(names) if kind == "undo" else self._ledger.redoable(names)
@@ -44,11 +45,16 @@ class Undoer:
                 code="E_NOTHING_TO_UNDO",
                 hint=left or "`memtui log` shows what was done.",
             )
+        steps = self._ledger.steps(what.id)
+        for step in steps:
+            for uid, path in ((step.uid, step.path), (step.new_uid, step.new_path)):
+                if uid in names and path is not None:
+                    self._rules.allowed(self._roots.rightful(Address(names[uid], path)).root)
         label = what.label.removeprefix("undo ").removeprefix("redo ")
         txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
         number = txn.id  # begun by itself: the first step may fail together with what it was to record
         outcomes = []
-        for step, moved_from in reversed(_paired(self._ledger.steps(what.id))):
+        for step, moved_from in reversed(_paired(steps)):
             address = self._roots.rightful(Address(names[step.uid], step.path))
             try:
                 outcomes.append(self._inverse(step, moved_from, address, names, txn, actor))

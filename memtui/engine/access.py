@@ -1,0 +1,54 @@
+"""Who may change what through one engine: a level for each scope, given when the engine is opened.
+
+It exists so that a client's rights are checked where memories are changed, and not in a prompt or in each front.
+"""
+
+from memtui.engine.model import Root
+from memtui.errors import RefusedError
+from memtui.values import NamedTuple
+
+LEVELS = ("rw", "plan", "ro", "off")
+"""Read and write; write all but what lies in the checkout; read; neither."""
+
+
+class Access(NamedTuple):
+    """What one client may do."""
+
+    label: str
+    """One of `LEVELS`; or any other word, which then reads only, with levels of its own for some scopes."""
+    scopes: tuple[tuple[str, str], ...] = ()
+    """Pairs of a scope and its level, for scopes in which it is not the label."""
+
+    def level(self, root: Root) -> str:
+        """The level for a root: one of `LEVELS`."""
+        level = dict(self.scopes).get(root.scope, self.label)
+        return level if level in LEVELS else "ro"
+
+    def allows(self, root: Root) -> bool:
+        """Whether memories of this root may be changed."""
+        level = self.level(root)
+        return level == "rw" or (level == "plan" and not (root.scope == "project" and root.in_checkout))
+
+    def shows(self, root: Root) -> bool:
+        """Whether memories of this root may be read."""
+        return self.level(root) != "off"
+
+    def require(self, root: Root) -> None:
+        """Refuse a change that is not allowed.
+
+        Raises:
+            RefusedError: `E_ACCESS`.
+        """
+        if not self.allows(root):
+            raise RefusedError(
+                f"{root.id} may only be read here: this client has the access {self.level(root)!r}.",
+                code="E_ACCESS",
+                hint="The user can allow it, in the table [access] of config.toml or with --access.",
+                details={"access": self.level(root), "root": root.id},
+            )
+
+
+READ_WRITE = Access("rw")
+PLAN = Access("plan")
+READ_ONLY = Access("ro")
+OFF = Access("off")

@@ -1,0 +1,164 @@
+"""What a client may change: every verb asks, and a root its access does not allow stays as it is."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.access import OFF, PLAN, READ_ONLY, READ_WRITE, Access
+from memtui.engine.model import Actor, Address, Draft, Outcome, Policy, Root
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from tests.faults.world import ME, sha
+
+OLD, NEW = b"---\ndescription: old\n---\nold\n", b"new\n"
+AGENT = Actor("mcp:probe")
+GLOBAL, PROJECT = "memtui:global", "memtui:project"
+HELD, MINE = Address(PROJECT, "a.md"), Address(GLOBAL, "a.md")
+
+Verb = Callable[[Engine, str], object]
+
+CHANGING: dict[str, Verb] = {
+    "save": lambda e, old: e.save(HELD, NEW, expected_sha256=sha(OLD), actor=AGENT),
+    "create": lambda e, old: e.create(Address(PROJECT, "b.md"), NEW, actor=AGENT),
+    "rename": lambda e, old: e.rename(HELD, Address(PROJECT, "b.md"), actor=AGENT),
+    "move": lambda e, old: e.move([(HELD, Address(GLOBAL, "b.md")), (MINE, Address(PROJECT, "c.md"))], actor=AGENT),
+    "delete": lambda e, old: e.delete([HELD, Address(PROJECT, "folder")], actor=AGENT),
+    "restore": lambda e, old: e.restore(HELD, version=old, actor=AGENT),
+    "set_pinned": lambda e, old: e.set_pinned([HELD], pinned=True, actor=AGENT),
+    "edit_field": lambda e, old: e.edit_field(HELD, "description", "x", expected_sha256=sha(OLD), actor=AGENT),
+    "redact": lambda e, old: e.redact(HELD, old, reason="test", actor=AGENT),
+    "undo": lambda e, old: e.undo(actor=AGENT),
+    "redo": lambda e, old: e.redo(actor=AGENT),
+    "accept_root": lambda e, old: e.accept_root(PROJECT),
+    "mark_seen": lambda e, old: (e.mark_seen([HELD]), e.mark_seen(None)),
+}
+"""Each verb that changes memories or the user's marks on them, tried on the project's root."""
+
+OTHER = {
+    "access", "add_roots", "audit", "cached", "changes", "close", "drafts", "drop_draft", "file_path", "find_root",
+    "findings", "history", "list", "memory", "notices", "open", "read", "read_bytes", "read_version", "reconcile",
+    "record_use", "recover", "resolve", "root_status", "roots", "save_draft", "search", "seen_version", "subscribe",
+    "trash", "watch",
+}  # fmt: skip
+"""Verbs that only read, that look after the ledger, or that keep the user's own drafts."""
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> list[Root]:
+    """A root on this host, and one in a checkout with two memories and an older version."""
+    project = tmp_path / "project" / ".memtui" / "memory"
+    (project / "folder").mkdir(parents=True)
+    (tmp_path / "global").mkdir()
+    found = [
+        Root(GLOBAL, str(tmp_path / "global"), "memtui", "global", policy=Policy(102_400)),
+        Root(PROJECT, str(project), "memtui", "project", policy=Policy(102_400), in_checkout=True),
+    ]
+    with Engine.open(found, state_dir=str(tmp_path / "state")) as engine:
+        engine.create(MINE, OLD, actor=AGENT)
+        engine.create(HELD, b"first\n", actor=AGENT)
+        engine.save(HELD, OLD, expected_sha256=sha(b"first\n"), actor=AGENT)
+        engine.create(Address(PROJECT, "folder/b.md"), NEW, actor=AGENT)
+        engine.delete([Address(PROJECT, "folder/b.md")], actor=ME)
+        engine.undo(actor=ME)
+        engine.set_pinned([Address(PROJECT, "folder/b.md")], pinned=True, actor=ME)
+        engine.undo(actor=ME)
+    return found
+
+
+def held(engine: Engine, folder: Path) -> tuple[object, ...]:
+    """Everything about the project's root that a client could change."""
+    files = {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+    listing = engine.list([PROJECT])
+    histories = [engine.history(row.address) for row in listing.items]
+    audit = [one for one in engine.audit(limit=1_000) if one.address.root == PROJECT and one.state == "done"]
+    return files, listing.items, histories, audit, engine.trash(), [s.accepted for s in engine.root_status()]
+
+
+def test_every_verb_is_classified() -> None:
+    public = {name for name in vars(Engine) if not name.startswith("_")}
+    assert public == CHANGING.keys() | OTHER
+
+
+@pytest.mark.parametrize("access", [READ_ONLY, PLAN, Access("for tests", (("project", "plan"), ("global", "rw")))])
+@pytest.mark.parametrize("verb", CHANGING)
+def test_no_verb_changes_what_its_access_does_not_allow(
+    verb: str, access: Access, roots: list[Root], tmp_path: Path
+) -> None:
+    state = str(tmp_path / "state")
+    with Engine.open(roots, state_dir=state, access=access) as engine:
+        before = held(engine, Path(roots[1].path))
+        old = engine.history(HELD)[-1].sha256
+        with pytest.raises(RefusedError) as caught:
+            raise refusal(CHANGING[verb](engine, old))
+        assert caught.value.code == "E_ACCESS"
+        assert str(tmp_path) not in str(caught.value)
+        assert held(engine, Path(roots[1].path)) == before
+    with Engine.open(roots, state_dir=state) as engine:
+        assert not isinstance(refusal(CHANGING[verb](engine, old)), RefusedError)
+        assert held(engine, Path(roots[1].path)) != before
+
+
+def refusal(done: object) -> Exception:
+    """The error of an operation that answers with outcomes."""
+    outcomes: tuple[Outcome, ...] = getattr(done, "outcomes", ())
+    return next((outcome.error for outcome in outcomes if outcome.error is not None), LookupError("it was done"))
+
+
+def test_a_planning_client_writes_what_lies_outside_the_checkout(roots: list[Root], tmp_path: Path) -> None:
+    hosted = roots[1]._replace(in_checkout=False)
+    with Engine.open([roots[0], hosted], state_dir=str(tmp_path / "state"), access=PLAN) as engine:
+        engine.create(Address(GLOBAL, "b.md"), NEW, actor=AGENT)
+        engine.create(Address(PROJECT, "b.md"), NEW, actor=AGENT)
+
+
+def test_reading_and_counting_uses_is_allowed(roots: list[Root], tmp_path: Path) -> None:
+    with Engine.open(roots, state_dir=str(tmp_path / "state"), access=READ_ONLY) as engine:
+        assert engine.read(HELD).bytes == OLD
+        engine.record_use(HELD, actor=AGENT)
+        assert engine.memory(HELD).uses == 1
+
+
+def test_a_root_that_is_off_is_none_of_the_engine(roots: list[Root], tmp_path: Path) -> None:
+    access = Access("no project", (("project", "off"), ("global", "rw")))
+    with Engine.open(roots, state_dir=str(tmp_path / "state"), access=access) as engine:
+        engine.add_roots(roots)
+        assert [root.id for root in engine.roots] == [GLOBAL]
+        with pytest.raises(NotFoundError):
+            engine.read(HELD)
+        engine.create(Address(GLOBAL, "b.md"), NEW, actor=AGENT)
+    with Engine.open(roots, state_dir=str(tmp_path / "state"), access=OFF) as engine:
+        assert engine.roots == ()
+
+
+def test_an_undo_that_reaches_a_root_which_is_not_allowed_takes_nothing_back(roots: list[Root], tmp_path: Path) -> None:
+    state = str(tmp_path / "state")
+    with Engine.open(roots, state_dir=state) as engine:
+        engine.delete([MINE, HELD], actor=ME)
+    with Engine.open(roots, state_dir=state, access=PLAN) as engine:
+        with pytest.raises(RefusedError):
+            engine.undo(actor=AGENT)
+        with pytest.raises(NotFoundError):
+            engine.read(MINE)
+    with Engine.open(roots, state_dir=state) as engine:
+        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+
+
+@pytest.mark.parametrize(
+    ("access", "levels"),
+    [
+        (READ_WRITE, ["rw", "rw"]),
+        (Access("rw", (("project", "off"),)), ["rw", "off"]),
+        (Access("custom"), ["ro", "ro"]),
+        (Access("custom", (("global", "nonsense"), ("project", "plan"))), ["ro", "plan"]),
+    ],
+)
+def test_levels(access: Access, levels: list[str], roots: list[Root]) -> None:
+    assert [access.level(root) for root in roots] == levels
+
+
+def test_drafts_are_the_users_own(roots: list[Root], tmp_path: Path) -> None:
+    with Engine.open(roots, state_dir=str(tmp_path / "state"), access=READ_ONLY) as engine:
+        engine.save_draft(Draft(HELD, sha(OLD), "text", (0, 0), 1, OLD))
+        with pytest.raises(MemtuiError):
+            engine.save(HELD, b"text", expected_sha256=sha(OLD), actor=ME)
