@@ -9,6 +9,7 @@ from memtui.agents import discover
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine import Engine
+from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.model import Actor, Retention, Root
 from memtui.errors import UsageError
 from memtui.values import NamedTuple
@@ -41,13 +42,14 @@ class Session(NamedTuple):
     surroundings: Surroundings
 
 
-def open_session(settings: Settings, options: Options, *, lock_wait: float) -> Session:
+def open_session(settings: Settings, options: Options, *, lock_wait: float, access: Access = READ_WRITE) -> Session:
     """Find the roots around the working directory and open an engine on them; nothing on disk is touched yet.
 
     Args:
         settings: what `load_settings` gave.
         options: the global options.
         lock_wait: seconds to wait for another process before `E_LOCKED`.
+        access: what the user of this session may do; agents get theirs from `memtui.wire.doors`.
 
     Raises:
         UsageError: a root given by hand is malformed, or the working directory is gone.
@@ -58,18 +60,27 @@ def open_session(settings: Settings, options: Options, *, lock_wait: float) -> S
     except FileNotFoundError:
         raise UsageError("The working directory is gone.", hint="Change to a folder that exists.") from None
     surroundings = surroundings_from(settings, cwd=cwd, project=options.project, roots=options.roots)
-    return open_in(surroundings, settings, options, lock_wait=lock_wait)
+    return open_in(surroundings, settings, options, lock_wait=lock_wait, access=access)
 
 
-def open_in(surroundings: Surroundings, settings: Settings, options: Options, *, lock_wait: float) -> Session:
+def open_in(
+    surroundings: Surroundings,
+    settings: Settings,
+    options: Options,
+    *,
+    lock_wait: float,
+    access: Access = READ_WRITE,
+) -> Session:
     """Open a session as `open_session` does, for a user who stands where the surroundings say."""
-    roots = discover(surroundings, all_projects=options.all_projects, only_roots=options.only_roots)
+    found = discover(surroundings, all_projects=options.all_projects, only_roots=options.only_roots)
+    roots = tuple(filter(access.shows, found))
     engine = Engine.open(
         roots,
         state_dir=settings.state_dir,
         retention=Retention(settings.retention_versions, settings.retention_days),
         read_only=options.read_only,
         lock_wait=lock_wait,
+        access=access,
     )
     return Session(settings, roots, engine, options, surroundings)
 

@@ -1,0 +1,35 @@
+"""The names of MCP clients: the one a user writes, for every one that a client gives when it connects.
+
+A client that could escape its entry of the `[access]` table by a longer name would make the table worthless.
+"""
+
+KNOWN = {
+    "claude-code": ("claude-code",),
+    "codex": ("codex",),
+    "gemini": ("gemini",),
+    "qwen": ("qwen",),
+    "vscode": ("vscode", "visual-studio-code"),
+}
+"""The clients memtui can be installed in, and how the names they give begin."""
+
+_DOORS = ("mcp:", "http:", "agent:")
+
+
+def canonical(name: str) -> str:
+    """Give the name the `[access]` table knows a client by.
+
+    Args:
+        name: what the client calls itself, such as `codex-mcp-client` or `Visual Studio Code - Insiders`; or what the
+            user calls it, also as an actor (`mcp:codex`).
+
+    Returns:
+        A key of `KNOWN` when it is one of those; else the name in lower case, with `-` for spaces and `_`.
+    """
+    plain = name.strip().lower()
+    for door in _DOORS:
+        plain = plain.removeprefix(door)
+    plain = "-".join(plain.replace("_", " ").replace("-", " ").split())
+    for client, beginnings in KNOWN.items():
+        if any(plain == beginning or plain.startswith(f"{beginning}-") for beginning in beginnings):
+            return client
+    return plain

@@ -1,0 +1,36 @@
+"""One name for each client, whatever it calls itself."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.clients.names import KNOWN, canonical
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("claude-code", "claude-code"),
+        ("Claude Code", "claude-code"),
+        ("claude_code", "claude-code"),
+        ("mcp:claude-code", "claude-code"),
+        ("codex-mcp-client", "codex"),
+        ("Codex", "codex"),
+        ("gemini-cli-mcp-client", "gemini"),
+        ("qwen-code-mcp-client-memtui", "qwen"),
+        ("Visual Studio Code", "vscode"),
+        ("Visual Studio Code - Insiders", "vscode"),
+        ("codexion", "codexion"),
+        ("My  Own_Agent", "my-own-agent"),
+        ("*", "*"),
+        ("", ""),
+    ],
+)
+def test_names(said: str, name: str) -> None:
+    assert canonical(said) == name
+
+
+@given(st.sampled_from(sorted(KNOWN)) | st.text(max_size=20))
+def test_a_name_is_its_own(text: str) -> None:
+    assert canonical(text) in (canonical(canonical(text)), *KNOWN)
+    assert canonical(text.upper()) == canonical(text) or not text.isascii()

@@ -1,0 +1,134 @@
+"""The doors agents come through: the flag, the table, the switch, and that the engine holds to them."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.config.directories import Directories
+from memtui.config.settings import AccessRule, Settings, load_settings, read_environment
+from memtui.engine.access import LEVELS
+from memtui.engine.model import SCOPES, Actor, Address, Root
+from memtui.errors import NotFoundError, RefusedError, UsageError
+from memtui.wire.doors import door_access, open_door
+from memtui.wire.session import Options, Session
+
+PLACE = Directories("/c", "/s", "/d", "test")
+
+
+def settings(*rules: tuple[str, str, str], enabled: bool = True) -> Settings:
+    return Settings(PLACE, None, agents_enabled=enabled, access=tuple(AccessRule(*rule) for rule in rules))
+
+
+def levels(client: str, access: str | None, *rules: tuple[str, str, str]) -> dict[str, str]:
+    found = door_access(settings(*rules), client, access)
+    return {scope: found.level(Root("r", "/r", scope=scope)) for scope in SCOPES}
+
+
+def test_without_a_word_an_agent_reads_and_writes() -> None:
+    assert set(levels("codex", None).values()) == {"rw"}
+    assert door_access(settings(), "codex").scopes == ()
+    assert set(levels("", None).values()) == {"rw"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "client", "scope", "level"),
+    [
+        ([("codex", "*", "ro")], "codex", "global", "ro"),
+        ([("codex", "*", "ro")], "codex-mcp-client", "global", "ro"),
+        ([("Codex", "*", "ro")], "codex-mcp-client", "global", "ro"),
+        ([("codex", "*", "ro")], "gemini", "global", "rw"),
+        ([("*", "*", "ro")], "gemini", "global", "ro"),
+        ([("*", "*", "ro")], "", "global", "ro"),
+        ([("*", "*", "ro"), ("gemini", "*", "rw")], "gemini-cli-mcp-client", "global", "rw"),
+        ([("*", "*", "ro"), ("gemini", "global", "rw")], "gemini", "global", "rw"),
+        ([("*", "*", "ro"), ("gemini", "global", "rw")], "gemini", "project", "ro"),
+        ([("*", "project", "ro"), ("gemini", "*", "rw")], "gemini", "project", "rw"),
+        ([("*", "project", "ro")], "gemini", "project", "ro"),
+        ([("gemini", "*", "plan"), ("gemini", "workspace", "off")], "gemini", "workspace", "off"),
+        ([("gemini", "*", "plan"), ("gemini", "workspace", "off")], "gemini", "project", "plan"),
+        ([("gemini", "*", "rw"), ("gemini-cli", "*", "ro")], "gemini", "project", "ro"),
+    ],
+)
+def test_the_nearest_entry_of_the_table_counts(
+    rules: list[tuple[str, str, str]], client: str, scope: str, level: str
+) -> None:
+    assert levels(client, None, *rules)[scope] == level
+
+
+rules = st.lists(
+    st.tuples(
+        st.sampled_from(["*", "codex", "Codex", "gemini"]), st.sampled_from(["*", *SCOPES]), st.sampled_from(LEVELS)
+    ),
+    max_size=6,
+)
+
+
+@given(rules, st.sampled_from(["codex", "gemini", "other", ""]), st.sampled_from([None, *LEVELS]))
+def test_a_flag_can_only_narrow(table: list[tuple[str, str, str]], client: str, flag: str | None) -> None:
+    def shut(access: str | None) -> dict[str, str]:
+        try:
+            return levels(client, access, *table)
+        except RefusedError:
+            return dict.fromkeys(SCOPES, "off")
+
+    without, with_flag = shut(None), shut(flag)
+    for scope in SCOPES:
+        assert LEVELS.index(with_flag[scope]) == max(LEVELS.index(without[scope]), LEVELS.index(flag or "rw"))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "client", "flag"),
+    [
+        (settings(enabled=False), "codex", "rw"),
+        (settings(("codex", "*", "rw"), enabled=False), "codex", None),
+        (settings(("codex", "*", "off")), "codex", "rw"),
+        (settings(("*", "*", "off")), "someone", None),
+        (settings(), "codex", "off"),
+        (settings(*(("*", scope, "off") for scope in SCOPES)), "", None),
+    ],
+)
+def test_switched_off(chosen: Settings, client: str, flag: str | None) -> None:
+    with pytest.raises(RefusedError) as error:
+        door_access(chosen, client, flag)
+    assert error.value.code == "E_DISABLED"
+    assert "config.toml" in error.value.hint
+
+
+def test_a_word_that_is_no_access_is_named() -> None:
+    with pytest.raises(UsageError, match="write") as error:
+        door_access(settings(), "codex", "write")
+    assert "plan" in error.value.hint
+
+
+@pytest.fixture
+def door(home: Path, tmp_path: Path) -> Session:
+    """A door for codex, which may change nothing in a checkout, and not see the workspace."""
+    (tmp_path / "work" / ".git").mkdir()
+    config = home / ".memtui-test"
+    config.mkdir()
+    (config / "config.toml").write_text("[access]\n'*' = 'off'\n[access.codex]\n'*' = 'plan'\nworkspace = 'off'\n")
+    options = Options(actor=Actor("mcp:codex"))
+    return open_door(load_settings(read_environment()), options, client="codex-mcp-client", lock_wait=1)
+
+
+def test_the_engine_holds_to_it(door: Session) -> None:
+    actor = door.options.actor
+    assert actor == Actor("mcp:codex")
+    door.engine.create(Address("memtui:global", "a.md"), "yes", actor=actor)
+    with pytest.raises(RefusedError) as error:
+        door.engine.create(Address("memtui:project", "a.md"), "no", actor=actor)
+    assert error.value.code == "E_ACCESS"
+    with pytest.raises(NotFoundError):
+        door.engine.read(Address("memtui:workspace", "a.md"))
+    assert [root.id for root in door.roots] == [root.id for root in door.engine.roots]
+    assert [root.id for root in door.roots] == ["memtui:global", "memtui:project"]
+    door.engine.close()
+
+
+def test_a_shut_door_touches_nothing(tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(RefusedError):
+        open_door(load_settings(read_environment()), Options(), client="codex", access="off", lock_wait=1)
+    assert sorted(tmp_path.rglob("*")) == before
