@@ -128,6 +128,16 @@ class Reconciler:
             found.append((root.id, root.path, state and state.here, self._catalog.shelf(root).tree.version))
         return found
 
+    def ledger_version(self) -> int | None:
+        """A number that differs from an earlier one when another process has written to the ledger since.
+
+        None while it cannot be asked: what is wrong with it is found, and told, by the next pass.
+        """
+        try:
+            return self._tools.ledger.change_counter()[0]
+        except MemtuiError:
+            return None
+
     def wants(self, root_id: str, folder: str, name: str) -> bool:
         """Whether something of this name in a folder could matter; said without waiting for anybody."""
         state = self._states.get(root_id)

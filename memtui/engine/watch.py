@@ -14,6 +14,7 @@ from memtui.engine.catalog import monotonic_ms
 from memtui.engine.hints import NoSource, Opener, Place, Source, open_source, reason
 from memtui.engine.model import Changes, Health
 from memtui.engine.reconcile import Reconciler
+from memtui.engine.rootpass import NOWHERE
 
 COOKIE_MS, HEARD_MS = 10_000, 2_000
 """How often a cookie is written, and how soon it has to be heard."""
@@ -24,6 +25,10 @@ RETRY_MS = 60_000
 SLEPT_MS = 5_000
 """When the wall clock ran so far ahead of the other one, the machine slept: nothing heard before counts."""
 RETRY_LEDGER_MS = 1_000
+LEDGER_MS = 500
+"""How often the ledger is asked whether another process wrote to it: a use or a pin changes no file, so no event tells
+of it. The question costs microseconds; an answer that took a millisecond to work in comes at most every ..."""
+LEDGER_SHARE = 50
 KEEP_MS = 10_000
 """How soon after a change rows are written down for the next start."""
 _COOKIES: Place = ("", "")
@@ -78,6 +83,9 @@ class Watch:
         self._retry_at: int | None = None
         self._keep_at: int | None = None
         self._followed: object = None
+        self._ledger: int | None = None
+        self._ledger_at = now
+        self._ledger_moved = False
         self._said: set[str] = set()
         self._thread = threading.Thread(target=self._run, name="memtui-watch", daemon=True)
         self._thread.start()
@@ -130,11 +138,18 @@ class Watch:
             now = self._ticks()
             due = self._reconciler.due()
             roots = self._reconciler.roots()
-            glances = self._agenda.take(now, [root.id for root in roots])
+            glances = dict(self._agenda.take(now, [root.id for root in roots]))
+            moved, self._ledger_moved = self._ledger_moved, False
+            if moved:
+                for root in roots:
+                    glances.setdefault(root.id, NOWHERE)
             if not glances and (due is None or due > now):
                 return
             changes = self._once(self._reconciler.look(glances))
-            self._agenda.looked(glances, now, self._ticks(), found=changes != _NOTHING)
+            ended = self._ticks()
+            self._agenda.looked(glances, now, ended, found=changes != _NOTHING)
+            if moved:
+                self._ledger_at = ended + max(LEDGER_MS, (ended - now) * LEDGER_SHARE)
             self._follow()
             if changes != _NOTHING:
                 self._on_changes(changes)
@@ -154,7 +169,7 @@ class Watch:
 
     def _hear(self) -> None:
         now = self._ticks()
-        ends = [self._agenda.next(), self._cookie_at]
+        ends = [self._agenda.next(), self._cookie_at, self._ledger_at]
         ends += [
             at for at in (self._reconciler.due(), self._cookie_due, self._retry_at, self._keep_at) if at is not None
         ]
@@ -174,6 +189,15 @@ class Watch:
         if batch.broken:
             self._failed(batch.broken)
         self._upkeep(now)
+        self._ask_ledger(now)
+
+    def _ask_ledger(self, now: int) -> None:
+        """Notice that another process recorded something."""
+        if now < self._ledger_at:
+            return
+        self._ledger_at = now + LEDGER_MS
+        before, self._ledger = self._ledger, self._reconciler.ledger_version()
+        self._ledger_moved = before != self._ledger
 
     def _requests(self) -> None:
         """Take over what other threads asked for."""
