@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
 from memtui.engine.commit import Site
-from memtui.engine.files import Job, transaction
+from memtui.engine.jobs import Job, StillWritten, calmly, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import (
     Actor,
@@ -59,11 +59,27 @@ class Changer:
 
         txn = transaction(self._ledger, "save", actor, f"save {address}")
         try:
-            result = files.calmly(Job(txn, actor, "modified"), replace)
+            result = calmly(Job(txn, actor, "modified"), replace)
         except NotFoundError as error:
             if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
                 raise
             return self._gone(root, address, data, expected, actor)
+        if isinstance(result, Saved):
+            self._tell(address, "modified", actor, result.before, result.sha256)
+        return result
+
+    def edit(
+        self, address: Address, change: Callable[[bytes], str | bytes], actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """See `Engine.edit`."""
+        root = self._rules.writable(address, actor)
+
+        def replace(job: Job) -> Saved | Unchanged | Conflict:
+            with self._site(root, actor) as site:
+                return files.edit(site, address, lambda data: encode(change(data), root, address), job)
+
+        txn = transaction(self._ledger, "save", actor, f"save {address}")
+        result = calmly(Job(txn, actor, "modified"), replace)
         if isinstance(result, Saved):
             self._tell(address, "modified", actor, result.before, result.sha256)
         return result
@@ -127,7 +143,7 @@ class Changer:
                 return _bring_back(site, address, data, job, over=version is not None)
 
         txn = transaction(self._ledger, "restore", actor, f"restore {address}")
-        result = files.calmly(Job(txn, actor, "restored"), bring_back)
+        result = calmly(Job(txn, actor, "restored"), bring_back)
         if isinstance(result, Saved):
             self._tell(address, "created" if result.before is None else "modified", actor, result.before, sha)
         return result
@@ -196,7 +212,7 @@ class Changer:
                 with self._site(root, actor) as site:
                     return files.remove(site, address, None, job)
 
-            result = files.calmly(job, remove)
+            result = calmly(job, remove)
             if isinstance(result, Conflict):
                 return Outcome(address, result)
             self._tell(address, "deleted", actor, result.before, None)
@@ -243,7 +259,7 @@ class Changer:
             with self._site(source, job.actor) as site:
                 return files.rename(site, address, new, expected, job)
 
-        result = files.calmly(job, rename)
+        result = calmly(job, rename)
         if isinstance(result, Saved):
             self._publish([self._change(new, "renamed", job.actor, result.before, result.sha256, address)])
         return Outcome(address, result, new_address=new)
@@ -257,7 +273,7 @@ class Changer:
             found = wholefile.read(here.handle, paths.split(address.path), address, calm=True)
             try:
                 if job.patient and not found.settled:
-                    raise files.StillWritten
+                    raise StillWritten
                 job = job._replace(patient=False)  # what comes next is one change in two steps
                 if expected is not None and found.sha != expected:
                     return files.refuse(here, address, None, expected, found, job)

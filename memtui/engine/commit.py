@@ -43,11 +43,11 @@ class Spot(NamedTuple):
 
     def look(self, name: str | None = None) -> Content | None:
         """What has the name (or another beside it) now; None when nothing plain has. The caller closes its handle."""
-        return wholefile.take_a_look(self.folder, name or self.name, self.address, self.site.handle.identity[0])
+        return wholefile.take_a_look(self.folder, name or self.name, self.address, self.site.handle)
 
     def glance(self, name: str | None = None) -> Content | None:
         """As `look`, with the handle closed."""
-        return wholefile.look(self.folder, name or self.name, self.address, self.site.handle.identity[0])
+        return wholefile.look(self.folder, name or self.name, self.address, self.site.handle)
 
 
 class Ours(NamedTuple):
@@ -195,7 +195,7 @@ def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
     """
     site, address = spot.site, spot.address
     try:
-        content = wholefile.read_in(spot.folder, name, address, site.handle.identity[0], calm=True)
+        content = wholefile.read_in(spot.folder, name, address, site.handle, calm=True)
     except NotFoundError:
         return
     except RefusedError as error:

@@ -6,12 +6,10 @@ import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
 
-from memtui.engine import fsio, paths, wholefile
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.model import (
     Actor,
     Address,
-    AuditRecord,
     Change,
     Changes,
     Conflict,
@@ -19,18 +17,13 @@ from memtui.engine.model import (
     Draft,
     Finding,
     Health,
-    Hit,
-    Listing,
-    Memory,
     Retention,
     Root,
-    RootStatus,
     Saved,
-    Snapshot,
-    TrashEntry,
     Unchanged,
     Version,
 )
+from memtui.engine.reader import Reader
 from memtui.engine.rooms import Rooms
 from memtui.errors import NotFoundError
 from memtui.values import TYPE_CHECKING
@@ -46,15 +39,13 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Engine:
+class Engine(Reader):
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
     def __init__(self, rooms: Rooms, *, clock: Callable[[], int], retention: Retention) -> None:
         """Take what `Engine.open` put together."""
-        self._clock = clock
+        super().__init__(rooms, clock)
         self._retention = retention
-        self._rooms = rooms
-        self._roots = rooms.roots
 
     @classmethod
     def open(
@@ -106,126 +97,11 @@ class Engine:
         """Close the engine."""
         self.close()
 
-    # --- roots and names
-
-    @property
-    def access(self) -> Access:
-        """What this client may do."""
-        return self._rooms.access
-
-    @property
-    def roots(self) -> tuple[Root, ...]:
-        """Every root, in the order given."""
-        return self._roots.all()
-
-    def add_roots(self, roots: Iterable[Root]) -> None:
-        """Add roots that are not there yet."""
-        self._roots.add(filter(self.access.shows, roots))
-
-    def root_status(self) -> tuple[RootStatus, ...]:
-        """How each root is on disk now."""
-        return self._rooms.books.status()
-
-    def find_root(self, root_id: str) -> Root:
-        """A root by id or alias; `NotFoundError` (`E_NO_ROOT`) when there is none."""
-        return self._roots.find(root_id)
-
-    def resolve(self, text: str) -> Address:
-        """The address a person's text means: an address, `/memories/<scope>/<path>`, or a path in a known root."""
-        return self._roots.resolve(text)
-
-    def file_path(self, address: Address) -> str:
-        """The absolute path of a memory, for people and editors; never used to open it here."""
-        return "/".join((self._roots.find(address.root).path.rstrip("/"), address.path))
+    # --- changing
 
     def accept_root(self, root_id: str) -> None:
         """Remember that the user accepted a root that lies in a checkout."""
         self._rooms.ledger.accept(self._roots.uid(self._rooms.rules.allowed(root_id)))
-
-    # --- reading
-
-    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
-        """The memories of some or all roots as they are now; records nothing."""
-        return self._rooms.books.list(root_ids)
-
-    def cached(self) -> Listing | None:
-        """The rows of the last list, without touching a memory; None when there are none."""
-        return self._rooms.cached()
-
-    def memory(self, address: Address) -> Memory:
-        """One row; `NotFoundError` when there is no such memory."""
-        return self._rooms.books.memory(address)
-
-    def read(self, address: Address) -> Snapshot:
-        """Read a memory whole.
-
-        Raises:
-            NotFoundError: `E_NOT_FOUND`, `E_NO_ROOT`, `E_ROOT_MISSING`.
-            RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_TOO_BIG`, `E_PERMISSION`, ...
-        """
-        handle = self._roots.reading(self._roots.find(address.root))
-        found = wholefile.read(handle, paths.split(address.path), address)
-        fsio.close(found.handle)
-        modified = found.status.st_mtime_ns // 1_000_000
-        return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
-
-    def read_bytes(self, address: Address) -> bytes:
-        """Read a memory whole, without working out its digest; see `read`."""
-        handle = self._roots.reading(self._roots.find(address.root))
-        return wholefile.read_bytes(handle, paths.split(address.path), address)
-
-    def read_version(self, address: Address, sha256: str) -> bytes:
-        """The raw bytes of a version of a memory.
-
-        Args:
-            address: the memory.
-            sha256: the version, or at least six hex digits of it.
-
-        Raises:
-            NotFoundError: no version, or several, begin like this.
-            RefusedError: `E_REDACTED`.
-            StorageError: `E_STORE_DAMAGED`.
-        """
-        root = self._roots.find(address.root)
-        sha = self._rooms.ledger.find_version(self._roots.uid(root), address.path, sha256)
-        data = self._rooms.ledger.blob(sha)
-        if data is None:
-            raise NotFoundError(f"Version {sha[:12]} of {address} is no longer stored.")
-        return data
-
-    def history(self, address: Address) -> tuple[Version, ...]:
-        """The versions of a memory, newest first."""
-        return self._rooms.ledger.history(self._roots.uid(self._roots.find(address.root)), address.path)
-
-    def trash(self) -> tuple[TrashEntry, ...]:
-        """Deleted memories that can be restored, newest first."""
-        return tuple(map(self._roots.placed, self._rooms.ledger.trash(self._roots.names())))
-
-    def audit(
-        self,
-        *,
-        actor: str | None = None,
-        since: int | None = None,
-        address: Address | None = None,
-        limit: int = 200,
-    ) -> tuple[AuditRecord, ...]:
-        """Audit records, newest first; times in milliseconds."""
-        memory = None if address is None else (self._roots.uid(self._roots.find(address.root)), address.path)
-        names = self._roots.names()
-        records = self._rooms.ledger.audit_records(names, actor=actor, since=since, memory=memory, limit=limit)
-        return tuple(map(self._roots.placed_record, records))
-
-    def search(
-        self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50
-    ) -> tuple[tuple[Hit, ...], bool]:
-        """Memories that hold the query, best first, and whether there were more.
-
-        Raises:
-            UsageError: `E_QUERY`, when there is nothing to look for.
-        """
-        return self._rooms.books.search(query, scope=scope, agent=agent, limit=limit)
-
-    # --- changing
 
     def save(
         self, address: Address, text: str | bytes, *, expected_sha256: str | None, actor: Actor
@@ -246,6 +122,25 @@ class Engine:
             RefusedError: a rule says no. BusyError: `E_LOCKED`. StorageError: the disk or the ledger failed.
         """
         return self._rooms.changer.save(address, text, expected_sha256, actor)
+
+    def edit(
+        self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """Replace a memory's text by what `change` makes of it; no other memtui gets in between.
+
+        Args:
+            address: the memory.
+            change: from the raw content to the new one. It runs under the root's lock, so it must be quick; what it
+                raises is passed on, and nothing has happened then.
+            actor: who does it.
+
+        Returns:
+            As `save`; `Conflict` only when a program outside memtui was in between, so that the caller may try again.
+
+        Raises:
+            NotFoundError: `E_NOT_FOUND`, `E_ROOT_MISSING`; and as `save`.
+        """
+        return self._rooms.changer.edit(address, change, actor)
 
     def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
         """Make a new memory; `ConflictError` (`E_EXISTS`, `E_CLASH`) when the name is taken by another text."""
@@ -393,10 +288,6 @@ class Engine:
             How many interrupted changes there were.
         """
         return self._roots.recover()
-
-
-SETTLED_MS = 2_000
-"""A file whose last change is older than this is not being written any more."""
 
 
 def _raise_single(done: Done) -> Done:

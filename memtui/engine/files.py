@@ -8,84 +8,19 @@ temporary file exists, and a displaced version is looked at before it is let go.
 import contextlib
 import errno
 import os
-import time
 from collections.abc import Callable
 
 from memtui.digest import sha256_hex
 from memtui.engine import commit, fsio, paths, wholefile
 from memtui.engine.commit import Ours, Site, Spot
 from memtui.engine.grace import Displaced
-from memtui.engine.ledger import Ledger
-from memtui.engine.model import Actor, Address, Conflict, Saved, Unchanged, is_person
+from memtui.engine.jobs import Job, StillWritten
+from memtui.engine.model import Address, Conflict, Saved, Unchanged, is_person
 from memtui.engine.wholefile import Content
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.values import TYPE_CHECKING, NamedTuple
+from memtui.values import NamedTuple
 
 REFUSED = "refused: somebody else was first"
-PATIENCE = 0.75
-"""Seconds a change waits for another program that has the memory open for writing, so that no half version is taken."""
-_STEP = 0.01
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    Result = TypeVar("Result")
-
-
-class Txn:
-    """A transaction that is written to the ledger together with its first record, so that nothing is logged in vain."""
-
-    __slots__ = ("_begin", "_id")
-
-    def __init__(self, begin: Callable[[], int]) -> None:
-        """Take what begins it; called once, when its number is first needed."""
-        self._begin = begin
-        self._id: int | None = None
-
-    @property
-    def id(self) -> int:
-        """Its number."""
-        if self._id is None:
-            self._id = self._begin()
-        return self._id
-
-
-def transaction(
-    ledger: Ledger, operation: str, actor: Actor, label: str, *, kind: str = "do", reverses: int | None = None
-) -> Txn:
-    """A new transaction; see `Ledger.begin`. Its label may name what has a name that is not UTF-8."""
-    words = label.encode("utf-8", "backslashreplace").decode()
-    return Txn(lambda: ledger.begin(operation, actor=actor.name, label=words, kind=kind, reverses=reverses))
-
-
-class Job(NamedTuple):
-    """What one change belongs to."""
-
-    txn: Txn
-    actor: Actor
-    operation: str
-    """`created`, `modified`, `deleted`, `renamed` or `restored`: the word history shows."""
-    patient: bool = False
-    """Raise `StillWritten` rather than change a memory that somebody has open for writing."""
-
-
-class StillWritten(Exception):  # noqa: N818
-    """Somebody has the memory open for writing, so what was read of it may be half of a version. Nothing was done."""
-
-
-def calmly(job: Job, change: "Callable[[Job], Result]") -> "Result":
-    """Make a change when nobody is writing the memory, or after `PATIENCE`; no lock is held while waiting.
-
-    Args:
-        job: what the change belongs to.
-        change: makes it, for as long as the job is patient; called again after `StillWritten`.
-    """
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return change(job._replace(patient=time.monotonic() < deadline))
-        except StillWritten:
-            time.sleep(_STEP)
 
 
 class Lost(NamedTuple):
@@ -121,17 +56,47 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
                 return Unchanged(address, sha)
             if found.sha != expected:
                 return refuse(site, address, data, expected, found, job)
-            if found.status.st_nlink > 1:
-                raise _hard_link(address)
-            seq, temp = _announce(site, address, job, found, data, sha)
-            displaced = _swap_in(spot, temp, found, data, sha, seq)
-            if isinstance(displaced, Lost):
-                return _lost_race(site, address, job, sha, expected, seq, displaced.theirs)
-            _conclude(site, seq, address.path, sha, job)
-            _watch(spot, displaced, sha, job)
-            return Saved(address, sha, found.sha, str(job.txn.id))
+            return _put_over(spot, found, data, sha, job)
         finally:
             fsio.close(found.handle)
+
+
+def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Job) -> Saved | Unchanged | Conflict:
+    """Replace what an existing name has by what `change` makes of it, read and written under one lock.
+
+    Args:
+        site: the locked root.
+        address: the memory.
+        change: from the content to the new one; what it raises is passed on, and nothing has happened then.
+        job: what the change belongs to.
+
+    Raises:
+        MemtuiError: as `replace`.
+    """
+    parts = paths.split(address.path)
+    with site.handle.folder(parts[:-1]) as folder:
+        spot = Spot(site, folder, parts[-1], address)
+        found = _read(spot, job, lambda _: True)
+        try:
+            data = change(found.data)
+            sha = sha256_hex(data)
+            return Unchanged(address, sha) if sha == found.sha else _put_over(spot, found, data, sha, job)
+        finally:
+            fsio.close(found.handle)
+
+
+def _put_over(spot: Spot, found: Content, data: bytes, sha: str, job: Job) -> Saved | Conflict:
+    """Put a new text in the place of the one that was just read."""
+    site, address = spot.site, spot.address
+    if found.status.st_nlink > 1:
+        raise _hard_link(address)
+    seq, temp = _announce(site, address, job, found, data, sha)
+    displaced = _swap_in(spot, temp, found, data, sha, seq)
+    if isinstance(displaced, Lost):
+        return _lost_race(site, address, job, sha, found.sha, seq, displaced.theirs)
+    _conclude(site, seq, address.path, sha, job)
+    _watch(spot, displaced, sha, job)
+    return Saved(address, sha, found.sha, str(job.txn.id))
 
 
 def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None) -> Saved | Unchanged:
@@ -152,7 +117,7 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
     sha = sha256_hex(data)
     with site.handle.folder(parts[:-1], create=len(parts) > 1) as folder:
         try:
-            found = wholefile.read_in(folder, parts[-1], address, site.handle.identity[0])
+            found = wholefile.read_in(folder, parts[-1], address, site.handle)
         except NotFoundError:
             pass
         except RefusedError as error:
@@ -163,7 +128,7 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
             if found.sha == sha:
                 return Unchanged(address, sha)
             raise _exists(address, found.sha)
-        paths.refuse_clash(folder, parts[-1])
+        site.handle.refuse_clash(folder, parts[-1])
         seq, temp = _announce(site, address, job, None, data, sha)
         spot = Spot(site, folder, parts[-1], address)
         try:
@@ -235,7 +200,8 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
             if expected is not None and found.sha != expected:
                 return refuse(site, address, None, expected, found, job)
             with site.handle.folder(target[:-1], create=len(target) > 1) as new_folder:
-                paths.refuse_clash(new_folder, target[-1], besides=parts[-1] if parts[:-1] == target[:-1] else None)
+                besides = parts[-1] if parts[:-1] == target[:-1] else None
+                site.handle.refuse_clash(new_folder, target[-1], besides=besides)
                 seq = _announce_rename(site, address, new, job, found)
                 try:
                     site.handle.check()
@@ -249,7 +215,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
                 try:
                     fsio.fsync_dir(new_folder)
                     fsio.fsync_dir(folder)
-                    moved = wholefile.look(new_folder, target[-1], new, site.handle.identity[0])
+                    moved = wholefile.look(new_folder, target[-1], new, site.handle)
                 except (OSError, MemtuiError) as error:
                     raise _rolled_back(
                         error,
@@ -406,7 +372,7 @@ def _read(spot: Spot, job: Job, matters: Callable[[Content], bool]) -> Content:
     Raises:
         StillWritten: the job is patient, the content would matter, and it may be half of a version.
     """
-    found = wholefile.read_in(spot.folder, spot.name, spot.address, spot.site.handle.identity[0], calm=True)
+    found = wholefile.read_in(spot.folder, spot.name, spot.address, spot.site.handle, calm=True)
     if job.patient and not found.settled and matters(found):
         fsio.close(found.handle)
         raise StillWritten

@@ -66,6 +66,10 @@ class Policy(NamedTuple):
 
     write_bytes: int = 262_144
     """The largest memory memtui writes here."""
+    read_bytes: int = 1_048_576
+    """The largest memory memtui reads here."""
+    any_name: bool = False
+    """Whether a memory may get any name the system takes, also one that another platform, git or a shell would not."""
     shown_bytes: int | None = None
     """The agent's own limit for one file: shown as a problem when exceeded, never enforced."""
     max_files: int | None = None

@@ -184,7 +184,7 @@ class RootHandle:
             yield self.fd
             return
         try:
-            handle = _make_below(os.dup(self.fd), parts) if create else fsio.open_beneath(self.fd, parts)
+            handle = _make_below(os.dup(self.fd), parts, self.root) if create else fsio.open_beneath(self.fd, parts)
         except OSError as error:
             raise self._explain(error, parts) from error
         try:
@@ -225,6 +225,11 @@ class RootHandle:
             fsio.close(handle)
         return False
 
+    def refuse_clash(self, folder: int, name: str, *, besides: str | None = None) -> None:
+        """As the function of this name, unless names here may be whatever the system takes."""
+        if not self.root.policy.any_name:
+            refuse_clash(folder, name, besides=besides)
+
     def close(self) -> None:
         """Close the folder."""
         if self._open:
@@ -245,7 +250,7 @@ def make_root(root: Root) -> None:
     brought = _brought(root)
     try:
         if brought and root.project:
-            fsio.close(_make_below(fsio.open_root(root.project), brought))
+            fsio.close(_make_below(fsio.open_root(root.project), brought, root))
         else:
             fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
     except OSError as error:
@@ -288,20 +293,28 @@ def _brought_link(root: Root) -> RefusedError:
     )
 
 
-def _make_below(handle: int, parts: tuple[str, ...]) -> int:
-    """Make the folders that are missing below an open folder, which is closed; returns the handle of the last."""
+def _make_below(handle: int, parts: tuple[str, ...], root: Root) -> int:
+    """Make the folders that are missing below an open folder, which is closed; returns the handle of the last.
+
+    They are private like their memories, whatever the umask says, except where they are meant to be shared.
+    """
     for part in parts:
         try:
             try:
                 below = fsio.open_dir(handle, part)
             except FileNotFoundError:
-                refuse_clash(handle, part)
+                if not root.policy.any_name:
+                    refuse_clash(handle, part)
+                ours = False
                 try:
-                    fsio.make_dir(handle, part)
+                    fsio.make_dir(handle, part, 0o777 if root.in_checkout else 0o700)
+                    ours = True
                     fsio.fsync_dir(handle)
                 except FileExistsError:
                     pass  # another writer made it first: it is opened below, without following links
                 below = fsio.open_dir(handle, part)
+                if ours and not root.in_checkout:
+                    fsio.chmod(below, 0o700)
         finally:
             fsio.close(handle)
         handle = below

@@ -6,7 +6,7 @@ No file is removed unless its text is in the ledger or is a part of the text tha
 
 from memtui.engine import commit, files, fsio, paths
 from memtui.engine.commit import Ours, Site, Spot
-from memtui.engine.files import Job, Txn
+from memtui.engine.jobs import Job, Txn
 from memtui.engine.ledger import Intent
 from memtui.engine.model import Actor, Address
 from memtui.errors import MemtuiError, NotFoundError, RefusedError

@@ -81,7 +81,8 @@ class Rules:
 
     def check_new(self, root: Root, address: Address) -> None:
         """Refuse a name that memtui would not make in this root."""
-        parts = paths.split(address.path) if root.policy.include is not None else paths.creatable(address.path)
+        free = root.policy.include is not None or root.policy.any_name
+        parts = paths.split(address.path) if free else paths.creatable(address.path)
         if not included(root, address.path):
             allowed = ", ".join(root.policy.include or ())
             raise RefusedError(
@@ -92,9 +93,10 @@ class Rules:
                 problem = paths.name_problem(part.lstrip(".") or part)
                 if problem is not None:
                     raise RefusedError(f"The name {address.path!r} is refused: {problem[1]}.", code=problem[0])
-        if paths.matches(parts[-1], root.policy.ignore):
+        reserved = root.policy.any_name and any(part.startswith(paths.TEMP_PREFIX) for part in parts)
+        if reserved or paths.matches(parts[-1], root.policy.ignore):
             raise RefusedError(
-                f"{root.agent} keeps its own records under the name {parts[-1]!r}.",
+                f"{'memtui' if reserved else root.agent} keeps its own records under the name {parts[-1]!r}.",
                 code="E_RESERVED",
                 hint="Choose another name.",
             )

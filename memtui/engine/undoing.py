@@ -5,7 +5,7 @@ from collections.abc import Collection
 from memtui.engine import files
 from memtui.engine.changing import Changer, Publish
 from memtui.engine.commit import Site
-from memtui.engine.files import Job, Txn, transaction
+from memtui.engine.jobs import Job, Txn, calmly, transaction
 from memtui.engine.ledger import Ledger, Step
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved, Unchanged
 from memtui.engine.roots import Roots
@@ -94,7 +94,7 @@ class Undoer:
             with self._roots.site(root, actor, create=step.after is None) as site:
                 return self._put_back(site, step, address, job)
 
-        result = files.calmly(Job(txn, actor, "restored"), put_back)
+        result = calmly(Job(txn, actor, "restored"), put_back)
         if isinstance(result, Saved):
             kind = "deleted" if step.before is None else "created" if step.after is None else "modified"
             self._publish([Change(address, kind, actor.name, step.after, step.before, self._ledger.clock())])

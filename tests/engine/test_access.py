@@ -19,6 +19,7 @@ HELD, MINE = Address(PROJECT, "a.md"), Address(GLOBAL, "a.md")
 Verb = Callable[[Engine, str], object]
 
 CHANGING: dict[str, Verb] = {
+    "edit": lambda e, old: e.edit(HELD, lambda old: NEW, actor=AGENT),
     "save": lambda e, old: e.save(HELD, NEW, expected_sha256=sha(OLD), actor=AGENT),
     "create": lambda e, old: e.create(Address(PROJECT, "b.md"), NEW, actor=AGENT),
     "rename": lambda e, old: e.rename(HELD, Address(PROJECT, "b.md"), actor=AGENT),
@@ -76,7 +77,7 @@ def held(engine: Engine, folder: Path) -> tuple[object, ...]:
 
 
 def test_every_verb_is_classified() -> None:
-    public = {name for name in vars(Engine) if not name.startswith("_")}
+    public = {name for name in dir(Engine) if not name.startswith("_")}
     assert public == CHANGING.keys() | OTHER
 
 

@@ -1,0 +1,78 @@
+"""What one change belongs to, and how long it waits for a writer that is still at it.
+
+A change never takes half of a version for a whole one: it is put off, without a lock, while somebody writes.
+"""
+
+import time
+from collections.abc import Callable
+
+from memtui.engine.ledger import Ledger
+from memtui.engine.model import Actor
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
+
+PATIENCE = 0.75
+"""Seconds a change waits for another program that has the memory open for writing, so that no half version is taken."""
+_STEP = 0.01
+
+
+class Txn:
+    """A transaction that is written to the ledger together with its first record, so that nothing is logged in vain."""
+
+    __slots__ = ("_begin", "_id")
+
+    def __init__(self, begin: Callable[[], int]) -> None:
+        """Take what begins it; called once, when its number is first needed."""
+        self._begin = begin
+        self._id: int | None = None
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+        if self._id is None:
+            self._id = self._begin()
+        return self._id
+
+
+def transaction(
+    ledger: Ledger, operation: str, actor: Actor, label: str, *, kind: str = "do", reverses: int | None = None
+) -> Txn:
+    """A new transaction; see `Ledger.begin`. Its label may name what has a name that is not UTF-8."""
+    words = label.encode("utf-8", "backslashreplace").decode()
+    return Txn(lambda: ledger.begin(operation, actor=actor.name, label=words, kind=kind, reverses=reverses))
+
+
+class Job(NamedTuple):
+    """What one change belongs to."""
+
+    txn: Txn
+    actor: Actor
+    operation: str
+    """`created`, `modified`, `deleted`, `renamed` or `restored`: the word history shows."""
+    patient: bool = False
+    """Raise `StillWritten` rather than change a memory that somebody has open for writing."""
+    note: str = ""
+    """How it came about, for the audit."""
+
+
+class StillWritten(Exception):  # noqa: N818
+    """Somebody has the memory open for writing, so what was read of it may be half of a version. Nothing was done."""
+
+
+def calmly(job: Job, change: "Callable[[Job], Result]") -> "Result":
+    """Make a change when nobody is writing the memory, or after `PATIENCE`; no lock is held while waiting.
+
+    Args:
+        job: what the change belongs to.
+        change: makes it, for as long as the job is patient; called again after `StillWritten`.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return change(job._replace(patient=time.monotonic() < deadline))
+        except StillWritten:
+            time.sleep(_STEP)

@@ -1,0 +1,153 @@
+"""The verbs that only look: roots and names, memories and their versions, what was done, what there is to find.
+
+They are the half of the engine that touches nothing, so that whoever reads a verb here knows it changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from memtui.engine import fsio, paths, wholefile
+from memtui.engine.access import Access
+from memtui.engine.model import (
+    Address,
+    AuditRecord,
+    Hit,
+    Listing,
+    Memory,
+    Root,
+    RootStatus,
+    Snapshot,
+    TrashEntry,
+    Version,
+)
+from memtui.engine.rooms import Rooms
+from memtui.errors import NotFoundError
+
+SETTLED_MS = 2_000
+"""A file whose last change is older than this is not being written any more."""
+
+
+class Reader:
+    """What an engine finds without changing anything."""
+
+    def __init__(self, rooms: Rooms, clock: Callable[[], int]) -> None:
+        """Take the rooms to look in, and milliseconds since the epoch."""
+        self._rooms = rooms
+        self._roots = rooms.roots
+        self._clock = clock
+
+    # --- roots and names
+
+    @property
+    def access(self) -> Access:
+        """What this client may do."""
+        return self._rooms.access
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """Every root, in the order given."""
+        return self._roots.all()
+
+    def add_roots(self, roots: Iterable[Root]) -> None:
+        """Add roots that are not there yet."""
+        self._roots.add(filter(self.access.shows, roots))
+
+    def root_status(self) -> tuple[RootStatus, ...]:
+        """How each root is on disk now."""
+        return self._rooms.books.status()
+
+    def find_root(self, root_id: str) -> Root:
+        """A root by id or alias; `NotFoundError` (`E_NO_ROOT`) when there is none."""
+        return self._roots.find(root_id)
+
+    def resolve(self, text: str) -> Address:
+        """The address a person's text means: an address, `/memories/<scope>/<path>`, or a path in a known root."""
+        return self._roots.resolve(text)
+
+    def file_path(self, address: Address) -> str:
+        """The absolute path of a memory, for people and editors; never used to open it here."""
+        return "/".join((self._roots.find(address.root).path.rstrip("/"), address.path))
+
+    # --- reading
+
+    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
+        """The memories of some or all roots as they are now; records nothing."""
+        return self._rooms.books.list(root_ids)
+
+    def cached(self) -> Listing | None:
+        """The rows of the last list, without touching a memory; None when there are none."""
+        return self._rooms.cached()
+
+    def memory(self, address: Address) -> Memory:
+        """One row; `NotFoundError` when there is no such memory."""
+        return self._rooms.books.memory(address)
+
+    def read(self, address: Address) -> Snapshot:
+        """Read a memory whole.
+
+        Raises:
+            NotFoundError: `E_NOT_FOUND`, `E_NO_ROOT`, `E_ROOT_MISSING`.
+            RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_TOO_BIG`, `E_PERMISSION`, ...
+        """
+        handle = self._roots.reading(self._roots.find(address.root))
+        found = wholefile.read(handle, paths.split(address.path), address)
+        fsio.close(found.handle)
+        modified = found.status.st_mtime_ns // 1_000_000
+        return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
+
+    def read_bytes(self, address: Address) -> bytes:
+        """Read a memory whole, without working out its digest; see `read`."""
+        handle = self._roots.reading(self._roots.find(address.root))
+        return wholefile.read_bytes(handle, paths.split(address.path), address)
+
+    def read_version(self, address: Address, sha256: str) -> bytes:
+        """The raw bytes of a version of a memory.
+
+        Args:
+            address: the memory.
+            sha256: the version, or at least six hex digits of it.
+
+        Raises:
+            NotFoundError: no version, or several, begin like this.
+            RefusedError: `E_REDACTED`.
+            StorageError: `E_STORE_DAMAGED`.
+        """
+        root = self._roots.find(address.root)
+        sha = self._rooms.ledger.find_version(self._roots.uid(root), address.path, sha256)
+        data = self._rooms.ledger.blob(sha)
+        if data is None:
+            raise NotFoundError(f"Version {sha[:12]} of {address} is no longer stored.")
+        return data
+
+    def history(self, address: Address) -> tuple[Version, ...]:
+        """The versions of a memory, newest first."""
+        return self._rooms.ledger.history(self._roots.uid(self._roots.find(address.root)), address.path)
+
+    def trash(self) -> tuple[TrashEntry, ...]:
+        """Deleted memories that can be restored, newest first."""
+        return tuple(map(self._roots.placed, self._rooms.ledger.trash(self._roots.names())))
+
+    def audit(
+        self,
+        *,
+        actor: str | None = None,
+        since: int | None = None,
+        address: Address | None = None,
+        limit: int = 200,
+    ) -> tuple[AuditRecord, ...]:
+        """Audit records, newest first; times in milliseconds."""
+        memory = None if address is None else (self._roots.uid(self._roots.find(address.root)), address.path)
+        names = self._roots.names()
+        records = self._rooms.ledger.audit_records(names, actor=actor, since=since, memory=memory, limit=limit)
+        return tuple(map(self._roots.placed_record, records))
+
+    def search(
+        self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50
+    ) -> tuple[tuple[Hit, ...], bool]:
+        """Memories that hold the query, best first, and whether there were more.
+
+        Raises:
+            UsageError: `E_QUERY`, when there is nothing to look for.
+        """
+        return self._rooms.books.search(query, scope=scope, agent=agent, limit=limit)
