@@ -175,7 +175,7 @@ class RootHandle:
 
         Args:
             parts: checked components; empty for the root itself.
-            create: make what is missing.
+            create: make what is missing; when the block fails, what was made for it is taken away again.
 
         Raises:
             MemtuiError: `E_NOT_FOUND`, `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, ...
@@ -183,20 +183,45 @@ class RootHandle:
         if not parts:
             yield self.fd
             return
+        made: list[int] = []
+        done = False
         try:
-            handle = _make_below(os.dup(self.fd), parts, self.root) if create else fsio.open_beneath(self.fd, parts)
+            with fsio.closing(self._open_below(parts, made if create else None)) as handle:
+                try:
+                    device = fsio.fstat(handle).st_dev
+                except OSError as error:
+                    raise translate(error, f"Looking at {'/'.join(parts)!r}") from error
+                if device != self.identity[0]:
+                    raise _other_device("/".join(parts))
+                yield handle
+            done = True
+        finally:
+            if made and not done:
+                self.prune(parts, made[0])
+
+    def _open_below(self, parts: tuple[str, ...], made: list[int] | None) -> int:
+        try:
+            if made is None:
+                return fsio.open_beneath(self.fd, parts)
+            return _make_below(os.dup(self.fd), parts, self.root, made)
         except OSError as error:
             raise self._explain(error, parts) from error
-        try:
+
+    def prune(self, parts: tuple[str, ...], down_to: int = 1) -> None:
+        """Remove a folder, and then those above it, as far as they are empty; the root itself stays.
+
+        Args:
+            parts: the components of the folder.
+            down_to: how many components the last folder to be removed has.
+        """
+        for count in range(len(parts), down_to - 1, -1):
             try:
-                device = fsio.fstat(handle).st_dev
-            except OSError as error:
-                raise translate(error, f"Looking at {'/'.join(parts)!r}") from error
-            if device != self.identity[0]:
-                raise _other_device("/".join(parts))
-            yield handle
-        finally:
-            fsio.close(handle)
+                with self.folder(parts[: count - 1]) as above:
+                    fsio.remove_dir(above, parts[count - 1])
+            except FileNotFoundError:
+                continue  # it was not even made, or somebody else took it away
+            except (OSError, MemtuiError):
+                return  # something is in it, or it may not be removed: nothing is lost when it stays
 
     def _explain(self, error: OSError, parts: tuple[str, ...]) -> MemtuiError:
         """Say which component is a link or no folder: the kernel gives one error for both."""
@@ -250,7 +275,7 @@ def make_root(root: Root) -> None:
     brought = _brought(root)
     try:
         if brought and root.project:
-            fsio.close(_make_below(fsio.open_root(root.project), brought, root))
+            fsio.close(_make_below(fsio.open_root(root.project), brought, root, []))
         else:
             fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
     except OSError as error:
@@ -293,12 +318,13 @@ def _brought_link(root: Root) -> RefusedError:
     )
 
 
-def _make_below(handle: int, parts: tuple[str, ...], root: Root) -> int:
+def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int]) -> int:
     """Make the folders that are missing below an open folder, which is closed; returns the handle of the last.
 
-    They are private like their memories, whatever the umask says, except where they are meant to be shared.
+    They are private like their memories, whatever the umask says, except where they are meant to be shared. `made`
+    is filled with how many components each folder has that was made.
     """
-    for part in parts:
+    for count, part in enumerate(parts, 1):
         try:
             try:
                 below = fsio.open_dir(handle, part)
@@ -309,6 +335,7 @@ def _make_below(handle: int, parts: tuple[str, ...], root: Root) -> int:
                 try:
                     fsio.make_dir(handle, part, 0o777 if root.in_checkout else 0o700)
                     ours = True
+                    made.append(count)
                     fsio.fsync_dir(handle)
                 except FileExistsError:
                     pass  # another writer made it first: it is opened below, without following links
