@@ -1,18 +1,21 @@
 """The verbs that change memories: each checks the root's rules, then runs as one transaction with one undo step."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
+from memtui.digest import sha256_hex
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
 from memtui.engine.commit import Site
 from memtui.engine.jobs import Job, StillWritten, calmly, transaction
 from memtui.engine.ledger import Ledger
+from memtui.engine.mergenote import merge_note
 from memtui.engine.model import (
     Actor,
     Address,
     Change,
     Conflict,
     Done,
+    MergeOf,
     Outcome,
     Root,
     Saved,
@@ -39,7 +42,7 @@ class Changer:
     # --- one memory
 
     def save(
-        self, address: Address, text: str | bytes, expected: str | None, actor: Actor
+        self, address: Address, text: str | bytes, expected: str | None, actor: Actor, merge: MergeOf | None = None
     ) -> Saved | Unchanged | Conflict:
         """See `Engine.save`."""
         root = self._rules.writable(address, actor)
@@ -53,13 +56,15 @@ class Changer:
                 with self._site(root, actor) as site:
                     return self._refused(site, address, data, actor)
 
+        note = merge_note(merge, sha256_hex(data)) if merge is not None else ""
+
         def replace(job: Job) -> Saved | Unchanged | Conflict:
             with self._site(root, actor) as site:
                 return files.replace(site, address, data, expected, job)
 
         txn = transaction(self._ledger, "save", actor, f"save {address}")
         try:
-            result = calmly(Job(txn, actor, "modified"), replace)
+            result = calmly(Job(txn, actor, "modified", note=note), replace)
         except NotFoundError as error:
             if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
                 raise
@@ -198,7 +203,9 @@ class Changer:
 
     # --- many
 
-    def delete(self, addresses: Iterable[Address], actor: Actor) -> Done:
+    def delete(
+        self, addresses: Iterable[Address], actor: Actor, expected: Mapping[Address, str | None] | None = None
+    ) -> Done:
         """See `Engine.delete`."""
         chosen = list(dict.fromkeys(addresses))
         self._rules.refuse_read_only()
@@ -210,7 +217,7 @@ class Changer:
 
             def remove(job: Job) -> Saved | Conflict:
                 with self._site(root, actor) as site:
-                    return files.remove(site, address, None, job)
+                    return files.remove(site, address, (expected or {}).get(address), job)
 
             result = calmly(job, remove)
             if isinstance(result, Conflict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 
 from memtui.engine.access import READ_WRITE, Access
@@ -17,6 +17,8 @@ from memtui.engine.model import (
     Draft,
     Finding,
     Health,
+    MergeOf,
+    OpenConflict,
     Retention,
     Root,
     Saved,
@@ -104,7 +106,13 @@ class Engine(Reader):
         self._rooms.ledger.accept(self._roots.uid(self._rooms.rules.allowed(root_id)))
 
     def save(
-        self, address: Address, text: str | bytes, *, expected_sha256: str | None, actor: Actor
+        self,
+        address: Address,
+        text: str | bytes,
+        *,
+        expected_sha256: str | None,
+        actor: Actor,
+        merge: MergeOf | None = None,
     ) -> Saved | Unchanged | Conflict:
         """Replace a memory's text if it still is the version the edit started from.
 
@@ -113,6 +121,7 @@ class Engine(Reader):
             text: the new content; text is stored as UTF-8.
             expected_sha256: the version the edit started from; None when no file is expected.
             actor: who does it.
+            merge: what the text was merged from; undo then brings the user's own text back as a draft.
 
         Returns:
             `Saved`; `Unchanged` when the text was already there (even with a stale expectation, so a retry is safe);
@@ -121,7 +130,7 @@ class Engine(Reader):
         Raises:
             RefusedError: a rule says no. BusyError: `E_LOCKED`. StorageError: the disk or the ledger failed.
         """
-        return self._rooms.changer.save(address, text, expected_sha256, actor)
+        return self._rooms.changer.save(address, text, expected_sha256, actor, merge)
 
     def edit(
         self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor
@@ -162,11 +171,19 @@ class Engine(Reader):
         """Rename many memories as one undo step, with an outcome for each."""
         return self._rooms.changer.move(pairs, actor)
 
-    def delete(self, addresses: Iterable[Address], *, actor: Actor) -> Done:
-        """Move memories, or all memories of folders, to the trash as one undo step, with an outcome for each."""
+    def delete(
+        self, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
+    ) -> Done:
+        """Move memories, or all memories of folders, to the trash as one undo step, with an outcome for each.
+
+        Args:
+            addresses: which.
+            actor: who does it.
+            expected: the versions that are meant; a memory that has another one by now stays, as a `Conflict`.
+        """
         room = self._rooms.books
         chosen = [item for address in addresses for item in (room.below(address) or [address])]
-        return self._rooms.changer.delete(chosen, actor)
+        return self._rooms.changer.delete(chosen, actor, expected)
 
     def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
         """Bring a memory back from the trash, or put one of its old versions under its name."""
@@ -254,8 +271,16 @@ class Engine(Reader):
         return tuple(map(self._roots.placed, self._rooms.ledger.drafts(self._roots.names())))
 
     def drop_draft(self, address: Address) -> None:
-        """Forget a draft; a text that is nowhere else goes on the memory's history first."""
+        """Forget a draft and its conflict; a text that is nowhere else goes on the memory's history first."""
         self._rooms.ledger.drop_draft(self._roots.uid(self._roots.find(address.root)), address.path)
+
+    def save_conflict(self, found: OpenConflict) -> None:
+        """Keep the decisions about a conflict; its texts are on the memory's history from here on."""
+        self._rooms.ledger.save_conflict(self._roots.uid(self._roots.find(found.address.root)), found)
+
+    def open_conflict(self, address: Address) -> OpenConflict | None:
+        """The conflict of a memory that is being decided; None when there is none, or a text of it was redacted."""
+        return self._rooms.ledger.open_conflict(self._roots.uid(self._roots.find(address.root)), address)
 
     # --- telling
 

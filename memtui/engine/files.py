@@ -179,11 +179,13 @@ def remove(
             displaced = _take_off(spot, temp, found)
             if isinstance(displaced, Lost):
                 return _lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
-            _conclude(site, seq, address.path, None, job, moved_to)
+            concluded = _conclude(site, seq, address.path, None, job, moved_to)
             _watch(spot, displaced, None, job)
-            return Saved(address, found.sha, found.sha, str(job.txn.id))
         finally:
             fsio.close(found.handle)
+    if concluded:
+        site.handle.prune(parts[:-1])
+    return Saved(address, found.sha, found.sha, str(job.txn.id))
 
 
 def rename(site: Site, address: Address, new: Address, expected: str | None, job: Job) -> Saved | Conflict:
@@ -223,15 +225,20 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
                         lambda: fsio.rename_noreplace(new_folder, target[-1], folder, parts[-1]),
                     ) from error
             sha = found.sha if moved is None or not moved.settled else moved.sha
-            with contextlib.suppress(StorageError, BusyError), site.ledger.transaction(durable=False):
+            concluded = False
+            with contextlib.suppress(StorageError, BusyError):
                 # The renaming happened; when the ledger cannot be told, recovery does it from the intent.
-                if moved is not None and moved.sha == sha:
-                    site.ledger.store(moved.data, sha)
-                site.ledger.end(seq, "done", after=sha)
-                finish_rename(site, address.path, new.path, sha, job)
-            return Saved(new, sha, found.sha, str(job.txn.id))
+                with site.ledger.transaction(durable=False):
+                    if moved is not None and moved.sha == sha:
+                        site.ledger.store(moved.data, sha)
+                    site.ledger.end(seq, "done", after=sha)
+                    finish_rename(site, address.path, new.path, sha, job)
+                concluded = True
         finally:
             fsio.close(found.handle)
+    if concluded:
+        site.handle.prune(parts[:-1])
+    return Saved(new, sha, found.sha, str(job.txn.id))
 
 
 def _announce_rename(site: Site, address: Address, new: Address, job: Job, found: Content) -> int:
@@ -294,10 +301,16 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to:
 
 def _conclude(
     site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to: tuple[int, str] | None = None
-) -> None:
-    """As `finish`, for what is on disk: when the ledger cannot be told now, recovery does it from the intent."""
+) -> bool:
+    """As `finish`, for what is on disk: when the ledger cannot be told now, recovery does it from the intent.
+
+    Returns:
+        Whether the ledger knows; until then the folder must stay, because recovery looks into it.
+    """
     with contextlib.suppress(StorageError, BusyError):
         finish(site, seq, path, sha, job, moved_to)
+        return True
+    return False
 
 
 def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
@@ -348,6 +361,7 @@ def _announce(
             before=found.sha if found else None,
             after=sha,
             temp=temp,
+            note=job.note,
         )
     return seq, temp
 

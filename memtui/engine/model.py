@@ -374,6 +374,31 @@ class Draft(NamedTuple):
     """The text of `base_sha256`, when it may not be in history yet: kept there with the draft. Never read back."""
 
 
+class MergeOf(NamedTuple):
+    """What a saved text was merged from, for the audit and for undo."""
+
+    base_sha256: str | None
+    """What both sides started from; None for nothing."""
+    yours_sha256: str
+    theirs_sha256: str | None
+    """None: the other side had deleted it."""
+    decided: tuple[str, ...] = ()
+    """How each place was decided, such as `line 6 yours`."""
+
+
+class OpenConflict(NamedTuple):
+    """A conflict that is being decided: every text in it, and the decisions so far."""
+
+    address: Address
+    base_sha256: str | None
+    """What both sides started from; None when both created the memory."""
+    yours: bytes
+    theirs: bytes
+    decisions: str
+    """Whatever the front needs to go on at the same place; the engine does not read it."""
+    at: int
+
+
 class Hit(NamedTuple):
     """One search result."""
 

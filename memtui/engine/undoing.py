@@ -7,6 +7,8 @@ from memtui.engine.changing import Changer, Publish
 from memtui.engine.commit import Site
 from memtui.engine.jobs import Job, Txn, calmly, transaction
 from memtui.engine.ledger import Ledger, Step
+from memtui.engine.mergedrafts import MergeDrafts
+from memtui.engine.mergenote import repeated
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved, Unchanged
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules
@@ -23,6 +25,7 @@ class Undoer:
         self._changer = changer
         self._publish = publish
         self._rules = rules
+        self._drafts = MergeDrafts(ledger)
 
     def undo(self, actor: Actor) -> Done:
         """See `Engine.undo`."""
@@ -54,10 +57,13 @@ class Undoer:
         txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
         number = txn.id  # begun by itself: the first step may fail together with what it was to record
         outcomes = []
+        waits = ""
         for step, moved_from in reversed(_paired(steps)):
             address = self._roots.rightful(Address(names[step.uid], step.path))
             try:
-                outcomes.append(self._inverse(step, moved_from, address, names, txn, actor))
+                outcome = self._inverse(step, moved_from, address, names, txn, actor, kind)
+                outcomes.append(outcome)
+                waits = self._drafts.follow(step, outcome, kind) or waits
             except MemtuiError as error:
                 outcomes.append(Outcome(address, None, error))
         if not any(isinstance(outcome.error, (BusyError, StorageError)) for outcome in outcomes):
@@ -65,7 +71,7 @@ class Undoer:
             # disk or a lock that was in the way may be free the next time.
             self._ledger.mark_undone(what.id)
             if not any(outcome.ok for outcome in outcomes):
-                left = f"It stays as it is; the next {kind} goes to the change before it."
+                left = waits or f"It stays as it is; the next {kind} goes to the change before it."
         return Done(str(number), kind, tuple(outcomes), label, left)
 
     def _left(self, kind: str, uids: Collection[int], after: int) -> str:
@@ -77,7 +83,14 @@ class Undoer:
         return f"Newer, and left alone: {what}, in {folder}, which is not open here; --root NAME={folder} opens it."
 
     def _inverse(
-        self, step: Step, moved_from: Step | None, address: Address, names: dict[int, str], txn: Txn, actor: Actor
+        self,
+        step: Step,
+        moved_from: Step | None,
+        address: Address,
+        names: dict[int, str],
+        txn: Txn,
+        actor: Actor,
+        kind: str,
     ) -> Outcome:
         if step.operation in ("pin", "unpin"):
             return self._pin(step, address, txn, actor)
@@ -94,10 +107,10 @@ class Undoer:
             with self._roots.site(root, actor, create=step.after is None) as site:
                 return self._put_back(site, step, address, job)
 
-        result = calmly(Job(txn, actor, "restored"), put_back)
+        result = calmly(Job(txn, actor, "restored", note=repeated(step.note, kind)), put_back)
         if isinstance(result, Saved):
-            kind = "deleted" if step.before is None else "created" if step.after is None else "modified"
-            self._publish([Change(address, kind, actor.name, step.after, step.before, self._ledger.clock())])
+            happened = "deleted" if step.before is None else "created" if step.after is None else "modified"
+            self._publish([Change(address, happened, actor.name, step.after, step.before, self._ledger.clock())])
         return Outcome(address, result)
 
     def _put_back(self, site: Site, step: Step, address: Address, job: Job) -> Saved | Unchanged | Conflict | None:

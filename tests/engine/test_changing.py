@@ -185,6 +185,19 @@ def test_a_file_with_a_second_name_is_not_split(world: World, engine: Engine, tm
 # --- many
 
 
+def test_a_deletion_of_a_version_somebody_replaced_is_a_conflict(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.create(B, OLD, actor=ME)
+    (world.folder() / "a.md").write_bytes(NEW)
+    done = engine.delete([A, B], actor=ME, expected={A: sha(OLD), B: sha(OLD)})
+    first, second = done.outcomes
+    assert isinstance(first.result, Conflict)
+    assert first.result.current_sha256 == sha(NEW)
+    assert second.ok
+    assert (world.folder() / "a.md").read_bytes() == NEW
+    assert in_history(engine, A).keys() >= {sha(OLD), sha(NEW)}
+
+
 def test_many_are_deleted_as_one_step_with_an_outcome_for_each(world: World, engine: Engine) -> None:
     for name in ("a.md", "b.md", "c.md"):
         engine.create(at(name), name.encode(), actor=ME)

@@ -1,11 +1,12 @@
 """memtui's own records, and the only SQL: versions, audit, pins, uses, seen marks, drafts, root identities."""
 
-from memtui.engine.ledger.audit import AuditTable, Intent, Step, Transaction
+from memtui.engine.ledger.audit import Intent, Step, Transaction
+from memtui.engine.ledger.drafts import DraftTable
 from memtui.engine.ledger.memories import HALF_LIFE_MS, Record, decay
 from memtui.engine.ledger.versions import Observation
 
 __all__ = ["HALF_LIFE_MS", "Intent", "Ledger", "Observation", "Record", "Step", "Transaction", "decay"]
 
 
-class Ledger(AuditTable):
+class Ledger(DraftTable):
     """The ledger of one state folder; safe to share between threads, opened on first use."""

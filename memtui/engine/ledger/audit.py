@@ -1,12 +1,11 @@
-"""Transactions, their audit records and the drafts: what was meant, how it ended, and what can be taken back."""
+"""Transactions and their audit records: what was meant, how it ended, and what can be taken back."""
 
 import os
 from collections.abc import Callable, Collection
 
-from memtui.digest import sha256_hex
 from memtui.engine.ledger.database import Row, checked
-from memtui.engine.ledger.versions import VersionTable, pack, unpack
-from memtui.engine.model import Address, AuditRecord, Draft, TrashEntry
+from memtui.engine.ledger.versions import VersionTable
+from memtui.engine.model import Address, AuditRecord, TrashEntry
 from memtui.values import NamedTuple
 
 
@@ -37,6 +36,7 @@ class Step(NamedTuple):
     operation: str
     before: str | None
     after: str | None
+    note: str = ""
 
 
 class Transaction(NamedTuple):
@@ -50,7 +50,7 @@ class Transaction(NamedTuple):
 
 
 class AuditTable(VersionTable):
-    """Transactions, audit, drafts."""
+    """Transactions and audit."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
         """See `Database`."""
@@ -206,9 +206,10 @@ class AuditTable(VersionTable):
                 operation,
                 before.hex() if before else None,
                 after.hex() if after else None,
+                note,
             )
-            for root, path, new_root, new_path, operation, before, after in self.rows(
-                "SELECT root, path, new_root, new_path, operation, before, after FROM audit"
+            for root, path, new_root, new_path, operation, before, after, note in self.rows(
+                "SELECT root, path, new_root, new_path, operation, before, after, note FROM audit"
                 " WHERE txn = ? AND state = 'done' ORDER BY seq",
                 (txn,),
             )
@@ -340,60 +341,6 @@ class AuditTable(VersionTable):
             )
             if root in names
         )
-
-    # --- drafts
-
-    def save_draft(self, uid: int, draft: Draft) -> None:
-        """Keep the editor's unsaved text."""
-        packed, data = pack(draft.text.encode("utf-8", "surrogatepass"))
-        with self.transaction() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    self.memory_id(uid, draft.address.path),
-                    bytes.fromhex(draft.base_sha256) if draft.base_sha256 else None,
-                    packed,
-                    data,
-                    *draft.cursor,
-                    draft.at,
-                ),
-            )
-
-    @checked
-    def drafts(self, names: dict[int, str]) -> tuple[Draft, ...]:
-        """All drafts, oldest first; see `audit_records` for `names`."""
-        return tuple(
-            Draft(
-                Address(names[root], os.fsdecode(path)),
-                base.hex() if base else None,
-                unpack(packed, data).decode("utf-8", "surrogatepass"),
-                (line, col),
-                at,
-            )
-            for root, path, base, packed, data, line, col, at in self.rows(
-                "SELECT m.root, m.path, d.base, d.packed, d.data, d.line, d.col, d.at FROM drafts d"
-                " JOIN memories m ON m.id = d.memory ORDER BY d.at"
-            )
-            if root in names
-        )
-
-    def drop_draft(self, uid: int, path: str) -> None:
-        """Remove a draft; a text that is nowhere else is put on the memory's history first."""
-        with self.transaction() as db:
-            memory = self.memory_id(uid, path)
-            for packed, data in list(db.execute("SELECT packed, data FROM drafts WHERE memory = ?", (memory,))):
-                text = unpack(packed, data)
-                known = self.row(
-                    "SELECT 1 FROM versions v JOIN blobs b ON b.id = v.blob WHERE v.memory = ? AND b.sha = ?",
-                    (memory, _digest(text)),
-                )
-                if known is None:
-                    self.keep_text(uid, path, text, actor="tui", note="discarded draft")
-            db.execute("DELETE FROM drafts WHERE memory = ?", (memory,))
-
-
-def _digest(data: bytes) -> bytes:
-    return bytes.fromhex(sha256_hex(data))
 
 
 def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:

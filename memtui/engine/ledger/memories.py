@@ -227,6 +227,7 @@ class MemoryTable(Database):
             db.execute("UPDATE versions SET memory = ? WHERE memory = ?", (new, old))
             # A draft of a new memory of that name stays, and so does this one, under the old name.
             db.execute("UPDATE OR IGNORE drafts SET memory = ? WHERE memory = ?", (new, old))
+            db.execute("UPDATE OR IGNORE conflicts SET memory = ? WHERE memory = ?", (new, old))
             db.execute(
                 "UPDATE memories SET versions = (SELECT count(*) FROM versions WHERE memory = memories.id)"
                 " WHERE id IN (?, ?)",

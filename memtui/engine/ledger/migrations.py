@@ -95,6 +95,17 @@ MIGRATIONS: tuple[str, ...] = (
         at INTEGER NOT NULL
     );
     """,
+    # A conflict that is being decided; it ends with the draft it is about.
+    """
+    CREATE TABLE conflicts (
+        memory INTEGER PRIMARY KEY REFERENCES memories(id),
+        base BLOB,
+        yours BLOB NOT NULL,
+        theirs BLOB NOT NULL,
+        decisions TEXT NOT NULL,
+        at INTEGER NOT NULL
+    );
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

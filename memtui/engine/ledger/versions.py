@@ -278,7 +278,8 @@ class VersionTable(MemoryTable):
         """Remove versions that no rule keeps, and texts nothing points to.
 
         Kept: the newest of each memory, everything that was written or displaced lately, the current and the last seen
-        version, the base of a draft, and both sides of a conflict that no later change of that text settled.
+        version, the base of a draft, the sides of a conflict that is being decided, and both texts of a refused save
+        that no later change of that text settled.
 
         Returns:
             How many versions were removed.
@@ -298,6 +299,8 @@ class VersionTable(MemoryTable):
                         SELECT 1 FROM memories m JOIN blobs b ON b.sha IN (m.sha, m.seen_sha)
                         WHERE m.id = v.memory AND b.id = v.blob)
                       AND blob NOT IN (SELECT b.id FROM drafts d JOIN blobs b ON b.sha = d.base)
+                      AND blob NOT IN (
+                        SELECT b.id FROM conflicts c JOIN blobs b ON b.sha IN (c.base, c.yours, c.theirs))
                       AND blob NOT IN (
                         SELECT b.id FROM audit a JOIN blobs b ON b.sha IN (a.before, a.after)
                         WHERE a.at >= ?2 AND a.state != 'conflict')

@@ -1,0 +1,108 @@
+"""What is not finished: unsaved texts, and the decisions of conflicts nobody wrote the result of yet."""
+
+import os
+
+from memtui.digest import sha256_hex
+from memtui.engine.ledger.audit import AuditTable
+from memtui.engine.ledger.database import checked
+from memtui.engine.ledger.versions import pack, unpack
+from memtui.engine.model import Address, Draft, OpenConflict
+
+
+class DraftTable(AuditTable):
+    """Drafts, and the conflicts they are in."""
+
+    def save_draft(self, uid: int, draft: Draft) -> None:
+        """Keep the editor's unsaved text."""
+        packed, data = pack(draft.text.encode("utf-8", "surrogatepass"))
+        with self.transaction() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    self.memory_id(uid, draft.address.path),
+                    bytes.fromhex(draft.base_sha256) if draft.base_sha256 else None,
+                    packed,
+                    data,
+                    *draft.cursor,
+                    draft.at,
+                ),
+            )
+
+    @checked
+    def drafts(self, names: dict[int, str]) -> tuple[Draft, ...]:
+        """All drafts, oldest first; see `audit_records` for `names`."""
+        return tuple(
+            Draft(
+                Address(names[root], os.fsdecode(path)),
+                base.hex() if base else None,
+                unpack(packed, data).decode("utf-8", "surrogatepass"),
+                (line, col),
+                at,
+            )
+            for root, path, base, packed, data, line, col, at in self.rows(
+                "SELECT m.root, m.path, d.base, d.packed, d.data, d.line, d.col, d.at FROM drafts d"
+                " JOIN memories m ON m.id = d.memory ORDER BY d.at"
+            )
+            if root in names
+        )
+
+    def drop_draft(self, uid: int, path: str) -> None:
+        """Remove a draft and the decisions about its conflict; a text that is nowhere else goes on history first."""
+        with self.transaction() as db:
+            memory = self.memory_id(uid, path)
+            for packed, data in list(db.execute("SELECT packed, data FROM drafts WHERE memory = ?", (memory,))):
+                text = unpack(packed, data)
+                if not self._on_history(memory, _digest(text)):
+                    self.keep_text(uid, path, text, actor="tui", note="discarded draft")
+            db.execute("DELETE FROM drafts WHERE memory = ?", (memory,))
+            db.execute("DELETE FROM conflicts WHERE memory = ?", (memory,))
+
+    # --- conflicts
+
+    def save_conflict(self, uid: int, found: OpenConflict) -> None:
+        """Keep the decisions about a conflict, and every side of it that is nowhere else on the memory's history."""
+        path = found.address.path
+        with self.transaction() as db:
+            memory = self.memory_id(uid, path)
+            sides = [_digest(found.yours), _digest(found.theirs)]
+            for text, key, actor, note in (
+                (found.yours, sides[0], "tui", "yours in a conflict"),
+                (found.theirs, sides[1], "outside", "theirs in a conflict"),
+            ):
+                if not self._on_history(memory, key):
+                    self.keep_text(uid, path, text, actor=actor, note=note)
+            base = found.base_sha256
+            db.execute(
+                "INSERT OR REPLACE INTO conflicts VALUES (?, ?, ?, ?, ?, ?)",
+                (memory, bytes.fromhex(base) if base else None, *sides, found.decisions, found.at),
+            )
+
+    @checked
+    def open_conflict(self, uid: int, address: Address) -> OpenConflict | None:
+        """The conflict a memory is in, with the decisions about it; None when there is none."""
+        found = self.row(
+            "SELECT c.base, c.yours, c.theirs, c.decisions, c.at FROM conflicts c JOIN memories m ON m.id = c.memory"
+            " WHERE m.root = ? AND m.path = ?",
+            (uid, os.fsencode(address.path)),
+        )
+        if found is None:
+            return None
+        base, yours, theirs, decisions, at = found
+        return OpenConflict(
+            address,
+            base.hex() if base else None,
+            self.blob(yours.hex()) or b"",
+            self.blob(theirs.hex()) or b"",
+            decisions,
+            at,
+        )
+
+    def _on_history(self, memory: int, key: bytes) -> bool:
+        found = self.row(
+            "SELECT 1 FROM versions v JOIN blobs b ON b.id = v.blob WHERE v.memory = ? AND b.sha = ?", (memory, key)
+        )
+        return found is not None
+
+
+def _digest(data: bytes) -> bytes:
+    return bytes.fromhex(sha256_hex(data))

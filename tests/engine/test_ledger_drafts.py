@@ -1,0 +1,78 @@
+"""Conflicts that are being decided: kept with every text, as long as their draft, whatever retention does."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.digest import sha256_hex
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Draft, OpenConflict, Retention, Root
+
+ME = Actor("tui")
+A, B = Address("notes", "a.md"), Address("notes", "b.md")
+BASE, YOURS, AGENT = b"base\n", b"yours\n", b"\xff agent\n"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with opened(tmp_path) as one:
+        one.create(A, BASE, actor=ME)
+        yield one
+
+
+def opened(tmp_path: Path) -> Engine:
+    (tmp_path / "root").mkdir(exist_ok=True)
+    return Engine.open([Root("notes", str(tmp_path / "root"))], state_dir=str(tmp_path / "state"))
+
+
+def conflict(address: Address = A, decisions: str = "{}") -> OpenConflict:
+    return OpenConflict(address, sha256_hex(BASE), YOURS, AGENT, decisions, 7)
+
+
+def test_it_comes_back_in_a_later_process(engine: Engine, tmp_path: Path) -> None:
+    assert engine.open_conflict(A) is None
+    engine.save_conflict(conflict(decisions='{"at": 3}'))
+    with opened(tmp_path) as later:
+        assert later.open_conflict(A) == conflict(decisions='{"at": 3}')
+        assert later.open_conflict(B) is None
+
+
+def test_every_text_of_it_is_in_history(engine: Engine) -> None:
+    for _ in range(2):
+        engine.save_conflict(conflict())
+    versions = engine.history(A)
+    assert {engine.read_version(A, version.sha256) for version in versions} == {BASE, YOURS, AGENT}
+    assert len(versions) == 3
+
+
+def test_it_ends_with_the_draft(engine: Engine) -> None:
+    engine.save_draft(Draft(A, sha256_hex(BASE), YOURS.decode(), (0, 0), 1))
+    engine.save_conflict(conflict())
+    engine.drop_draft(A)
+    assert engine.open_conflict(A) is None
+
+
+def test_it_follows_a_rename(engine: Engine) -> None:
+    engine.save_conflict(conflict())
+    engine.rename(A, B, actor=ME)
+    assert engine.open_conflict(A) is None
+    assert engine.open_conflict(B) == conflict(B)
+
+
+def test_retention_keeps_its_texts(tmp_path: Path) -> None:
+    now = [1_000]
+    (tmp_path / "root").mkdir()
+    roots, keep = [Root("notes", str(tmp_path / "root"))], Retention(versions=1, days=1)
+    with Engine.open(roots, state_dir=str(tmp_path / "state"), clock=lambda: now[0], retention=keep) as one:
+        one.create(A, BASE, actor=ME)
+        one.save_conflict(conflict())
+        for number in range(4):
+            one.save(A, f"{number}\n", expected_sha256=one.read(A).sha256, actor=ME)
+        now[0] += 90 * 24 * 3_600_000
+        one.save(A, "last\n", expected_sha256=one.read(A).sha256, actor=ME)
+    with Engine.open(roots, state_dir=str(tmp_path / "state"), clock=lambda: now[0]) as one:
+        kept = {one.read_version(A, version.sha256) for version in one.history(A)}
+        assert kept >= {BASE, YOURS, AGENT, b"last\n"}
+        assert b"0\n" not in kept
+        assert one.open_conflict(A) == conflict()
