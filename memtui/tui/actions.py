@@ -6,10 +6,12 @@ It imports nothing that draws, so that tests, docs and the command line can read
 
 from collections.abc import Iterable, Mapping
 
+from memtui.tui.views.table import COMMON, VIEWS
 from memtui.values import NamedTuple
 
 ROOMS = {
     "everywhere": "Everywhere (in text: only those with ctrl or an f-key)",
+    "views": "Views (not where text is typed)",
     "list": "Tree and lists",
     "memory": "On a memory, or on all marked ones",
     "view": "What is shown",
@@ -62,6 +64,8 @@ ACTIONS: tuple[Action, ...] = (
     _("next_pane", "tab", "next pane", "Go to the next pane.", "everywhere"),
     _("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "everywhere"),
     _("messages", "M", "messages", "Show what memtui has said since it started.", "everywhere"),
+    # Views
+    *(_(view.action, view.key, view.name, view.help, "views") for view in VIEWS),
     # Tree and lists
     _("down", "j  down", "down", "Move down.", "list", moves=True),
     _("up", "k  up", "up", "Move up.", "list", moves=True),
@@ -207,7 +211,7 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 """Every action by its id."""
 
-BROWSER_ROOMS = ("everywhere", "list", "memory", "view")
+BROWSER_ROOMS = ("everywhere", "views", "list", "memory", "view")
 """The rooms whose keys work on the main screen."""
 
 TEXT_ROOMS = ("editor", "conflict", "gone")
@@ -279,7 +283,34 @@ def _clashes(actions: Iterable[Action]) -> list[tuple[str, list[str]]]:
                 if key in prefixes:
                     users[key].append(prefixes[key])
         clashes += [(key, ids) for key, ids in users.items() if len(ids) > 1]
+    return clashes + _view_clashes(actions)
+
+
+def _view_clashes(actions: tuple[Action, ...]) -> list[tuple[str, list[str]]]:
+    """Find keys that two actions of one view share, or that hide a two-key sequence there."""
+    by_id = {action.id: action for action in actions}
+    clashes = []
+    for view in VIEWS:
+        here = [by_id[id_] for id_ in view.actions]
+        common = [by_id[id_] for id_ in COMMON] + [by_id[each.action] for each in VIEWS]
+        prefixes = {key.split(" ")[0]: action.id for action in here for key in action.keys if " " in key}
+        users: dict[str, list[str]] = {}
+        for action in dict.fromkeys((*here, *common)):
+            for key in action.keys:
+                users.setdefault(key, []).append(action.id)
+                if key in prefixes:
+                    users[key].append(prefixes[key])
+        clashes += [(key, ids) for key, ids in users.items() if len(ids) > 1]
     return clashes
+
+
+def keymap_of(actions: Iterable[Action]) -> dict[str, Action]:
+    """Return key or sequence to action; earlier actions win."""
+    found: dict[str, Action] = {}
+    for action in actions:
+        for key in action.keys:
+            found.setdefault(key, action)
+    return found
 
 
 def keymap(rooms: Iterable[str], actions: Iterable[Action] = ACTIONS) -> dict[str, Action]:

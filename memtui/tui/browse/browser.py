@@ -32,6 +32,7 @@ from memtui.tui.draw.rowlist import RowList
 from memtui.tui.edit.drafts import offer_words
 from memtui.tui.edit.intents import Intent
 from memtui.tui.keys.keyed import KeyedScreen
+from memtui.tui.views.tabs import Tabs
 from memtui.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from memtui.tui.browse.prompts import Prompt, Question
     from memtui.tui.browse.verbs import Verbs
     from memtui.tui.edit.host import EditorHost
+    from memtui.tui.views.switching import Views
     from memtui.tui.views.viewing import Viewing
 
 
@@ -122,6 +124,13 @@ class BrowserScreen(KeyedScreen[None]):
         from memtui.tui.views.viewing import Viewing
 
         return Viewing(self)
+
+    @cached_property
+    def views(self) -> Views:
+        """What lies over the main screen."""
+        from memtui.tui.views.switching import Views
+
+        return Views(self)
 
     @cached_property
     def host(self) -> EditorHost:
@@ -213,6 +222,8 @@ class BrowserScreen(KeyedScreen[None]):
         """Take in the newest entries of the audit."""
         self.chrome.records, self.chrome.deleted = event.records, event.deleted
         self.chrome.update("activity", "header")
+        if "views" in self.__dict__:
+            self.views.news()
 
     def on_health_changed(self, event: messages.HealthChanged) -> None:
         """Say how the watcher is."""
@@ -253,6 +264,14 @@ class BrowserScreen(KeyedScreen[None]):
     @on(MemoryTree.MarksChanged)
     def _marks_changed(self) -> None:
         self.chrome.update("tree-title", "footer")
+
+    @on(Tabs.Chosen)
+    def _tab_chosen(self, event: Tabs.Chosen) -> None:
+        self.show_view(event.view)
+
+    def show_view(self, id_: str) -> None:
+        """Show another view, or this screen again."""
+        self.views.show(id_)
 
     @on(Intent)
     def _editor_wants(self, event: Intent) -> None:
@@ -368,3 +387,5 @@ class BrowserScreen(KeyedScreen[None]):
         self.refresh(recompose=False)
         for widget in self.query("Lines, PageView").results(Widget):
             widget.refresh()
+        if "views" in self.__dict__:
+            self.views.redraw()

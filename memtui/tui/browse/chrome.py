@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 KEPT_MESSAGES = 200
 
-EVERY_BAR = ("header", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
+EVERY_BAR = ("header", "tabs", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
 
 
 class Chrome:
@@ -36,6 +36,8 @@ class Chrome:
         """Roots as they were last found."""
         self.deleted = 0
         """Memories others deleted that the user has not seen."""
+        self.waiting: dict[str, int] = {}
+        """How much waits in each view, by its id, where only the view knows it."""
         self.loading = True
         self._status: Line = []
         self._hint: Line = []
@@ -67,9 +69,19 @@ class Chrome:
 
     def update(self, *names: str) -> None:
         """Draw bars anew, where they differ; all of them when none is named."""
-        for name in (names or EVERY_BAR) if self._screen.is_mounted else ():
+        wanted = (*names, "tabs") if "header" in names else names or EVERY_BAR
+        for name in wanted if self._screen.is_mounted else ():
             for bar in self._screen.query(f"#{name}").results(Lines):
                 bar.update()
+
+    def counts(self) -> dict[str, int]:
+        """How much waits in each view, for the tabs."""
+        return {"changes": self.unseen, **self.waiting}
+
+    @property
+    def unseen(self) -> int:
+        """Changes by others that the user has not seen, deletions included."""
+        return self._screen.forest.totals.unseen + self.deleted
 
     # Lines
 
@@ -80,7 +92,7 @@ class Chrome:
             facts.project,
             facts.workspace,
             screen.forest.totals,
-            screen.forest.totals.unseen + self.deleted,
+            self.unseen,
             self.health,
             screen.bridge.read_only,
             facts.demo,

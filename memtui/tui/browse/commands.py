@@ -15,6 +15,7 @@ from memtui.tui.actions import BROWSER_ROOMS, Action, in_room, shown_keys
 from memtui.tui.browse.nodes import MEMORY
 from memtui.tui.browse.rows import Effect
 from memtui.tui.browse.side import CHANGES, INFO, PREVIEW
+from memtui.tui.views.table import VIEWS
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
@@ -86,6 +87,8 @@ class Commands:
             "preview_up": lambda: screen.page_view.scroll_rows(-3),
             "zoom": self._zoom,
         }
+        for view in VIEWS:
+            self._does[view.action] = partial(screen.show_view, view.id)
         for sort in ("name", "uses", "age", "size", "edited"):
             self._does[f"sort_{sort}"] = partial(self._sort, sort)
         for only in ("unseen", "pinned", "conflicts"):
@@ -303,6 +306,10 @@ class Commands:
     # Palette
 
     def _palette(self) -> None:
+        self.open_palette(self.palette_commands())
+
+    def open_palette(self, commands: list[Command]) -> None:
+        """Offer commands by name, and run the one that is chosen."""
         from memtui.tui.keys.palette import Palette
 
         def chosen(command: Command | None) -> None:
@@ -313,7 +320,7 @@ class Commands:
             else:
                 command.run()
 
-        self._screen.app.push_screen(Palette(self.palette_commands()), chosen)
+        self._screen.app.push_screen(Palette(commands), chosen)
 
     def palette_commands(self) -> list[Command]:
         """Every action as a line of the palette, then the themes."""
@@ -331,10 +338,15 @@ class Commands:
             for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
             if action.id not in skip and action.id in self.ids
         ]
-        app = screen.app
-        for name in sorted(app.available_themes, key=lambda name: (not name.startswith("memtui"), name)):
-            commands.append(Command(f"Theme: {name}", "", partial(setattr, app, "theme", name)))
-        return commands
+        return [*commands, *self.theme_commands()]
+
+    def theme_commands(self) -> list[Command]:
+        """Every theme as a line of the palette."""
+        from memtui.tui.keys.palette import Command
+
+        app = self._screen.app
+        names = sorted(app.available_themes, key=lambda name: (not name.startswith("memtui"), name))
+        return [Command(f"Theme: {name}", "", partial(setattr, app, "theme", name)) for name in names]
 
 
 def _palette_rank(action: Action) -> tuple[bool, bool]:

@@ -11,6 +11,8 @@ SMALL_WIDTH, SMALL_HEIGHT = 60, 15
 """Below either, there is room for the tree only."""
 TWO_PANES, THREE_PANES = 100, 160
 """From these widths on there is a pane for the text, and one more for info."""
+TABS_HEIGHT = 22
+"""From this height on the line of tabs is shown on the main screen too."""
 ACTIVITY_HEIGHT = 32
 """From this height on the last operations are shown."""
 LEAST_WIDTH, LEAST_HEIGHT = 20, 4
@@ -36,6 +38,7 @@ class Layout(NamedTuple):
     detail: bool
     activity: bool
     too_small: bool = False
+    tabs: bool = False
 
 
 def layout_for(width: int, height: int, *, over: bool = False, zoom: str = "", info: bool = True) -> Layout:
@@ -48,6 +51,7 @@ def layout_for(width: int, height: int, *, over: bool = False, zoom: str = "", i
         info: the info pane is wanted where there is room.
     """
     too_small = width < LEAST_WIDTH or height < LEAST_HEIGHT
+    tabs = width >= SMALL_WIDTH and height >= TABS_HEIGHT
     if width < TWO_PANES:
         detail = width >= SMALL_WIDTH and height >= SMALL_HEIGHT and not over
         about = height >= SMALL_HEIGHT
@@ -60,6 +64,7 @@ def layout_for(width: int, height: int, *, over: bool = False, zoom: str = "", i
             detail=detail,
             activity=False,
             too_small=too_small,
+            tabs=tabs,
         )
     three = width >= THREE_PANES
     info = info and three and not zoom
@@ -72,4 +77,5 @@ def layout_for(width: int, height: int, *, over: bool = False, zoom: str = "", i
         detail=False,
         activity=height >= ACTIVITY_HEIGHT and not zoom,
         too_small=too_small,
+        tabs=tabs,
     )

@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from memtui.tui.browse.layout import THREE_PANES, TWO_PANES, Layout, layout_for
 from memtui.tui.draw.lines import Lines
+from memtui.tui.views.tabs import Tabs
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
@@ -58,6 +59,8 @@ class Panes:
             classes=self._edge,
         )
         yield Lines(chrome.header, id="header", ground="bar")
+        if now.tabs:
+            yield Tabs("memories", chrome.counts)
         yield Container(left, right, *([self._info()] if now.info else []), id="body")
         if now.detail:
             yield Lines(chrome.detail, id="detail")
@@ -78,6 +81,8 @@ class Panes:
         screen, chrome, now = self._screen, self._screen.chrome, self.layout
         if now.info and not screen.query("#info"):
             screen.query_one("#body").mount(self._info())
+        if now.tabs and not screen.query("#tabs"):
+            screen.mount(Tabs("memories", chrome.counts), after="#header")
         if now.detail and not screen.query("#detail"):
             screen.mount(Lines(chrome.detail, id="detail"), before="#footer")
         if now.activity and not screen.query("#activity"):
@@ -88,7 +93,13 @@ class Panes:
         right.set_class(not now.border, "alone")
         editing = screen.editing
         shown = {"#side-title": not editing, "#page": not editing, "#about": now.about and not editing}
-        shown |= {"#info": now.info, "#detail": now.detail, "#activity": now.activity, "#editor": editing}
+        shown |= {
+            "#info": now.info,
+            "#detail": now.detail,
+            "#activity": now.activity,
+            "#tabs": now.tabs,
+            "#editor": editing,
+        }
         for name, display in shown.items():
             for widget in screen.query(name):
                 widget.display = display

@@ -29,23 +29,33 @@ def help_sections(table: Iterable[Action]) -> tuple[str, ...]:
     return (START, SIGNS_TITLE, *(title for room, title in ROOMS.items() if in_room(room, actions=table)))
 
 
-def help_content(table: Iterable[Action], pane: str, rooms: Iterable[str]) -> Content:
-    """Make the help as a list of sections; `pane` tells what the pane is, and its own keys are in `rooms`."""
-    table, rooms = tuple(table), tuple(rooms)
+def help_content(table: Iterable[Action], pane: str, rooms: Iterable[str], own: Iterable[Action] = ()) -> Content:
+    """Make the help as a list of sections; `pane` tells what the pane is, its own keys are `own` and in `rooms`."""
+    table, rooms, own = tuple(table), tuple(rooms), tuple(own)
 
     def show(row: Row, width: int, give: Callable[[Page], None]) -> None:
-        give(help_page(str(row.value), table, width, pane, rooms))
+        give(help_page(str(row.value), table, width, pane, rooms, own))
 
     sections = help_sections(table)
     return Content("Help", tuple(Row(((section, "name"),), section) for section in sections), show, {})
 
 
-def help_page(section: str, table: Iterable[Action], width: int, pane: str = "", rooms: Iterable[str] = ()) -> Page:
+def help_page(
+    section: str,
+    table: Iterable[Action],
+    width: int,
+    pane: str = "",
+    rooms: Iterable[str] = (),
+    own: Iterable[Action] = (),
+) -> Page:
     """Draw one section; the first one tells what the pane is and every key that works there."""
     table = tuple(table)
     if section == START:
         lines = [" ".join(pane.replace("`", "").split()), ""] if pane else []
         start: list[PageLine] = list(words_page(*lines, style="name", width=width - 1))
+        own_lines = [line for action in own for line in _entry(shown_keys(action), action.help, 20, width)]
+        if own_lines:
+            start += [*words_page("Keys of this view", style="heading", width=width - 1), *own_lines, PageLine(())]
         for room in rooms:
             start += words_page(ROOMS[room], style="heading", width=width - 1)
             start += [*help_page(ROOMS[room], table, width), PageLine(())]

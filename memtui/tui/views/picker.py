@@ -93,13 +93,22 @@ class PickList(RowList):
 class PickScreen(KeyedScreen[None]):
     """A list and a page."""
 
-    ROOMS = ("picker", "everywhere", "list", "view")
+    ROOMS = ("picker", "everywhere", "views", "list", "view")
     HORIZONTAL_BREAKPOINTS = [(0, "-one"), (100, "-two")]  # noqa: RUF012 - Textual's own shape
     CSS_PATH = "picker.tcss"
     MOVES = frozenset({"down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up"})
 
-    def __init__(self, content: Content, table: Iterable[Action], *, plain: bool = False) -> None:
+    def __init__(
+        self,
+        content: Content,
+        table: Iterable[Action],
+        *,
+        plain: bool = False,
+        switch: Callable[[str], object] | None = None,
+    ) -> None:
+        """Take what is listed; `switch` opens a view by its id."""
         super().__init__(table)
+        self._switch = switch
         self.content = content
         self._plain = plain
         self._said: Line = []
@@ -207,6 +216,9 @@ class PickScreen(KeyedScreen[None]):
             self.query_one("#page-title", Lines).update()
         elif action.id in ("preview_down", "preview_up"):
             self.pages.scroll_rows(3 if action.id == "preview_down" else -3)
+        elif action.room == "views" and self._switch is not None:
+            self.dismiss()
+            self.call_later(self._switch, action.id.removeprefix("view_"))
         else:
             self.say(f"{action.label} does not work in this list; esc goes back.")
 

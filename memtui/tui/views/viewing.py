@@ -6,7 +6,7 @@ memories, only how they are listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Change, Memory, TrashEntry, Version
@@ -17,6 +17,7 @@ from memtui.tui.draw.pages import Page
 from memtui.tui.views.picker import Content, PickScreen, Row, text_content
 
 if TYPE_CHECKING:
+    from memtui.tui.actions import Action
     from memtui.tui.browse.browser import BrowserScreen
 
 GROUP = "picker"
@@ -34,7 +35,8 @@ class Viewing:
         """Put a list on top, unless there is one: a key pressed twice before its rows are read opens one list."""
         if self._on_top is not None:
             return
-        top = PickScreen(content, self._screen.table, plain=self._screen.facts.ascii)
+        screen = self._screen
+        top = PickScreen(content, screen.table, plain=screen.facts.ascii, switch=screen.show_view)
         self._on_top = top
 
         def closed(_: None) -> None:
@@ -226,6 +228,12 @@ class Viewing:
 
         rooms = ("editor", "everywhere") if self._screen.typing else ("memory", "view", "list", "everywhere")
         self._open(help_content(self._screen.table, self._screen.help_text, rooms))
+
+    def help_on(self, pane: str, actions: Iterable[Action]) -> None:
+        """Show the keys of a view, and all others."""
+        from memtui.tui.keys.help import help_content
+
+        self._open(help_content(self._screen.table, pane, ("views", "everywhere"), actions))
 
     def messages(self) -> None:
         """Show what was said."""

@@ -177,10 +177,10 @@ async def test_at_80_columns_the_text_opens_over_the_tree() -> None:
     async with shown(size=(80, 24)) as screen:
         await screen.go(RETRY)
         await screen.press("tab")
-        await screen.until(lambda: "Memories" not in screen.text)
+        await screen.until(lambda: "preferences.md" not in screen.text)
         await screen.until_text("with jitter")
         await screen.press("escape")
-        await screen.until_text("Memories")
+        await screen.until_text("preferences.md")
 
 
 async def test_info_at_every_width() -> None:

@@ -1,0 +1,80 @@
+"""Which view is on top: digits open one, esc goes back, and a view keeps its place between visits.
+
+The main screen lies below all of them and is never touched by a visit, so its cursor, scroll, filter and marks stay.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from memtui.tui.views.table import VIEW
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.views.view import ViewScreen
+
+MAIN = "memories"
+"""The main screen."""
+
+
+class Views:
+    """Opens views and remembers those that were opened."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._made: dict[str, ViewScreen] = {}
+
+    @property
+    def current(self) -> str:
+        """The view that is shown, or lies directly below a list on top of it."""
+        for screen in reversed(self._screen.app.screen_stack):
+            for id_, made in self._made.items():
+                if screen is made:
+                    return id_
+        return MAIN
+
+    def made(self, id_: str) -> ViewScreen | None:
+        """A view that was opened before."""
+        return self._made.get(id_)
+
+    def show(self, id_: str) -> ViewScreen | None:
+        """Show a view; the one that was on top goes away and keeps its place.
+
+        Args:
+            id_: a key of `VIEW`.
+
+        Returns:
+            Its screen, new or as it was left; None for the main screen.
+        """
+        app = self._screen.app
+        wanted = self._make(id_) if VIEW[id_].screen else None
+        if app.screen is wanted:
+            return wanted
+        while app.screen is not self._screen and app.screen is not wanted:
+            app.pop_screen()
+        if wanted is not None and app.screen is not wanted:
+            app.push_screen(wanted)
+        return wanted
+
+    def back(self) -> None:
+        """Go back to the main screen."""
+        self.show(MAIN)
+
+    def news(self) -> None:
+        """Tell every open view that something happened on disk or in the ledger."""
+        for view in self._made.values():
+            view.tell_news()
+
+    def redraw(self) -> None:
+        """Draw anew, in other colours."""
+        for view in self._made.values():
+            view.redraw()
+
+    def _make(self, id_: str) -> ViewScreen:
+        made = self._made.get(id_)
+        if made is None:
+            module, _, name = VIEW[id_].screen.partition(":")
+            made = self._made[id_] = getattr(import_module(module), name)(self._screen)
+            self._screen.app.install_screen(made, f"view-{id_}")
+        return made

@@ -1,0 +1,45 @@
+"""Every view of the workbench, said once: its digit, its tab, its screen, and the actions that work in it.
+
+A view joins the workbench with one entry here: key, tab line, palette, help, `docs/keys.md` and the check for clashing
+keys all read this table. It imports nothing that draws.
+"""
+
+from collections.abc import Mapping
+
+from memtui.values import NamedTuple
+
+MOVES = ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up")
+"""Actions that move in a list or a text."""
+
+COMMON = ("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo")
+"""Actions that work in every view; their keys come after the view's own."""
+
+
+class View(NamedTuple):
+    """One view."""
+
+    id: str
+    """Its action is `view_<id>`."""
+    key: str
+    """Its digit."""
+    name: str
+    """Its tab."""
+    help: str
+    """One sentence, for help, palette and docs."""
+    screen: str = ""
+    """Module and class of its screen (`memtui.tui.views.changes:ChangesScreen`), loaded when it is first opened; empty
+    for the main screen."""
+    actions: tuple[str, ...] = ()
+    """Ids of the actions that work in it beside `COMMON` and the digits, in the order of its help page."""
+
+    @property
+    def action(self) -> str:
+        """The id of the action that opens it."""
+        return f"view_{self.id}"
+
+
+VIEWS: tuple[View, ...] = (View("memories", "1", "Memories", "Show the tree of all memories."),)
+"""Every view, in the order of the tabs."""
+
+VIEW: Mapping[str, View] = {view.id: view for view in VIEWS}
+"""Every view by its id."""

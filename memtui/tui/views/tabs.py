@@ -1,0 +1,77 @@
+"""The line of tabs: which views there are, which one is shown, and how much waits in each.
+
+The same line in every view and on the main screen, so that a digit is never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from textual import events
+from textual.message import Message
+
+from memtui.safe_text import cell_width
+from memtui.tui.browse.cells import Run
+from memtui.tui.draw.lines import Lines
+from memtui.tui.views.table import VIEWS
+
+Counts = Mapping[str, int]
+"""View id to how much waits there; views with nothing are left out."""
+
+
+def tab_runs(current: str, counts: Counts, width: int) -> tuple[list[Run], list[tuple[int, int, str]]]:
+    """Write the line of tabs.
+
+    Args:
+        current: the id of the view that is shown; it stands in brackets.
+        counts: how much waits in each view.
+        width: cells there are.
+
+    Returns:
+        The runs; and for each tab its first cell, the cell after its last, and its view, for the mouse.
+    """
+    runs: list[Run] = []
+    places: list[tuple[int, int, str]] = []
+    gap = 1 if width < 100 else 2
+    at = 0
+    for view in VIEWS:
+        here = view.id == current
+        waiting = f"({counts[view.id]:,})" if counts.get(view.id) else ""
+        text = f"{view.name}{waiting}"
+        lead, tail = ("[", "]") if here else (" ", " ")
+        size = cell_width(lead + view.key + " " + text + tail)
+        if at + size > width:
+            break
+        style = "strong" if here else "agent" if waiting else "description"
+        runs += [(lead, style), (f"{view.key} ", "strong" if here else "key"), (text, style), (tail, style)]
+        runs.append((" " * (gap - 1), "dim"))
+        places.append((at, at + size, view.id))
+        at += size + gap - 1
+    return runs, places
+
+
+class Tabs(Lines):
+    """The tabs, which can be clicked."""
+
+    class Chosen(Message):
+        """A tab was clicked."""
+
+        def __init__(self, view: str) -> None:
+            super().__init__()
+            self.view = view
+
+    def __init__(self, current: str, counts: Callable[[], Counts]) -> None:
+        super().__init__(self._line, id="tabs")
+        self._current = current
+        self._counts = counts
+        self._places: list[tuple[int, int, str]] = []
+
+    def _line(self, width: int) -> list[list[Run]]:
+        runs, self._places = tab_runs(self._current, self._counts(), width)
+        return [runs]
+
+    def on_click(self, event: events.Click) -> None:
+        """Ask for the view that was clicked."""
+        for start, end, view in self._places:
+            if start <= event.x < end:
+                self.post_message(self.Chosen(view))

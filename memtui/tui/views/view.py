@@ -1,0 +1,177 @@
+"""What every view is made of: header, tabs, its own body, and one line of keys; its keys come from its table entry.
+
+A view brings only its body and what its actions do. Going back, switching, help, palette, messages and undo are here,
+so that they are the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.widget import Widget
+
+from memtui.tui.actions import Action, keymap_of, shown_keys
+from memtui.tui.browse import bars
+from memtui.tui.browse.bars import Line
+from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.scroller import Scroller
+from memtui.tui.keys.keyed import KeyedScreen
+from memtui.tui.keys.prefix import Sequences
+from memtui.tui.views.table import COMMON, VIEW, VIEWS
+from memtui.tui.views.tabs import Tabs
+
+if TYPE_CHECKING:
+    from memtui.tui.bridge import Bridge
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.keys.palette import Command
+
+READ_ONLY = "memtui was started with --read-only, so nothing can be written."
+
+
+class ViewScreen(KeyedScreen[None]):
+    """One view."""
+
+    ID: ClassVar[str]
+    """A key of `VIEW`."""
+
+    DEFAULT_CSS = "ViewScreen { background: $background; }"
+
+    def __init__(self, browser: BrowserScreen) -> None:
+        super().__init__(browser.table)
+        self.browser = browser
+        by_id = {action.id: action for action in self.table}
+        own = VIEW[self.ID].actions
+        digits = tuple(view.action for view in VIEWS)
+        self.own_actions = tuple(by_id[id_] for id_ in own)
+        self.actions = tuple(by_id[id_] for id_ in dict.fromkeys((*own, *digits, *COMMON)))
+        self._sequences = Sequences(keymap_of(self.actions))
+        self._said: Line = []
+
+    # For subclasses
+
+    def body(self) -> Iterable[Widget]:
+        """Between the tabs and the line of keys."""
+        raise NotImplementedError
+
+    def does(self) -> Mapping[str, Callable[[], object]]:
+        """Action id to what it does, for every id of the view's table entry."""
+        raise NotImplementedError
+
+    def news(self) -> None:
+        """Something happened on disk or in the ledger; the view may be covered."""
+
+    def step_back(self) -> bool:
+        """Take one step back inside the view; False when there is none left, so that the view is left."""
+        return False
+
+    def off(self, action: Action) -> str:
+        """Say why one of the view's own actions is off now; nothing when it is on."""
+        del action
+        return ""
+
+    # Parts
+
+    @property
+    def bridge(self) -> Bridge:
+        """What works."""
+        return self.browser.bridge
+
+    @property
+    def ascii(self) -> bool:
+        """Whether only ASCII is drawn."""
+        return self.browser.facts.ascii
+
+    def compose(self) -> ComposeResult:
+        """Header, tabs, body, keys."""
+        yield Lines(self.browser.chrome.header, id="view-header", ground="bar")
+        yield Tabs(self.ID, self.browser.chrome.counts)
+        yield from self.body()
+        yield Lines(self._footer, id="view-footer", ground="bar")
+
+    def tell_news(self) -> None:
+        """Something happened on disk or in the ledger."""
+        if self.is_mounted:
+            self.update("#view-header", "#tabs")
+            self.news()
+
+    def update(self, *names: str) -> None:
+        """Draw lines anew, where they differ."""
+        for name in names if self.is_mounted else ():
+            for lines in self.query(name).results(Lines):
+                lines.update()
+
+    def redraw(self) -> None:
+        """Draw everything anew, in other colours."""
+        for widget in self.query(Scroller):
+            widget.forget_drawn()
+        for lines in self.query(Lines):
+            lines.refresh()
+
+    # Words
+
+    def _footer(self, width: int) -> list[Line]:
+        if self._said:
+            return [bars.message(self._said, width, plain=self.ascii)]
+        able = [action for action in self.own_actions if not self.unavailable(action)]
+        ends = [action for action in self.actions if action.id in ("back", "help")]
+        return [bars.footer(able, width, end=ends)]
+
+    def say(self, text: str, level: str = "name") -> None:
+        """Show one line until the next key."""
+        self.show_hint([(" " + text, level)])
+
+    def show_hint(self, line: Line | None) -> None:
+        """Show which keys may follow, or the usual keys."""
+        self._said = line or []
+        self.update("#view-footer")
+
+    # Keys
+
+    def unavailable(self, action: Action) -> str:
+        """Say why an action is off."""
+        if action.writes and self.bridge.read_only:
+            return READ_ONLY
+        return self.off(action) if action.id in VIEW[self.ID].actions else ""
+
+    def perform(self, action: Action) -> None:
+        """Do it."""
+        self.show_hint(None)
+        own = self.does().get(action.id)
+        if own is not None:
+            own()
+        else:
+            self._common(action.id)
+
+    def _common(self, id_: str) -> None:
+        browser = self.browser
+        if id_ in ("back", "quit"):
+            if id_ == "quit" or not self.step_back():
+                browser.views.back()
+        elif id_ == "palette":
+            browser.commands.open_palette(self.palette_commands())
+        elif id_ == "help":
+            browser.viewing.help_on(self.HELP or "", self.own_actions)
+        else:
+            browser.commands.run(id_)
+
+    def palette_commands(self) -> list[Command]:
+        """What the palette offers here: the view's own actions, then what works everywhere."""
+        from memtui.tui.keys.palette import Command
+
+        skip = ("palette", "back", "down", "up", "left", "right")
+        shown = sorted((action for action in self.actions if action.id not in skip), key=lambda action: action.moves)
+        own = [
+            Command(
+                action.help.rstrip("."), shown_keys(action), partial(self.attempt, action), self.unavailable(action)
+            )
+            for action in shown
+        ]
+        return [*own, *self.browser.commands.theme_commands()]
+
+    @on(Tabs.Chosen)
+    def _tab_chosen(self, event: Tabs.Chosen) -> None:
+        self.browser.views.show(event.view)
