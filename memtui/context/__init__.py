@@ -1,1 +1,10 @@
-"""What an agent is given without asking: the index of its memories and the hot set, in budget, the same each time."""
+"""What an agent is given without asking: an index and a hot set, within budgets, byte for byte stable.
+
+It exists so that no front chooses, cuts or escapes for itself what a model is told unasked.
+"""
+
+from memtui.context.building import PARTS, Builder, build
+from memtui.context.model import Budgets, Context
+from memtui.context.snapshot import Snapshot
+
+__all__ = ["PARTS", "Budgets", "Builder", "Context", "Snapshot", "build"]

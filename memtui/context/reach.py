@@ -1,0 +1,61 @@
+"""The memories an agent can name: those of memtui's own roots, by the paths of the memory tool, in the one fixed order.
+
+Whoever listed other roots, or in another order, would tell an agent of files it cannot open, or break its prompt cache.
+"""
+
+from collections.abc import Iterable
+
+from memtui.engine import Engine
+from memtui.engine.model import SCOPES, Memory, Root, RootStatus
+from memtui.values import NamedTuple
+
+
+class Shelf(NamedTuple):
+    """One scope's memories."""
+
+    place: str
+    """`/memories/<scope>`."""
+    status: RootStatus
+    rows: tuple[Memory, ...]
+    """By path, in the order of code points; those that went away are left out."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether its texts may be given to an agent unasked."""
+        return self.status.accepted
+
+
+def roots(engine: Engine) -> tuple[Root, ...]:
+    """Memtui's own roots that this engine shows, ordered by scope."""
+    known = {root.id: root for root in engine.roots}
+    return tuple(known[root_id] for scope in SCOPES if (root_id := f"memtui:{scope}") in known)
+
+
+def look(engine: Engine) -> tuple[Shelf, ...]:
+    """Every scope's memories as they are on disk now; records nothing."""
+    chosen = roots(engine)
+    listing = engine.list([root.id for root in chosen])
+    found = []
+    start = 0
+    for root, status in zip(chosen, listing.roots, strict=True):
+        end = start
+        while end < len(listing.items) and listing.items[end].address.root == root.id:
+            end += 1
+        rows = listing.items[start:end]
+        start = end
+        found.append(Shelf(f"/memories/{root.scope}", status, _there(rows)))
+    return tuple(found)
+
+
+def _there(rows: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    return tuple([row for row in rows if not row.missing]) if any(row.missing for row in rows) else rows
+
+
+def readable(row: Memory) -> bool:
+    """Whether an agent can read it as text."""
+    return row.sha256 is not None and not any(one.code == "E_TEXT" for one in row.problems)
+
+
+def openable(rows: Iterable[Memory]) -> list[Memory]:
+    """Those an agent can open at all: links and what is no regular file are left out."""
+    return [row for row in rows if row.sha256 is not None]
