@@ -216,7 +216,8 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
                     raise _failure(error, f"Renaming {address}", whole=whole) from error
                 try:
                     fsio.fsync_dir(new_folder)
-                    fsio.fsync_dir(folder)
+                    if parts[:-1] != target[:-1]:
+                        fsio.fsync_dir(folder)
                     moved = wholefile.look(new_folder, target[-1], new, site.handle)
                 except (OSError, MemtuiError) as error:
                     raise _rolled_back(

@@ -32,6 +32,8 @@ def recover(site: Site) -> int:
         try:
             with site.handle.folder(parts[:-1]) as folder:
                 _settle(Spot(site, folder, parts[-1], Address(site.handle.root.id, intent.path)), intent)
+            for path in (intent.path, intent.new_path or ""):
+                site.handle.prune(paths.split(path)[:-1] if path else ())
         except (NotFoundError, RefusedError) as error:
             if error.code not in _NO_FOLDER:
                 raise
