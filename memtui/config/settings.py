@@ -21,6 +21,11 @@ Value = str | int | bool
 
 AGENT_VARIABLES = (
     "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "GEMINI_CLI_HOME",
+    "COPILOT_HOME",
+    "VSCODE_PORTABLE",
+    "XDG_CONFIG_HOME",
     "QWEN_HOME",
     "QWEN_RUNTIME_DIR",
     "QWEN_CODE_MEMORY_BASE_DIR",
@@ -29,7 +34,7 @@ AGENT_VARIABLES = (
     "XUM_ROOT",
     "MUX_ROOT",
 )
-"""The environment variables of agents that say where their memories are; nothing else of the environment is kept."""
+"""The environment variables of agents that say where their memories and settings are; nothing else of the environment is kept."""
 
 
 class RootEntry(NamedTuple):
@@ -68,6 +73,8 @@ class Terminal(NamedTuple):
     tmux: bool = False
     display: bool = False
     """A graphical session is in reach, so that a native clipboard can work."""
+    web: bool = False
+    """A page in a browser: standard output carries its packets, and no other program can have the screen."""
 
 
 class Settings(NamedTuple):
@@ -199,6 +206,7 @@ def _terminal(environ: Mapping[str, str]) -> Terminal:
         remote=bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
         tmux=bool(environ.get("TMUX")),
         display=bool(environ.get("WAYLAND_DISPLAY") or environ.get("DISPLAY")),
+        web=environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"),
     )
 
 

@@ -1,0 +1,75 @@
+"""What memtui knows about one agent's configuration, as values: which files, and what of ours stands in each.
+
+One module per agent makes these; the code that changes files knows no agent's name.
+"""
+
+from collections.abc import Callable
+
+from memtui.clients.start import Start
+from memtui.config.surroundings import Surroundings
+from memtui.values import NamedTuple
+
+USER, PROJECT = "user", "project"
+LEVELS = (USER, PROJECT)
+"""Where an entry can stand: in the user's own configuration, or in the project's, which is shared with others."""
+SESSIONS = "startup|clear|compact"
+"""When a session begins with an empty context; one that is resumed still has what it was given."""
+SECONDS = 10
+"""How long an agent waits for the context at the start of a session."""
+
+
+class Entry(NamedTuple):
+    """One thing of ours in a file."""
+
+    what: str
+    """`server`; `hook`; `value`, which the file needs beside them."""
+    path: tuple[str, ...]
+    """Where: the member itself, or for a hook the array that it is an item of."""
+    value: object
+
+
+class Target(NamedTuple):
+    """One file, and what of ours stands in it."""
+
+    path: str
+    """Absolute."""
+    format: str
+    """`json` (comments are accepted) or `toml`."""
+    entries: tuple[Entry, ...]
+    inside: str | None = None
+    """For a file of a project: the project's folder, which it must not lead out of."""
+
+
+class Client(NamedTuple):
+    """One agent that speaks the Model Context Protocol."""
+
+    name: str
+    """What the user calls it; a key of `names.KNOWN`."""
+    title: str
+    """Its own name."""
+    folder: Callable[[Surroundings], str]
+    """Where it keeps its own files, absolute; when that is there, the agent is on this machine."""
+    targets: Callable[[Surroundings, str, Start], tuple[Target, ...]]
+    """The files of a level, and what to put into them to start memtui like this."""
+    notes: tuple[str, ...] = ()
+    """What the user should know or do after an installation, one sentence each."""
+
+
+def home_of(place: Surroundings) -> str:
+    """Return the user's home folder.
+
+    Raises:
+        UsageError: `E_CONFIG`, when none is known.
+    """
+    if place.home is None:
+        from memtui.errors import UsageError
+
+        raise UsageError(
+            "There is no home folder, so no agent's configuration can be found.", code="E_CONFIG", hint="Set HOME."
+        )
+    return place.home
+
+
+def hook_group(hook: "dict[str, object]", matcher: str | None = SESSIONS) -> "dict[str, object]":
+    """Wrap a hook in a group, as Claude Code and those who follow it have them."""
+    return ({"matcher": matcher} if matcher else {}) | {"hooks": [hook]}

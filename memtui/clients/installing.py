@@ -1,0 +1,196 @@
+"""Installing memtui in a client and taking it back: plans that can be shown first, then carried out.
+
+Before its first change memtui keeps what the file held, in its own state folder. As long as nobody else has edited the
+file, taking memtui back puts exactly that back; after that, only what is ours goes.
+"""
+
+import json
+import os
+
+from memtui.clients import disk, entries, jsonfile
+from memtui.clients.client import Target
+from memtui.clients.disk import Content
+from memtui.digest import sha256_hex
+from memtui.errors import UsageError
+from memtui.values import NamedTuple
+
+
+class Step(NamedTuple):
+    """One file, and what would become of it."""
+
+    target: Target
+    before: Content
+    after: bytes | None
+    """None: no file."""
+    states: tuple[tuple[str, str], ...]
+    """What is in it now: `server` and `hook`, each `absent`, `other` or `current`."""
+
+    @property
+    def action(self) -> str:
+        """`none`, `create`, `edit` or `delete`."""
+        if self.after == self.before.data:
+            return "none"
+        if self.before.data is None:
+            return "create"
+        return "delete" if self.after is None else "edit"
+
+
+class _Record(NamedTuple):
+    """What memtui remembers of a file it changed."""
+
+    before: bytes | None
+    """What it held before memtui's first change; None: it was not there."""
+    after: str
+    """The sha-256 of what memtui left."""
+    folders: tuple[str, ...] = ()
+    """The folders that were made for it, the innermost first."""
+
+
+def look(target: Target) -> Step:
+    """Tell what is in a file, without a plan.
+
+    Raises:
+        MemtuiError: as `plan_install`.
+    """
+    found = disk.read(target.path, target.inside)
+    return Step(target, found, found.data, _states(target, found.text))
+
+
+def plan_install(target: Target) -> Step:
+    """Work out what a file would be with everything of ours in it.
+
+    Raises:
+        UsageError: `E_CONFIG`: the file is not what its format says, or something else is in the way.
+        RefusedError: it is a link, no regular file, or must not be read.
+        StorageError: the disk reported an error.
+    """
+    found = disk.read(target.path, target.inside)
+    text = found.text
+    try:
+        for entry in target.entries:
+            text = entries.put(target, text, entry)
+    except UsageError as error:
+        raise _named(target.path, error) from error
+    same = found.data is not None and text == found.text
+    return Step(target, found, found.data if same else text.encode(), _states(target, found.text))
+
+
+def plan_uninstall(target: Target, state_dir: str) -> Step:
+    """Work out what a file would be with nothing of ours in it.
+
+    Raises:
+        MemtuiError: as `plan_install`.
+    """
+    found = disk.read(target.path, target.inside)
+    if found.data is None:
+        return Step(target, found, None, _states(target, ""))
+    record = _recorded(target, state_dir)
+    states = _states(target, found.text)
+    if record is not None and sha256_hex(found.data) == record.after:
+        return Step(target, found, record.before, states)
+    if all(state == entries.ABSENT for _, state in states):
+        return Step(target, found, found.data, states)
+    return Step(target, found, _without(target, found, record), states)
+
+
+def carry_out(step: Step, state_dir: str, *, installing: bool) -> str | None:
+    """Make the change of a plan, and remember what it replaced.
+
+    Args:
+        step: what a plan gave; nothing happens when it changes nothing.
+        state_dir: where memtui keeps its own files.
+        installing: whether it puts memtui in.
+
+    Returns:
+        Where a copy of what the file held is kept; None when it held nothing, or nothing was changed.
+
+    Raises:
+        ConflictError: the file changed since the plan. And as `plan_install`.
+    """
+    if step.action == "none":
+        return None
+    target, key = step.target, _key(step.target.path, state_dir)
+    record = _recorded(target, state_dir)
+    folders = disk.missing_folders(target.path)
+    backup = None
+    if step.before.data is not None:
+        backup = key + ".backup"
+        disk.keep(backup, step.before.data)
+    if installing:
+        _remember(key, _first(target, step, record), step, [*folders, *(record.folders if record else ())])
+    disk.replace(target.path, step.before, step.after, private=target.inside is None, inside=target.inside)
+    if not installing:
+        if step.after is None and record is not None:
+            disk.remove_empty(list(record.folders))
+        disk.forget(key + ".json")
+        disk.forget(key + ".before")
+    return backup
+
+
+def _states(target: Target, text: str) -> tuple[tuple[str, str], ...]:
+    try:
+        return tuple(
+            (entry.what, entries.state(target, text, entry)) for entry in target.entries if entry.what != "value"
+        )
+    except UsageError as error:
+        raise _named(target.path, error) from error
+
+
+def _without(target: Target, found: Content, record: _Record | None) -> bytes | None:
+    """Take out what is ours; a file of which nothing is left, and that was not there before memtui, goes."""
+    text = found.text
+    before = None if record is None else (record.before or b"").decode()
+    try:
+        for entry in reversed(target.entries):
+            if entry.what != "value" or (before is not None and not jsonfile.has(before, entry.path)):
+                text = entries.take(target, text, entry, before)
+    except UsageError as error:
+        raise _named(target.path, error) from error
+    if record is not None and record.before is None and text.strip() in ("", "{}"):
+        return None
+    return text.encode()
+
+
+def _first(target: Target, step: Step, record: _Record | None) -> bytes | None:
+    """What the file would be without memtui: what it held before, unless somebody else has edited it since."""
+    if all(state == entries.ABSENT for _, state in step.states):
+        return step.before.data
+    if record is not None and sha256_hex(step.before.data or b"") == record.after:
+        return record.before
+    return _without(target, step.before, record)
+
+
+def _named(path: str, error: UsageError) -> UsageError:
+    return UsageError(f"{path}: {error.message}", code=error.code, hint=error.hint, details={"file": path})
+
+
+def _key(path: str, state_dir: str) -> str:
+    return os.path.join(state_dir, "clients", sha256_hex(os.fsencode(path))[:16])
+
+
+def _remember(key: str, before: bytes | None, step: Step, folders: list[str]) -> None:
+    if before is not None:
+        disk.keep(key + ".before", before)
+    fields = {
+        "path": step.target.path,
+        "existed": before is not None,
+        "after": sha256_hex(step.after or b""),
+        "folders": folders,
+    }
+    disk.keep(key + ".json", json.dumps(fields, indent=2).encode())
+
+
+def _recorded(target: Target, state_dir: str) -> _Record | None:
+    """What is remembered of a file; None when there is nothing, or nothing that can be relied on."""
+    key = _key(target.path, state_dir)
+    try:
+        fields = json.loads(disk.read(key + ".json").data or b"null")
+        if not isinstance(fields, dict) or fields["path"] != target.path:
+            return None
+        before = disk.read(key + ".before").data if fields["existed"] else None
+        if fields["existed"] and before is None:
+            return None
+        folders = tuple(folder for folder in fields["folders"] if isinstance(folder, str))
+        return _Record(before, str(fields["after"]), folders)
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,199 @@
+"""Changes of a TOML settings file, made by adding a table at its end, or by taking that table's lines out.
+
+A TOML file that went through a parser and a printer would come back without its comments and its order. Each change is
+read again before anybody sees it, and must mean what was asked for and nothing else.
+"""
+
+import copy
+import json
+import tomllib
+
+from memtui.errors import UsageError
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+BOM = "\ufeff"
+Path = tuple[str, ...]
+"""Names of tables, from the document's own down."""
+
+
+def get(text: str, path: Path) -> object:
+    """Return the value at a path; None when there is none.
+
+    Raises:
+        UsageError: `E_CONFIG`, when the text is not TOML.
+    """
+    value: Any = parse(text)
+    for name in path:
+        if not isinstance(value, dict) or name not in value:
+            return None
+        value = value[name]
+    return value
+
+
+def parse(text: str) -> "dict[str, Any]":
+    """Read a document.
+
+    Raises:
+        UsageError: `E_CONFIG`, with the line where it is known, when it is not TOML.
+    """
+    try:
+        return tomllib.loads(text.removeprefix(BOM))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise UsageError(
+            f"it is not TOML: {what}.", code="E_CONFIG", hint="Correct the file, or add the entry by hand."
+        ) from error
+
+
+def put(text: str, path: Path, value: "dict[str, object]") -> str:
+    """Give the table at a path these values: in place when it has lines of its own, else at the end of the file.
+
+    Args:
+        text: the whole file.
+        path: at least one name.
+        value: texts, numbers, lists of texts; a table in it becomes a table of its own.
+
+    Raises:
+        UsageError: `E_CONFIG`: the text is not TOML, or the table is written in a way that cannot be changed line by
+            line.
+    """
+    wanted = copy.deepcopy(parse(text))
+    holder = wanted
+    for name in path[:-1]:
+        holder = holder.setdefault(name, {})
+        if not isinstance(holder, dict):
+            raise _in_the_way(path)
+    present = path[-1] in holder
+    holder[path[-1]] = value
+    newline = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
+    block = newline.join(_lines(path, value)) + newline
+    if present:
+        lines = _split(text)
+        places = _places(text, path)
+        if places:
+            first = places[0]
+            kept = [line for at, line in enumerate(lines) if at not in places]
+            text = "".join([*kept[:first], block, *kept[first:]])
+        return _checked(text, wanted, path)
+    if text.removeprefix(BOM).strip():
+        text += newline if text.endswith("\n") else newline * 2
+    else:
+        text = text[: len(text) - len(text.removeprefix(BOM))]
+    return _checked(text + block, wanted, path)
+
+
+def take(text: str, path: Path) -> str:
+    """Take the table at a path out; nothing happens when there is none.
+
+    Raises:
+        UsageError: `E_CONFIG`, as `put`.
+    """
+    if get(text, path) is None:
+        return text
+    wanted = copy.deepcopy(parse(text))
+    holder = wanted
+    for name in path[:-1]:
+        holder = holder[name]
+    del holder[path[-1]]
+    places = _places(text, path)
+    lines = _split(text)
+    if places and places[-1] == len(lines) - 1 and places[0] and not lines[places[0] - 1].strip():
+        places.insert(0, places[0] - 1)
+    after = "".join(line for at, line in enumerate(lines) if at not in places)
+    if len(path) > 1 and not holder and _reads_as(after, _without(wanted, path[:-1])):
+        return after  # the table around it was only implied by ours
+    return _checked(after, wanted, path)
+
+
+def _without(value: "dict[str, Any]", path: Path) -> "dict[str, Any]":
+    found = copy.deepcopy(value)
+    holder = found
+    for name in path[:-1]:
+        holder = holder[name]
+    del holder[path[-1]]
+    return found
+
+
+def _reads_as(text: str, wanted: object) -> bool:
+    try:
+        return parse(text) == wanted
+    except UsageError:
+        return False
+
+
+def _checked(text: str, wanted: object, path: Path) -> str:
+    if not _reads_as(text, wanted):
+        raise _in_the_way(path)
+    return text
+
+
+def _in_the_way(path: Path) -> UsageError:
+    return UsageError(
+        f"{'.'.join(path)} is written in a way that cannot be changed line by line.",
+        code="E_CONFIG",
+        hint="Change it by hand.",
+    )
+
+
+def _places(text: str, path: Path) -> list[int]:
+    """Find the lines of a table and of the tables in it: from each header to its last setting; by number, from 0."""
+    found: list[int] = []
+    inside = False
+    waiting: list[int] = []
+    for at, line in enumerate(_split(text.removeprefix(BOM))):
+        stripped = line.strip()
+        if stripped.startswith("["):
+            name = _header(stripped)
+            if name is not None:
+                was, inside = inside, name[: len(path)] == path
+                waiting = waiting if was and inside else []
+        if not inside:
+            continue
+        if not stripped or stripped.startswith("#"):
+            waiting.append(at)
+        else:
+            found += [*waiting, at]
+            waiting = []
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """Split into lines, each with its end; only a line feed ends one."""
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+def _header(line: str) -> Path | None:
+    """Read the name of a table from its header's line; None when this line is none."""
+    try:
+        value: Any = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return None
+    names: list[str] = []
+    while isinstance(value, dict) and value:
+        name, value = next(iter(value.items()))
+        names.append(name)
+        if isinstance(value, list):
+            value = value[-1]
+    return tuple(names)
+
+
+def _lines(path: Path, value: "dict[str, object]") -> list[str]:
+    """Write a table, and the tables in it."""
+    lines = [f"[{'.'.join(map(_key, path))}]"]
+    inner: list[str] = []
+    for name, each in value.items():
+        if isinstance(each, dict):
+            inner += ["", *_lines((*path, name), each)]
+        else:
+            lines.append(f"{_key(name)} = {json.dumps(each, ensure_ascii=False)}")
+    return lines + inner
+
+
+def _key(name: str) -> str:
+    plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return name if plain else json.dumps(name)
