@@ -143,11 +143,12 @@ def _places(text: str, path: Path) -> list[int]:
     found: list[int] = []
     inside = False
     waiting: list[int] = []
-    for at, line in enumerate(_split(text.removeprefix(BOM))):
+    lines = _split(text.removeprefix(BOM))
+    for at, line in enumerate(lines):
         stripped = line.strip()
         if stripped.startswith("["):
             name = _header(stripped)
-            if name is not None:
+            if name is not None and (inside or name[: len(path)] == path) and _complete(lines[:at]):
                 was, inside = inside, name[: len(path)] == path
                 waiting = waiting if was and inside else []
         if not inside:
@@ -165,6 +166,15 @@ def _split(text: str) -> list[str]:
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
+
+
+def _complete(lines: list[str]) -> bool:
+    """Whether these lines end outside of any value, so that what follows is no part of a longer text or list."""
+    try:
+        tomllib.loads("".join(lines))
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
 
 
 def _header(line: str) -> Path | None:
