@@ -84,9 +84,15 @@ class Merge(NamedTuple):
             labels: how YOURS, BASE and the other side are called.
             choices: what has been decided already.
         """
+        return "".join(line for part in self.marked(labels, choices) for line in part)
+
+    def marked(
+        self, labels: tuple[str, str, str] = ("YOURS", "BASE", "AGENT"), choices: Mapping[int, Choice] | None = None
+    ) -> list[Lines]:
+        """Write the merged text for an editor, hunk by hunk; see `text`."""
         choices = choices or {}
         newline = self._newline()
-        signs = self._signs()
+        signs = self.signs
         parts: list[Lines] = []
         for number, hunk in enumerate(self.hunks):
             if hunk.kind != CONFLICT or number in choices:
@@ -97,18 +103,20 @@ class Merge(NamedTuple):
                 for sign, label in zip(signs, (*labels[:2], "", labels[2]), strict=True)
             )
             parts.append((start, *_ended(hunk.yours), base, *_ended(hunk.base), middle, *_ended(hunk.theirs), end))
-        return _joined(parts)
+        last = max((n for n, part in enumerate(parts) if part), default=0)
+        return [_ended(part) if n < last else part for n, part in enumerate(parts)]
 
     def has_markers(self, text: str) -> bool:
         """Whether an edited text still holds a marker that `text` wrote: then a conflict is still open.
 
         Markers are longer than anything of the kind in the three texts, so content is never taken for one.
         """
-        signs = self._signs()
+        signs = self.signs
         return any(line.startswith(signs) for line in text.split("\n"))
 
-    def _signs(self) -> tuple[str, str, str, str]:
-        """The four markers, without their labels."""
+    @property
+    def signs(self) -> tuple[str, str, str, str]:
+        """The four markers, without their labels: longer than anything of the kind in the texts."""
         longest = 6
         for hunk in self.hunks:
             for line in {*hunk.base, *hunk.yours, *hunk.theirs}:
@@ -156,13 +164,18 @@ def carried_over(old: Merge, choices: Mapping[int, Choice], new: Merge) -> dict[
     Returns:
         Choices by place in `new.hunks`.
     """
+    return {there: choices[here] for here, there in same_places(old, new).items() if here in choices}
+
+
+def same_places(old: Merge, new: Merge) -> dict[int, int]:
+    """Find the hunks of an earlier merge again: those whose three texts are all as they were; see `carried_over`."""
     before, after = _places(old), _places(new)
-    kept: dict[int, Choice] = {}
+    found: dict[int, int] = {}
     for texts, places in before.items():
         now = after.get(texts, [])
         if len(now) == len(places):
-            kept.update((there, choices[here]) for here, there in zip(places, now, strict=True) if here in choices)
-    return kept
+            found.update(zip(places, now, strict=True))
+    return found
 
 
 class _Common(NamedTuple):
