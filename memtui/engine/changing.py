@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from memtui.digest import sha256_hex
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
 from memtui.engine.commit import Site
-from memtui.engine.jobs import Job, StillWritten, calmly, transaction
+from memtui.engine.jobs import Job, StillWritten, Txn, calmly, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.mergenote import merge_note
 from memtui.engine.model import (
@@ -227,8 +227,15 @@ class Changer:
 
         return Done(str(txn.id), "delete", tuple(_each(chosen, one)), _label("delete", chosen))
 
-    def move(self, pairs: Iterable[tuple[Address, Address]], actor: Actor, expected: str | None = None) -> Done:
-        """See `Engine.move`."""
+    def move(
+        self,
+        pairs: Iterable[tuple[Address, Address]],
+        actor: Actor,
+        expected: str | None = None,
+        *,
+        together: bool = False,
+    ) -> Done:
+        """See `Engine.move`; together: all of them or none."""
         chosen = list(pairs)
         self._rules.refuse_read_only()
         label = (
@@ -240,7 +247,32 @@ class Changer:
         def one(address: Address) -> Outcome:
             return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
 
-        return Done(str(txn.id), "rename", tuple(_each(list(targets), one)), label)
+        outcomes = tuple(_each(list(targets), one))
+        failed = next((outcome for outcome in outcomes if not outcome.ok), None)
+        if together and failed is not None:
+            raise self._moved_back(txn, [outcome for outcome in outcomes if outcome.ok], failed, actor)
+        return Done(str(txn.id), "rename", outcomes, label)
+
+    def _moved_back(self, txn: Txn, moved: list[Outcome], failed: Outcome, actor: Actor) -> MemtuiError:
+        """Take the rest of a move back whose members belong together; returns why it could not be done."""
+        stuck = 0
+        for outcome in reversed(moved):
+            if outcome.new_address is not None:
+                try:
+                    back = self.move_one(
+                        outcome.new_address, outcome.address, None, Job(txn, actor, "renamed"), again=True
+                    )
+                    stuck += not back.ok
+                except MemtuiError:
+                    stuck += 1
+        if not stuck:
+            self._ledger.mark_undone(txn.id)
+        error = failed.error or ConflictError(
+            f"{failed.address} was changed by another program in that moment.", hint="Try again."
+        )
+        if stuck:
+            error.unharmed = f"{stuck} of the others could not be given their old name again; undo takes them back."
+        return error
 
     def move_one(
         self, address: Address, new: Address, expected: str | None, job: Job, *, again: bool = False

@@ -158,13 +158,14 @@ class Engine(Reader):
     def rename(self, address: Address, new: Address, *, actor: Actor, expected_sha256: str | None = None) -> Done:
         """Rename a memory or a folder of memories, within a root or to another one; pins and history follow.
 
+        A folder keeps what is not listed as a memory, and all of its memories are renamed or none.
+
         Raises:
-            MemtuiError: when a single memory could not be renamed. For a folder, each outcome tells.
+            MemtuiError: it was not renamed.
         """
-        below = self._rooms.books.below(address)
-        if below:
-            pairs = [(item, Address(new.root, new.path + item.path[len(address.path) :])) for item in below]
-            return self._rooms.changer.move(pairs, actor)
+        below = self._rooms.shelf.below(address)
+        if below is not None:
+            return self._rooms.folders.rename(address, new, below, actor)
         return _raise_single(self._rooms.changer.move([(address, new)], actor, expected_sha256))
 
     def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
@@ -181,9 +182,7 @@ class Engine(Reader):
             actor: who does it.
             expected: the versions that are meant; a memory that has another one by now stays, as a `Conflict`.
         """
-        room = self._rooms.books
-        chosen = [item for address in addresses for item in (room.below(address) or [address])]
-        return self._rooms.changer.delete(chosen, actor, expected)
+        return self._rooms.folders.delete(addresses, actor, expected)
 
     def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
         """Bring a memory back from the trash, or put one of its old versions under its name."""

@@ -56,21 +56,6 @@ class Library:
             raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.")
         return row
 
-    def below(self, address: Address) -> tuple[Address, ...]:
-        """The memories of a folder; nothing when the address is no folder."""
-        opened = self._roots.open(self._roots.find(address.root))
-        parts = paths.split(address.path.rstrip("/"))
-        if opened.handle is None:
-            return ()
-        try:
-            with opened.handle.folder(parts):
-                pass
-        except MemtuiError:
-            return ()  # no folder that could be descended into: whoever asked reports what it is
-        prefix = "/".join(parts) + "/"
-        rows = self._catalog.rows(opened.handle, opened.uid)
-        return tuple(row.address for row in rows.items if row.address.path.startswith(prefix) and not row.missing)
-
     def status(self) -> tuple[RootStatus, ...]:
         """See `Engine.root_status`."""
         return tuple(self._look(root)[1] for root in self._roots.all())

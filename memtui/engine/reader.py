@@ -23,6 +23,10 @@ from memtui.engine.model import (
 )
 from memtui.engine.rooms import Rooms
 from memtui.errors import NotFoundError
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memtui.engine.shelf import FolderItems
 
 SETTLED_MS = 2_000
 """A file whose last change is older than this is not being written any more."""
@@ -69,7 +73,29 @@ class Reader:
         """The absolute path of a memory, for people and editors; never used to open it here."""
         return "/".join((self._roots.find(address.root).path.rstrip("/"), address.path))
 
+    def virtual_path(self, address: Address) -> str | None:
+        """How agents name a memory, `/memories/<scope>/<path>`; None when they cannot."""
+        return self._roots.virtual(address)
+
     # --- reading
+
+    def folder(
+        self, root_id: str, path: str = "", *, depth: int = 1, limit: int = 20_000, sizes: bool = False
+    ) -> FolderItems:
+        """What is in a folder, straight from its handle; nothing is read or recorded.
+
+        Args:
+            root_id: the root, by id or alias.
+            path: the folder, relative to the root; empty for the root itself.
+            depth: how many levels to list.
+            limit: how many names to return at most.
+            sizes: whether to ask for them.
+
+        Raises:
+            NotFoundError: `E_NOT_FOUND`, also for a memory, `E_NO_ROOT`, `E_ROOT_MISSING`.
+            RefusedError: `E_SYMLINK`, `E_OTHER_DEVICE`, ...
+        """
+        return self._rooms.shelf.look(root_id, path, depth, limit, sizes=sizes)
 
     def list(self, root_ids: Iterable[str] | None = None) -> Listing:
         """The memories of some or all roots as they are now; records nothing."""

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from memtui.engine.access import Access
     from memtui.engine.changing import Changer
     from memtui.engine.commit import Site
+    from memtui.engine.folders import Folders
     from memtui.engine.grace import Displaced, Grace
     from memtui.engine.ledger import Ledger
     from memtui.engine.library import Library
     from memtui.engine.marks import Marks
     from memtui.engine.rowcache import Remembered
     from memtui.engine.rules import Rules
+    from memtui.engine.shelf import Shelf
     from memtui.engine.undoing import Undoer
 
 
@@ -82,6 +84,20 @@ class Rooms:
         from memtui.engine.changing import Changer
 
         return Changer(self.roots, self.ledger, self._changed, self.rules)
+
+    @cached_property
+    def shelf(self) -> Shelf:
+        """Who looks into folders."""
+        from memtui.engine.shelf import Shelf
+
+        return Shelf(self.roots)
+
+    @cached_property
+    def folders(self) -> Folders:
+        """The verbs that change whole folders."""
+        from memtui.engine.folders import Folders
+
+        return Folders(self.roots, self.changer, self.rules, self.shelf)
 
     @cached_property
     def undoer(self) -> Undoer:

@@ -319,6 +319,12 @@ class Roots:
             f"{text!r} is not an address.", hint="Write <root id>/<path>, such as memtui:global/preferences.md."
         )
 
+    def virtual(self, address: Address) -> str | None:
+        """What `resolve` takes for a memory besides its address; None when its root is no scope of memtui's own."""
+        root = self.find(address.root)
+        named = root.id == f"memtui:{root.scope}" or f"memtui:{root.scope}" in root.aliases
+        return f"/memories/{root.scope}/{address.path}" if named else None
+
     def _checked(self, address: Address) -> Address:
         paths.split(address.path)
         root = self.find(address.root)

@@ -37,10 +37,10 @@ CHANGING: dict[str, Verb] = {
 """Each verb that changes memories or the user's marks on them, tried on the project's root."""
 
 OTHER = {
-    "access", "add_roots", "audit", "cached", "changes", "close", "drafts", "drop_draft", "file_path", "find_root",
+    "access", "add_roots", "audit", "cached", "changes", "close", "drafts", "drop_draft", "file_path", "find_root", "folder",
     "findings", "history", "list", "memory", "notices", "open", "read", "read_bytes", "read_version", "reconcile",
     "record_use", "recover", "resolve", "root_status", "roots", "save_draft", "search", "seen_version", "subscribe",
-    "trash", "watch",
+    "trash", "open_conflict", "save_conflict", "virtual_path", "watch",
 }  # fmt: skip
 """Verbs that only read, that look after the ledger, or that keep the user's own drafts."""
 

@@ -1,0 +1,110 @@
+"""The sentences a model reads when a call could not be done, for each code the engine refuses with.
+
+An engine's own message names roots and files as a person knows them. Here only virtual paths are said, so that no
+physical path can reach a model, whatever fails.
+"""
+
+from memtui.errors import CODES, MemtuiError
+from memtui.memory_tool.grammar import Place
+from memtui.memory_tool.result import shown
+
+MAX_BYTES = 102_400
+MAX_FILES = 1_000
+
+ESCAPES = "Path escapes the memory root (symlinks are not allowed to point outside)"
+_NAMES = ("E_NAME", "E_NAME_TOO_LONG", "E_PATH_TOO_LONG", "E_PATH_TOO_DEEP", "E_RESERVED")
+"""Refusals whose message is about the name alone."""
+_FAILED = "Memory operation failed: "
+
+
+def read_only(scope: str) -> str:
+    """Why a client may not change a scope."""
+    return f"The {scope} memory scope is read-only for this agent; only 'view' is allowed."
+
+
+def missing(place: Place) -> str:
+    """There is nothing to view, delete or rename."""
+    return f"No memory file or directory at {shown(place.given)}"
+
+
+def no_file(place: Place) -> str:
+    """There is nothing to edit."""
+    return f"No memory file at {shown(place.given)}"
+
+
+def is_directory(place: Place) -> str:
+    """A file was wanted."""
+    return f"{shown(place.given)} is a directory, not a file"
+
+
+def not_text(place: Place) -> str:
+    """The bytes would be damaged by an edit."""
+    return f"{shown(place.given)} is not a UTF-8 text file; cannot edit it"
+
+
+def too_big(size: int) -> str:
+    """A text that may not be written."""
+    return f"Memory files are limited to {MAX_BYTES} bytes (got {size}); split the content into smaller files"
+
+
+def over_cap(place: Place) -> str:
+    """A file that may not be read whole."""
+    return (
+        f"{shown(place.given)} exceeds the {MAX_BYTES}-byte memory file cap"
+        " (likely edited outside memtui, bypassing write caps); shrink or delete it"
+    )
+
+
+def taken(place: Place, *, directory: bool) -> str:
+    """A name that `create` may not use."""
+    kind = "directory" if directory else "file"
+    return f"A {kind} already exists at {shown(place.given)}. To overwrite a file, delete it first, then create it."
+
+
+def failed(error: MemtuiError, place: Place) -> str:
+    """Any other refusal or failure.
+
+    Args:
+        error: what the engine raised; its words are used only where they can hold no path but the one that was given.
+        place: what the call was about.
+    """
+    path = shown(place.given)
+    match error.code:
+        case "E_ACCESS" | "E_READ_ONLY":
+            return read_only(place.scope or "global")
+        case "E_SYMLINK" | "E_OTHER_DEVICE":
+            return ESCAPES
+        case "E_TOO_MANY":
+            return f"The {place.scope} memory scope is full ({MAX_FILES} files); delete unused files first"
+        case "E_TOO_BIG":
+            return over_cap(place)
+        case "E_NOT_FOUND" | "E_ROOT_MISSING":
+            return missing(place)
+        case "E_NOT_REGULAR":
+            return f"{path} is neither a file nor a directory; use another path"
+        case "E_CLASH":
+            return (
+                f"A name that differs from {path} only by upper and lower case exists already; use that name or another"
+            )
+        case "E_PROTECTED":
+            return f"{path} is protected: only the user changes it"
+        case "E_HARDLINK":
+            return f"{path} has a second name elsewhere and cannot be changed here; create a new file instead"
+        case "E_TEXT":
+            return f"{_FAILED}the text or the name holds a character that has no UTF-8 form; remove it"
+        case "E_LOCKED":
+            return f"{_FAILED}another program is writing to this scope; try again in a moment"
+        case code if code in _NAMES:
+            return f"Invalid memory path '{path}': {_reason(error)}"
+    return f"{_FAILED}{CODES[error.code]}. Nothing was lost; try again, or tell the user"
+
+
+def unsteady(place: Place) -> str:
+    """Another program was always faster."""
+    return f"{_FAILED}another program keeps changing {shown(place.given)}; view it, then try again"
+
+
+def _reason(error: MemtuiError) -> str:
+    """The part of an engine's message about a name that says what is wrong with it."""
+    _, colon, reason = error.message.rpartition(" is refused: ")
+    return shown(reason.removesuffix(".")) if colon else CODES[error.code]

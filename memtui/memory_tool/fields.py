@@ -1,0 +1,161 @@
+"""The arguments of a call: one flat schema, the names other hosts use for them, and what each command needs.
+
+Models get field names wrong and leave fields out or null. It is settled here, so that no command has to wonder.
+"""
+
+from collections.abc import Mapping
+
+from memtui.memory_tool.result import Refusal
+from memtui.values import NamedTuple
+
+COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
+TEXTS = ("path", "file_text", "old_str", "new_str", "insert_text", "old_path", "new_path")
+NUMBERS = {"insert_line": 0, "offset": 1, "limit": 1}
+"""Fields that are whole numbers, and the least each may be."""
+
+REQUIRED = {
+    "view": ("path",),
+    "create": ("path", "file_text"),
+    "str_replace": ("path", "old_str"),
+    "insert": ("path", "insert_line", "insert_text"),
+    "delete": ("path",),
+    "rename": ("old_path", "new_path"),
+}
+
+ALIASES = {"content": "file_text", "old_string": "old_str", "new_string": "new_str"}
+"""Taken when they are a string and the field of ours is none."""
+PATH_ALIASES = ("file_path", "filePath")
+"""Taken when there is no `path`, not even an empty one."""
+
+_WORDS = {
+    "path": "The memory or directory, such as /memories/global/notes.md; /memories lists everything.",
+    "file_text": "create: the text of the new file.",
+    "old_str": "str_replace: the text to replace; it must occur exactly once.",
+    "new_str": "str_replace: what to put in its place; left out, the text is deleted.",
+    "insert_line": "insert: the line after which to insert; 0 is the top.",
+    "insert_text": "insert: the text to insert.",
+    "old_path": "rename: the file or directory to rename.",
+    "new_path": "rename: its new path, in the same scope; nothing may have it yet.",
+    "offset": "view: the first line to show, from 1.",
+    "limit": "view: how many lines to show.",
+}
+
+
+class Request(NamedTuple):
+    """A call whose fields have their types; what the command needs is there."""
+
+    command: str
+    path: str
+    file_text: str
+    old_str: str
+    new_str: str
+    insert_text: str
+    old_path: str
+    new_path: str
+    insert_line: int = 0
+    offset: int = 1
+    limit: int | None = None
+
+
+def schema() -> dict[str, object]:
+    """The JSON schema of a call: one flat object in which every field but `command` may be missing or null."""
+    properties: dict[str, object] = {"command": {"type": "string", "enum": list(COMMANDS)}}
+    for name, words in _WORDS.items():
+        properties[name] = {"type": ["string", "null"], "description": words}
+        if name in NUMBERS:
+            properties[name] = {"type": ["integer", "null"], "minimum": NUMBERS[name], "description": words}
+    return {"type": "object", "properties": properties, "required": ["command"]}
+
+
+def normalised(given: Mapping[str, object]) -> dict[str, object]:
+    """The fields under our names; what is null or unknown is left out."""
+    found = dict(given)
+    for alias in PATH_ALIASES:
+        if alias in found and "path" not in found:
+            found["path"] = found[alias]
+    for alias, name in ALIASES.items():
+        if isinstance(found.get(alias), str) and not isinstance(found.get(name), str):
+            found[name] = found[alias]
+    if found.get("command") == "insert" and not isinstance(found.get("insert_text"), str):
+        found["insert_text"] = found.get("new_str")
+    if found.get("command") == "rename" and found.get("old_path") is None:
+        found["old_path"] = found.get("path")
+    if found.get("command") == "view" and found.get("view_range") is not None:
+        found |= _window(found)
+    return {name: found[name] for name in ("command", *_WORDS) if found.get(name) is not None}
+
+
+def read(given: Mapping[str, object]) -> Request:
+    """Check a call.
+
+    Args:
+        given: its fields, as they came.
+
+    Raises:
+        Refusal: no such command, a value of the wrong type, or something the command needs is missing.
+    """
+    fields = normalised(given)
+    command = fields.pop("command", None)
+    if not isinstance(command, str) or command not in COMMANDS:
+        raise Refusal(f"Invalid arguments: 'command' must be one of {', '.join(COMMANDS)}")
+    texts = {name: value for name, value in fields.items() if isinstance(value, str) and name in TEXTS}
+    numbers = {name: _number(name, fields[name]) for name in NUMBERS if name in fields}
+    wrong = next((name for name in fields if name not in texts and name not in numbers), None)
+    if wrong is not None:
+        raise Refusal(f"Invalid arguments: '{wrong}' must be a string")
+    if not all(name in fields for name in REQUIRED[command]):
+        raise Refusal(f"{command} requires {_listed(REQUIRED[command])}")
+    return Request(
+        command,
+        path=texts.get("path", ""),
+        file_text=texts.get("file_text", ""),
+        old_str=texts.get("old_str", ""),
+        new_str=texts.get("new_str", ""),
+        insert_text=texts.get("insert_text", ""),
+        old_path=texts.get("old_path", ""),
+        new_path=texts.get("new_path", ""),
+        insert_line=numbers.get("insert_line", 0),
+        offset=numbers.get("offset", 1),
+        limit=numbers.get("limit"),
+    )
+
+
+def _number(name: str, value: object) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Refusal(f"Invalid arguments: '{name}' must be a whole number")
+    if value < NUMBERS[name]:
+        if name == "insert_line":
+            raise Refusal(f"insert_line must not be negative (got {_short(value)}); 0 inserts at the top")
+        raise Refusal(f"{name} must be positive (got {_short(value)})")
+    return value
+
+
+def _short(number: int) -> str:
+    """A number in an answer; one of thousands of digits says nothing."""
+    return str(number) if abs(number) < 10**20 else "a number that is far too large"
+
+
+def _window(fields: Mapping[str, object]) -> dict[str, object]:
+    """`offset` and `limit` for a `view_range` of other hosts: first and last line, -1 for the end."""
+    given = fields["view_range"]
+    ends = (
+        [n for n in given if isinstance(n, int) and not isinstance(n, bool)] if isinstance(given, list | tuple) else []
+    )
+    if not isinstance(given, list | tuple) or len(given) != 2 or len(ends) != 2:
+        raise Refusal("Invalid arguments: 'view_range' must be two whole numbers, the first and the last line")
+    first, last = max(1, ends[0]), ends[1]
+    if last != -1 and last < first:
+        raise Refusal(
+            f"view_range [{_short(ends[0])}, {_short(last)}] is empty; the last line must not be before the first"
+        )
+    window: dict[str, object] = {"offset": first}
+    if last != -1:
+        window["limit"] = last - first + 1
+    return window
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

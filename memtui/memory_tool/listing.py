@@ -1,0 +1,64 @@
+"""What `view` prints: a file with its line numbers, a directory as a list of names.
+
+It exists so that the numbers and names a model reads are exactly those the other commands take.
+"""
+
+from memtui.engine.shelf import FolderItem, FolderItems
+from memtui.memory_tool import grammar
+from memtui.memory_tool.result import Refusal
+
+DEPTH = 2
+NAMES = 1_000
+"""How many names of one directory are shown."""
+
+
+def numbered(data: bytes, offset: int, limit: int | None) -> str:
+    """The lines of a file with their numbers, split at LF only, so that a final newline shows as one more line.
+
+    Args:
+        data: its content.
+        offset: the first line, from 1.
+        limit: how many lines; None for all.
+
+    Raises:
+        Refusal: there are fewer lines.
+    """
+    lines = data.decode("utf-8", "replace").split("\n")
+    if offset > len(lines):
+        raise Refusal(f"offset {offset} is beyond the end of the file ({len(lines)} lines)")
+    if not data:
+        return ""
+    end = len(lines) if limit is None else min(len(lines), offset - 1 + limit)
+    return "\n".join(f"{number}\t{lines[number - 1]}" for number in range(offset, end + 1))
+
+
+def names(found: FolderItems, *, indent: int = 0) -> list[str]:
+    """The names of a directory, one a line, directories with a slash, two spaces for each level.
+
+    Only what can be opened is shown: no hidden names, no links, and no directory without a file. A last line says what
+    is missing from the list although it is there.
+    """
+    lines: list[str] = []
+    strange = 0
+    hidden: set[str] = set()
+    for item in found.items:
+        above, _, name = item.path.rpartition("/")
+        if above in hidden or not _listed(item):
+            hidden.add(item.path)
+        elif not grammar.reachable(name):
+            strange += 1
+            hidden.add(item.path)
+        else:
+            level = indent + item.path.count("/")
+            lines.append(f"{'  ' * level}- {name}{'/' if item.kind == 'folder' else ''}")
+    shown = lines[:NAMES]
+    left = len(lines) - len(shown) + found.left_out
+    if left:
+        shown.append(f"{'  ' * indent}({left:,} more not shown: view a directory further in to list it)")
+    if strange:
+        shown.append(f"{'  ' * indent}({strange:,} with a name that cannot be used here)")
+    return shown
+
+
+def _listed(item: FolderItem) -> bool:
+    return item.shown and item.filled and item.kind in ("memory", "folder")
