@@ -40,7 +40,7 @@ def rendered(draw: st.DrawFn, value: object) -> str:
     else:
         return json.dumps(value, ensure_ascii=draw(st.booleans()))
     inner = ",".join(draw(trivia()) + item + draw(trivia()) for item in items)
-    comma = "," if items and draw(st.booleans()) else ""
+    comma = "," if bool(items) and draw(st.booleans()) else ""
     return signs[0] + inner + comma + draw(trivia()) + signs[1]
 
 
@@ -57,7 +57,8 @@ def json_texts(draw: st.DrawFn) -> str:
         body = draw(trivia())
     else:
         value = draw(st.dictionaries(NAMES, VALUES, max_size=4))
-        body = draw(trivia()) + draw(rendered(value) if draw(st.booleans()) else pretty(value)) + draw(trivia())
+        how = draw(st.sampled_from([rendered, pretty]))
+        body = draw(trivia()) + draw(how(value)) + draw(trivia())
     body += draw(st.sampled_from(["", "\n"]))
     body = body.replace("\n", draw(NEWLINES))
     return draw(st.sampled_from(["", "\ufeff"])) + body

@@ -1,0 +1,159 @@
+"""Files of agents on disk: read whole, replaced whole, and left alone when anything is not as it was."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from memtui.clients import disk
+from memtui.clients.disk import Content
+from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
+
+
+def refusal(path: Path, inside: Path | None = None) -> str:
+    with pytest.raises(RefusedError) as error:
+        disk.read(str(path), None if inside is None else str(inside))
+    assert error.value.hint
+    return error.value.code
+
+
+def test_reading(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    assert disk.read(str(file)).data is None
+    assert disk.read(str(tmp_path / "no" / "a.json")).data is None
+    file.write_bytes(b"\xef\xbb\xbf{}\r\n")
+    file.chmod(0o640)
+    found = disk.read(str(file))
+    assert (found.data, found.mode, found.text) == (b"\xef\xbb\xbf{}\r\n", 0o640, "\ufeff{}\r\n")
+
+
+def test_what_must_not_be_replaced_is_not_read(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.write_text("{}")
+    (tmp_path / "link").symlink_to(real)
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "latin").write_bytes(b"caf\xe9")
+    os.mkfifo(tmp_path / "pipe")
+    assert refusal(tmp_path / "link") == "E_SYMLINK"
+    assert refusal(tmp_path / "dangling") == "E_SYMLINK"
+    assert refusal(tmp_path / "folder") == "E_NOT_REGULAR"
+    assert refusal(tmp_path / "pipe") == "E_NOT_REGULAR"
+    assert refusal(tmp_path / "latin") == "E_TEXT"
+    os.link(real, tmp_path / "second")
+    assert refusal(real) == "E_HARDLINK"
+
+
+def test_a_file_larger_than_any_settings(tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(disk.LIMIT + 1)
+    assert refusal(tmp_path / "large") == "E_TOO_BIG"
+
+
+def test_a_project_cannot_lead_out_of_itself(tmp_path: Path) -> None:
+    project, outside = tmp_path / "app", tmp_path / "outside"
+    project.mkdir()
+    outside.mkdir()
+    (outside / "mcp.json").write_text("{}")
+    (project / ".vscode").symlink_to(outside)
+    assert refusal(project / ".vscode" / "mcp.json", project) == "E_SYMLINK"
+    before = disk.read(str(project / ".mcp.json"), str(project))
+    disk.replace(str(project / ".mcp.json"), before, b"{}", private=False, inside=str(project))
+    (tmp_path / "way").symlink_to(project)
+    assert disk.read(str(tmp_path / "way" / ".mcp.json"), str(tmp_path / "way")).data == b"{}"
+
+
+def test_replacing_keeps_the_mode_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    file.chmod(0o604)
+    disk.replace(str(file), disk.read(str(file)), b"new", private=True)
+    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"new", 0o604)
+    assert os.listdir(tmp_path) == ["a", "home", "work"] or sorted(os.listdir(tmp_path)) == ["a", "home", "work"]
+
+
+@pytest.mark.parametrize(("private", "mode"), [(True, 0o600), (False, 0o644)])
+def test_a_new_file(tmp_path: Path, private: bool, mode: int) -> None:
+    file = tmp_path / "deep" / "er" / "a"
+    assert disk.missing_folders(str(file)) == [str(tmp_path / "deep" / "er"), str(tmp_path / "deep")]
+    disk.replace(str(file), Content(None), b"new", private=private)
+    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"new", mode)
+    disk.replace(str(file), disk.read(str(file)), None, private=private)
+    assert not file.exists()
+    disk.remove_empty([str(tmp_path / "deep" / "er"), str(tmp_path / "deep")])
+    assert not (tmp_path / "deep").exists()
+
+
+@pytest.mark.parametrize("new", [b"mine", None])
+def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path, new: bytes | None) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    before = disk.read(str(file))
+    file.write_bytes(b"theirs")
+    with pytest.raises(ConflictError, match="changed meanwhile"):
+        disk.replace(str(file), before, new, private=True)
+    assert file.read_bytes() == b"theirs"
+    assert not list(tmp_path.glob(".memtui*"))
+
+
+def test_a_file_that_appeared_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"theirs")
+    with pytest.raises(ConflictError):
+        disk.replace(str(tmp_path / "a"), Content(None), b"mine", private=True)
+    assert (tmp_path / "a").read_bytes() == b"theirs"
+
+
+def test_a_file_that_went_away_is_not_made_again(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    before = disk.read(str(tmp_path / "a"))
+    (tmp_path / "a").unlink()
+    with pytest.raises(ConflictError):
+        disk.replace(str(tmp_path / "a"), before, b"mine", private=True)
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_same_text_in_another_file_is_another_file(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    before = disk.read(str(file))
+    (tmp_path / "b").write_bytes(b"old")
+    (tmp_path / "b").replace(file)
+    with pytest.raises(ConflictError):
+        disk.replace(str(file), before, b"mine", private=True)
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    before = disk.read(str(file))
+
+    def full(handle: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        with pytest.raises(StorageError) as error:
+            disk.replace(str(file), before, b"new", private=True)
+    assert error.value.code == "E_DISK_FULL"
+    assert file.read_bytes() == b"old"
+    assert not list(tmp_path.glob(".memtui*"))
+
+
+def test_what_memtui_keeps_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "clients" / "x.before"
+    disk.keep(str(path), b"secret")
+    disk.keep(str(path), b"secret 2")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"secret 2", 0o600)
+    assert os.listdir(path.parent) == ["x.before"]
+    disk.forget(str(path))
+    disk.forget(str(path))
+    assert not path.exists()
+
+
+def test_what_the_system_refuses_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MemtuiError) as error:
+        disk.replace(str(tmp_path / "file" / "a"), Content(None), b"x", private=True)
+    assert error.value.code in ("E_IO", "E_CONFLICT")
+    assert str(tmp_path / "file") in error.value.message

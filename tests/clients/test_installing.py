@@ -1,0 +1,247 @@
+"""Installing and taking back, on any configuration: exactly what was there comes back, or only what is ours goes."""
+
+import json
+import os
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.clients import jsonfile, tomlfile
+from memtui.clients.client import LEVELS, Client, Target
+from memtui.clients.installing import Step, carry_out, look, plan_install, plan_uninstall
+from memtui.clients.known import CLIENTS
+from memtui.clients.start import Start
+from memtui.config.surroundings import Surroundings
+from memtui.errors import ConflictError, RefusedError, UsageError
+from tests.clients.files import json_texts, toml_texts
+
+OLD = Start("/old/memtui", ("mcp",), "/old/memtui context")
+NEW = Start("/new/memtui", ("mcp", "--access", "plan"), "/new/memtui context --format hook", (("XDG_DATA_HOME", "/d"),))
+EACH = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+
+
+@contextmanager
+def world() -> Iterator[tuple[Surroundings, str]]:
+    """A home and a project for one example of many, and memtui's state folder."""
+    folder = tempfile.mkdtemp(dir=os.getcwd())
+    try:
+        project = os.path.join(folder, "app")
+        os.mkdir(project)
+        home = os.path.join(folder, "home")
+        place = Surroundings(home, project, project, None, "w", os.path.join(folder, "data"))
+        yield place, os.path.join(folder, "state")
+    finally:
+        shutil.rmtree(folder)
+
+
+def install(target: Target, state: str) -> Step:
+    step = plan_install(target)
+    carry_out(step, state, installing=True)
+    return step
+
+
+def uninstall(target: Target, state: str) -> Step:
+    step = plan_uninstall(target, state)
+    carry_out(step, state, installing=False)
+    return step
+
+
+def lay_out(data: st.DataObject, targets: tuple[Target, ...]) -> dict[str, bytes | None]:
+    """Give some of the files a content; the others are missing."""
+    before: dict[str, bytes | None] = {}
+    for target in targets:
+        before[target.path] = None
+        if data.draw(st.booleans()):
+            text = data.draw(json_texts() if target.format == "json" else toml_texts())
+            os.makedirs(os.path.dirname(target.path), exist_ok=True)
+            Path(target.path).write_bytes(text.encode())
+            before[target.path] = text.encode()
+    return before
+
+
+def tree(place: Surroundings) -> list[str]:
+    folders = [os.path.dirname(place.project)]
+    return sorted(
+        os.path.join(here, name)
+        for folder in folders
+        for here, inner, names in os.walk(folder)
+        if "state" not in here.split(os.sep)
+        for name in (*inner, *names)
+        if name != "state"
+    )
+
+
+def content(path: str) -> bytes | None:
+    return Path(path).read_bytes() if os.path.exists(path) else None
+
+
+@EACH
+@given(data=st.data(), level=st.sampled_from(LEVELS))
+def test_what_was_there_comes_back_to_the_byte(client: Client, data: st.DataObject, level: str) -> None:
+    with world() as (place, state):
+        before = lay_out(data, client.targets(place, level, OLD))
+        names = tree(place)
+        for target in client.targets(place, level, OLD):
+            try:
+                install(target, state)
+            except UsageError:
+                assert content(target.path) == before[target.path]
+                continue
+            assert install(target, state).action == "none"
+            assert {state for _, state in look(target).states} == {"current"}
+        for target in client.targets(place, level, NEW):
+            if {state for _, state in look_or_nothing(target)} == {"other"}:
+                install(target, state)
+                assert {state for _, state in look(target).states} == {"current"}
+        for target in reversed(client.targets(place, level, NEW)):
+            if look_or_nothing(target):
+                uninstall(target, state)
+            assert content(target.path) == before[target.path]
+        assert tree(place) == names
+
+
+def look_or_nothing(target: Target) -> tuple[tuple[str, str], ...]:
+    try:
+        return look(target).states
+    except UsageError:
+        return ()
+
+
+def meaning(target: Target) -> dict[str, object]:
+    text = (content(target.path) or b"").decode()
+    value = jsonfile.get(text, ()) if target.format == "json" else tomlfile.parse(text)
+    assert isinstance(value, dict | None)
+    return value or {}
+
+
+@EACH
+@given(data=st.data(), level=st.sampled_from(LEVELS), forgotten=st.booleans())
+def test_after_another_edit_only_ours_goes(client: Client, data: st.DataObject, level: str, forgotten: bool) -> None:
+    with world() as (place, state):
+        for target in client.targets(place, level, OLD):
+            lay_out(data, (target,))
+            try:
+                before = meaning(target)
+                install(target, state)
+            except UsageError:
+                continue
+            edited = Path(target.path)
+            text = edited.read_bytes().decode()
+            if target.format == "json":
+                edited.write_bytes((jsonfile.put(text, ("theirs",), [1]) + "// later\n").encode())
+            else:
+                edited.write_bytes((text + "\n# later\n[theirs]\nx = 1\n").encode())
+            if forgotten:
+                shutil.rmtree(state)
+            uninstall(target, state)
+            after = meaning(target)
+            assert after.pop("theirs")
+            assert b"later" in edited.read_bytes()
+            assert b"/old/memtui" not in edited.read_bytes()
+            if not forgotten:
+                assert after == before
+            assert uninstall(target, state).action == "none"
+
+
+@EACH
+def test_a_new_installation_from_nothing(client: Client, place: Surroundings, tmp_path: Path) -> None:
+    state = str(tmp_path / "state")
+    targets = client.targets(place, "user", NEW)
+    for target in targets:
+        step = plan_install(target)
+        assert step.action == "create"
+        assert not os.path.exists(target.path)
+        carry_out(step, state, installing=True)
+        if target.format == "json":
+            json.loads(Path(target.path).read_text())
+        else:
+            tomllib.loads(Path(target.path).read_text())
+        assert os.stat(target.path).st_mode & 0o777 == 0o600
+    for target in reversed(targets):
+        assert uninstall(target, state).action == "delete"
+    assert not any(os.path.exists(target.path) for target in targets)
+    assert all(name.endswith(".backup") for name in os.listdir(os.path.join(state, "clients")))
+
+
+def test_another_edit_before_a_second_installation(place: Surroundings, tmp_path: Path) -> None:
+    state = str(tmp_path / "state")
+    old, new = (CLIENTS[2].targets(place, "user", start)[0] for start in (OLD, NEW))
+    install(old, state)
+    edited = Path(old.path)
+    edited.write_text(jsonfile.put(edited.read_text(), ("theme",), "dark"))
+    install(new, state)
+    assert uninstall(new, state).action == "edit"
+    assert json.loads(edited.read_text()) == {"theme": "dark"}
+
+
+def test_the_backup_is_what_was_there(place: Surroundings, tmp_path: Path) -> None:
+    state = str(tmp_path / "state")
+    target = CLIENTS[2].targets(place, "user", NEW)[0]
+    os.makedirs(os.path.dirname(target.path))
+    Path(target.path).write_text('{"a": 1}')
+    backup = carry_out(plan_install(target), state, installing=True)
+    assert backup is not None
+    assert Path(backup).read_text() == '{"a": 1}'
+    assert backup.startswith(state)
+    assert carry_out(plan_install(target), state, installing=True) is None
+
+
+def test_a_file_that_changes_after_the_plan_is_left_alone(place: Surroundings, tmp_path: Path) -> None:
+    target = CLIENTS[1].targets(place, "user", NEW)[0]
+    os.makedirs(os.path.dirname(target.path))
+    Path(target.path).write_text("a = 1\n")
+    step = plan_install(target)
+    Path(target.path).write_text("a = 2\n")
+    with pytest.raises(ConflictError):
+        carry_out(step, str(tmp_path / "state"), installing=True)
+    assert Path(target.path).read_text() == "a = 2\n"
+    install(target, str(tmp_path / "state"))
+    uninstall(target, str(tmp_path / "state"))
+    assert Path(target.path).read_text() == "a = 2\n"
+
+
+def test_a_link_is_left_alone(place: Surroundings, tmp_path: Path) -> None:
+    target = CLIENTS[1].targets(place, "user", NEW)[0]
+    os.makedirs(os.path.dirname(target.path))
+    (tmp_path / "dotfiles.toml").write_text("a = 1\n")
+    os.symlink(tmp_path / "dotfiles.toml", target.path)
+    with pytest.raises(RefusedError) as error:
+        plan_install(target)
+    assert error.value.code == "E_SYMLINK"
+    assert str(tmp_path / "dotfiles.toml") in error.value.hint
+
+
+@pytest.mark.parametrize("record", [b"", b"null", b"[]", b"{}", b'{"path": "/else"}', b"\xff", b'{"path": 1'])
+def test_a_broken_record_is_no_record(place: Surroundings, tmp_path: Path, record: bytes) -> None:
+    state = tmp_path / "state"
+    target = CLIENTS[2].targets(place, "user", NEW)[0]
+    os.makedirs(os.path.dirname(target.path))
+    Path(target.path).write_text('{\n  "a": 1\n}\n')
+    install(target, str(state))
+    for path in (state / "clients").glob("*.json"):
+        path.write_bytes(record)
+    if record == b"\xff":
+        with pytest.raises(RefusedError):
+            plan_uninstall(target, str(state))
+        return
+    uninstall(target, str(state))
+    assert json.loads(Path(target.path).read_text())["a"] == 1
+    assert "memtui" not in Path(target.path).read_text()
+
+
+def test_a_file_that_cannot_be_read_as_its_format_says(place: Surroundings) -> None:
+    target = CLIENTS[2].targets(place, "user", NEW)[0]
+    os.makedirs(os.path.dirname(target.path))
+    Path(target.path).write_text('{\n  "a": oops\n}')
+    for plan in (plan_install, look):
+        with pytest.raises(UsageError) as error:
+            plan(target)
+        assert target.path in error.value.message
+        assert "line 2" in error.value.message

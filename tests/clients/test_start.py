@@ -1,0 +1,75 @@
+"""How an agent starts memtui: the command found now, and everything it needs to find the same memories."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from memtui.clients.start import found_command, how_to_start, runs_context
+from memtui.config.directories import Directories
+from memtui.config.settings import Settings, load_settings
+
+
+def test_the_script_by_its_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "bin" / "memtui"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n")
+    assert found_command(str(script), "/py") == ("/py", "-P", "-m", "memtui")  # it cannot be run
+    script.chmod(0o755)
+    assert found_command(str(script), "/py") == (str(script),)
+    monkeypatch.chdir(script.parent)
+    assert found_command("memtui", "/py") == (str(script),)
+    (tmp_path / "memtui").symlink_to(script)
+    assert found_command(str(tmp_path / "memtui"), "/py") == (str(tmp_path / "memtui"),)
+
+
+@pytest.mark.parametrize("argv0", ["", "/x/memtui/__main__.py", "/usr/bin/pytest", "/gone/memtui"])
+def test_else_the_module(argv0: str) -> None:
+    assert found_command(argv0, "/py") == ("/py", "-P", "-m", "memtui")
+
+
+def test_one_folder_for_everything_is_carried_along(tmp_path: Path) -> None:
+    home = str(tmp_path / "my memtui")
+    settings = load_settings({"HOME": str(tmp_path)}, home=home)
+    start = how_to_start(settings, "codex", access="plan", shared=False, words=("/m",))
+    assert (start.command, start.args) == ("/m", ("mcp", "--access", "plan", "--home", home))
+    assert start.hook == f"/m context --format hook --client codex --home '{home}'"
+    assert start.env == ()
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="memtui follows no XDG variables there")
+def test_folders_that_the_environment_names_are_carried_along(tmp_path: Path) -> None:
+    plain = load_settings({"HOME": str(tmp_path)})
+    assert how_to_start(plain, "codex", access=None, shared=False).env == ()
+    settings = load_settings({"HOME": str(tmp_path), "XDG_DATA_HOME": "/data/ann"})
+    start = how_to_start(settings, "codex", access=None, shared=False, words=("/py", "-P", "-m", "memtui"))
+    assert start.env == (("XDG_DATA_HOME", "/data/ann"),)
+    assert start.args == ("-P", "-m", "memtui", "mcp")
+    assert start.server["env"] == {"XDG_DATA_HOME": "/data/ann"}
+
+
+def test_what_is_shared_is_plain() -> None:
+    settings = Settings(Directories("/c", "/s", "/d", "--home"), None)
+    start = how_to_start(settings, "qwen", access=None, shared=True)
+    assert start == ("memtui", ("mcp",), "memtui context --format hook --client qwen", ())
+
+
+@pytest.mark.parametrize(
+    ("line", "ours"),
+    [
+        ("memtui context", True),
+        ("/opt/bin/memtui context --part hot", True),
+        ("'/my tools/memtui' --home '/x y' context", True),
+        (f"{sys.executable} -P -m memtui context", True),
+        (f"cd x && memtui{os.sep}", False),
+        ("memtui ls", False),
+        ("echo context memtui", False),
+        ("memtui-other context", False),
+        ("memtui 'context", False),
+        (None, False),
+        (["memtui", "context"], False),
+    ],
+)
+def test_a_hook_of_ours_is_told_by_what_it_runs(line: object, ours: bool) -> None:
+    assert runs_context(line) == ours
