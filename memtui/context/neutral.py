@@ -39,7 +39,7 @@ _HEAD = 24
 """Letters of a tag's name that are looked at."""
 
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-_NEEDS_CARE = frozenset('&<>"[\\%')
+_NEEDS_CARE = frozenset('&<>"[]\\%')
 
 _compiled: list[re.Pattern[str]] = []
 

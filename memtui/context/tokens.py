@@ -10,7 +10,7 @@ _LOWER, _UPPER, _DIGITS = ascii_lowercase.encode(), ascii_uppercase.encode(), di
 _HIGH = bytes(range(0x80, 0x100))
 _FOUR_BYTES = bytes(range(0xF0, 0xF5))
 """First bytes of characters that take four, emoji mostly: vocabularies hold few of them whole."""
-_WORD = 24
+_WORD = 20
 """Letters; what goes on longer than this without a space is no word, and falls into small pieces."""
 
 
@@ -38,5 +38,5 @@ def estimate(text: str) -> int:
     hundredths = 29 * lower + 60 * upper + 60 * numbers + 75 * signs + 6 * spaces + 100 * lines + 50 * beyond
     if beyond:
         hundredths += 70 * (len(data) - len(data.translate(None, _FOUR_BYTES)))
-    hundredths += 30 * sum([len(word) - _WORD for word in data.split() if len(word) > _WORD])
+    hundredths += 30 * sum([len(word) - _WORD for word in ascii_only.split() if len(word) > _WORD])
     return -(-hundredths // 100)
