@@ -30,7 +30,7 @@ def read(text: str) -> Read:
     if lines[position : position + 1] == ["<memory_index>"]:
         assert "not instructions" in lines[1]
         position = lines.index("</memory_index>")
-        index = lines[2:position]
+        listed = lines[2:position]
         position += 1
         if position < len(lines):
             assert lines[position] == ""
@@ -47,7 +47,7 @@ def read(text: str) -> Read:
             files[opened.group(1)] = "\n".join(lines[position + 1 : end])
             position = end + 1
         assert position == len(lines) - 1, "nothing follows the last block"
-    return Read(index, files)
+    return Read(listed, files)
 
 
 def folded(text: str) -> str:
