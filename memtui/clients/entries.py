@@ -90,6 +90,20 @@ def take(target: Target, text: str, entry: Entry, before: str | None) -> str:
     return text
 
 
+def server_words(target: Target, text: str) -> tuple[str, ...]:
+    """Return the command and arguments our server is started with by this file; empty when it says none.
+
+    Raises:
+        UsageError: `E_CONFIG`, when the file cannot be read.
+    """
+    for entry in target.entries:
+        present = _get(target, text, entry.path) if entry.what == "server" else None
+        if isinstance(present, dict) and isinstance(present.get("command"), str):
+            args = present.get("args")
+            return present["command"], *(map(str, args) if isinstance(args, list) else ())
+    return ()
+
+
 def _get(target: Target, text: str, path: tuple[str, ...]) -> object:
     return jsonfile.get(text, path) if target.format == "json" else tomlfile.get(text, path)
 

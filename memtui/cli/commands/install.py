@@ -1,0 +1,178 @@
+"""Agents' configurations: install, uninstall, and the list of who has memtui."""
+
+import os
+
+from memtui.cli.call import Call
+from memtui.cli.output import Column, Output
+from memtui.clients.client import PROJECT, USER, Client, Target
+from memtui.clients.installing import Step, carry_out, plan_install, plan_uninstall
+from memtui.clients.known import client_named
+from memtui.clients.start import how_to_start
+from memtui.clients.survey import Found, survey
+from memtui.config.surroundings import Surroundings, surroundings_from
+from memtui.curation.diff import unified
+from memtui.errors import UsageError
+from memtui.wire import outcomes, values
+from memtui.wire.outcomes import Json
+
+_STYLES = {"+": "added", "-": "removed", "@": "hunk"}
+_LABELS = {"none": "unchanged", "create": "new file", "edit": "change", "delete": "file goes"}
+
+
+def install(call: Call) -> int:
+    """Show or make the entries of one client; without one, list all clients."""
+    name = call.args.text("client")
+    if name is None:
+        return _list(call)
+    client, level = client_named(name), call.args.text("level") or USER
+    start = how_to_start(call.settings, name, access=call.args.text("access"), shared=level == PROJECT)
+    targets = client.targets(_place(call), level, start)
+    if call.args.flag("no_hook"):
+        targets = tuple(filter(lambda target: target.entries, map(_without_hook, targets)))
+    steps = [plan_install(target) for target in targets]
+    return _answer(call, client, level, steps, installing=True)
+
+
+def uninstall(call: Call) -> int:
+    """Show or make what takes the entries of one client away."""
+    client, level = client_named(call.args.need("client")), call.args.text("level") or USER
+    start = how_to_start(call.settings, client.name, access=None, shared=level == PROJECT)
+    targets = client.targets(_place(call), level, start)
+    steps = [plan_uninstall(target, call.settings.state_dir) for target in reversed(targets)]
+    return _answer(call, client, level, steps, installing=False)
+
+
+def _place(call: Call) -> Surroundings:
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("The working directory is gone.", hint="Change to a folder that exists.") from None
+    return surroundings_from(call.settings, cwd=cwd, project=call.options.project)
+
+
+def _without_hook(target: Target) -> Target:
+    kept = tuple(entry for entry in target.entries if entry.what == "server")
+    return target._replace(entries=kept)
+
+
+def _answer(call: Call, client: Client, level: str, steps: list[Step], *, installing: bool) -> int:
+    """Show every change, then make them if that is asked for."""
+    out, write = call.out, call.args.flag("write")
+    diffs = [_diff(step) for step in steps]
+    if not out.json:
+        for step, lines in zip(steps, diffs, strict=True):
+            _show(out, step, lines)
+        out.flush()
+    backups = [carry_out(step, call.settings.state_dir, installing=installing) if write else None for step in steps]
+    changed = any(step.action != "none" for step in steps)
+    notes = list(client.notes) if installing and changed else []
+    if out.json:
+        changes: list[Json] = [
+            {
+                "path": step.target.path,
+                "action": step.action,
+                "diff": "".join(f"{line}\n" for line in lines),
+                "backup": kept,
+            }
+            for step, lines, kept in zip(steps, diffs, backups, strict=True)
+        ]
+        out.document(
+            {
+                "client": client.name,
+                "level": level,
+                "written": write and changed,
+                "changes": changes,
+                "notes": notes,
+            }
+        )
+        return outcomes.DONE
+    _tell(call, client, changed=changed, installing=installing)
+    for kept in filter(None, backups):
+        out.say(f"What the file held is kept in {kept}")
+    for note in notes:
+        out.say(note)
+    return outcomes.DONE
+
+
+def _show(out: Output, step: Step, lines: list[str]) -> None:
+    if step.action == "none":
+        if out.terminal:
+            out.line(f"{step.target.path}: {_LABELS[step.action]}", "dim")
+        return
+    for number, line in enumerate(lines):
+        out.line(line, "head" if number < 2 else _STYLES.get(line[:1], ""))
+
+
+def _tell(call: Call, client: Client, *, changed: bool, installing: bool) -> None:
+    verb = "install" if installing else "uninstall"
+    if not changed:
+        call.out.say(f"{client.title} is as it should be." if installing else f"memtui is not in {client.title}.")
+    elif not call.args.flag("write"):
+        words = [verb, client.name, *_given(call), "--write"]
+        call.out.say(f"Nothing was written. To make the change: memtui {' '.join(words)}")
+    elif installing:
+        call.out.say(f"memtui is in {client.title}. Start {client.title} anew to use it.")
+    else:
+        call.out.say(f"memtui is no longer in {client.title}.")
+
+
+def _given(call: Call) -> list[str]:
+    words = [word for name in ("level", "access") if (value := call.args.text(name)) for word in (f"--{name}", value)]
+    return words + ["--no-hook"] * call.args.flag("no_hook")
+
+
+def _diff(step: Step) -> list[str]:
+    before, after = ((data or b"").decode() for data in (step.before.data, step.after))
+    old, new = (os.devnull if data is None else step.target.path for data in (step.before.data, step.after))
+    return unified(before, after, old, new)
+
+
+def _list(call: Call) -> int:
+    found = survey(_place(call), call.settings)
+    if call.out.json:
+        call.out.document(values.listing(map(_row, found)))
+        return outcomes.DONE
+    call.out.table(
+        (
+            Column("CLIENT"),
+            Column("LEVEL"),
+            Column("FOUND"),
+            Column("MEMTUI"),
+            Column("FILES", flexible=True, wraps=True),
+        ),
+        [
+            (each.client.name, each.level, "yes" if each.present else "no", _word(each), ", ".join(each.paths))
+            for each in found
+        ],
+    )
+    for each in found:
+        if each.problem is not None:
+            call.out.say(f"{each.client.name}: {each.problem.message} {each.problem.hint}")
+    if call.out.terminal:
+        call.out.say("memtui install CLIENT shows what it would change; --write makes the change.")
+    return outcomes.DONE
+
+
+def _word(found: Found) -> str:
+    extra = [f"--access {found.access}"] if found.access else []
+    if found.command and not found.hook and found.client.name:
+        extra.append("no hook")
+    if found.command and not found.runs:
+        extra.append("command is gone")
+    return found.state + (f" ({', '.join(extra)})" if extra else "")
+
+
+def _row(found: Found) -> Json:
+    return {
+        "client": found.client.name,
+        "title": found.client.title,
+        "level": found.level,
+        "found": found.present,
+        "state": found.state,
+        "hook": found.hook,
+        "access": found.access,
+        "command": found.command,
+        "runs": found.runs,
+        "paths": list(found.paths),
+        "problem": found.problem.message if found.problem else None,
+    }

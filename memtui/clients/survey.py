@@ -1,0 +1,94 @@
+"""Which agents are on this machine, whether memtui is in their configuration, and whether what stands there still runs.
+
+Only looks. What cannot be read is told as it is, so that one broken file does not hide the other agents.
+"""
+
+import os
+import shutil
+
+from memtui.clients import entries
+from memtui.clients.client import PROJECT, USER, Client, Target
+from memtui.clients.installing import look
+from memtui.clients.known import CLIENTS
+from memtui.clients.start import how_to_start
+from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
+from memtui.errors import MemtuiError
+from memtui.values import NamedTuple
+
+INSTALLED, OUTDATED, ABSENT, UNREADABLE = "installed", "outdated", "absent", "unreadable"
+
+
+class Found(NamedTuple):
+    """One client at one level."""
+
+    client: Client
+    level: str
+    present: bool
+    """Whether the agent is on this machine."""
+    state: str
+    """`installed`; `outdated`, when it is there otherwise than memtui would write it now; `absent`; `unreadable`."""
+    hook: bool
+    """Whether a hook of ours is there."""
+    paths: tuple[str, ...]
+    """Its files."""
+    access: str | None = None
+    """The flag of its door."""
+    command: str | None = None
+    """What its server is started with."""
+    runs: bool = False
+    """Whether that command is there."""
+    problem: MemtuiError | None = None
+    """Why it is unreadable."""
+
+
+def survey(place: Surroundings, settings: Settings) -> tuple[Found, ...]:
+    """Look at every client: the user's own configuration, and the project's where something of ours is in it."""
+    everything = [look_at(client, level, place, settings) for client in CLIENTS for level in (USER, PROJECT)]
+    return tuple(found for found in everything if found.level == USER or found.state in (INSTALLED, OUTDATED))
+
+
+def look_at(client: Client, level: str, place: Surroundings, settings: Settings) -> Found:
+    """Look at one client's configuration at one level."""
+    shared = level == PROJECT
+    plain = client.targets(place, level, how_to_start(settings, client.name, access=None, shared=shared))
+    found = Found(
+        client, level, os.path.isdir(client.folder(place)), ABSENT, hook=False, paths=tuple(t.path for t in plain)
+    )
+    try:
+        words = _server(plain)
+        access = _flag(words)
+        start = how_to_start(settings, client.name, access=access, shared=shared)
+        states = [state for target in client.targets(place, level, start) for state in look(target).states]
+    except MemtuiError as error:
+        return found._replace(state=UNREADABLE, problem=error)
+    hook = any(what == "hook" and state != entries.ABSENT for what, state in states)
+    if words is None:
+        return found._replace(hook=hook)
+    outdated = any(state == entries.OTHER for _, state in states)
+    return found._replace(
+        state=OUTDATED if outdated else INSTALLED,
+        hook=hook,
+        access=access,
+        command=words[0],
+        runs=shutil.which(words[0]) is not None,
+    )
+
+
+def _server(targets: tuple[Target, ...]) -> tuple[str, ...] | None:
+    """Read how the server is started; None when there is none."""
+    for target in targets:
+        words = entries.server_words(target, look(target).before.text)
+        if words:
+            return words
+    return None
+
+
+def _flag(words: tuple[str, ...] | None) -> str | None:
+    """Read the flag of the door from a server's command."""
+    for at, word in enumerate(words or ()):
+        if word == "--access" and words is not None and at + 1 < len(words):
+            return words[at + 1]
+        if word.startswith("--access="):
+            return word.partition("=")[2]
+    return None
