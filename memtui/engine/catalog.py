@@ -396,7 +396,8 @@ def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory 
         unseen = bool(shelf.records) and sha is not None and path not in shelf.baseline
         marks: tuple[object, ...] = (False, 0, 0.0, None, None, unseen, "outside", 0)
     else:
-        unseen = sha is not None and record.seen_sha256 != sha and not (known and is_person(record.actor))
+        seen = record.seen_sha256 == sha and record.seen_path is None
+        unseen = sha is not None and not seen and not (known and is_person(record.actor))
         marks = (
             record.pinned,
             record.uses,

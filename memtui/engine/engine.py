@@ -22,7 +22,9 @@ from memtui.engine.model import (
     Retention,
     Root,
     Saved,
+    SeenMark,
     Unchanged,
+    Vanished,
     Version,
 )
 from memtui.engine.reader import Reader
@@ -246,6 +248,45 @@ class Engine(Reader):
         if marked:
             self._rooms.events.publish(Changes(touched=frozenset(marked)))
         return len(marked)
+
+    def mark_changes_seen(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
+        """Remember that the user has looked at these changes as they were shown; what came later stays unseen.
+
+        Returns:
+            The marks before, for `restore_seen`.
+        """
+        chosen = tuple(changes)
+        self._rooms.rules.refuse_marks(tuple(change.address for change in chosen))
+        before = self._rooms.marks.mark_changes_seen(chosen)
+        self._rooms.events.publish(Changes(touched=frozenset(mark.address for mark in before)))
+        return before
+
+    def restore_seen(self, marks: Iterable[SeenMark]) -> None:
+        """Take seen marks back."""
+        chosen = tuple(marks)
+        self._rooms.rules.refuse_marks(tuple(mark.address for mark in chosen))
+        self._rooms.marks.restore_seen(chosen)
+        self._rooms.events.publish(Changes(touched=frozenset(mark.address for mark in chosen)))
+
+    def take_back(self, changes: Iterable[Change], *, actor: Actor) -> Done:
+        """Take whole changes of others back as one undo step, each only if the memory still is as the change left it.
+
+        Args:
+            changes: from `changes`; a deletion is restored, a creation goes to the trash, a rename is renamed back.
+            actor: who does it.
+
+        Returns:
+            An outcome for each; a `Conflict` where the memory is not as it was left any more.
+        """
+        return self._rooms.takeback.take_back(changes, actor)
+
+    def written_at(self, addresses: Iterable[Address]) -> dict[Address, int]:
+        """When files last changed (their ctime, in milliseconds) as of the last look; nothing is read for it."""
+        return self._rooms.books.written_at(addresses)
+
+    def vanished(self) -> tuple[Vanished, ...]:
+        """Roots whose folder is not there although there were memories in it."""
+        return self._rooms.marks.vanished()
 
     def seen_version(self, address: Address) -> str | None:
         """The version of a memory the user last looked at."""

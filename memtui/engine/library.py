@@ -56,6 +56,17 @@ class Library:
             raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.")
         return row
 
+    def written_at(self, addresses: Iterable[Address]) -> dict[Address, int]:
+        """See `Engine.written_at`."""
+        found = {}
+        for address in addresses:
+            shelf = self._catalog.shelf(self._roots.find(address.root))
+            with shelf.guard:
+                entry = shelf.tree.entry(address.path)
+            if entry is not None:
+                found[address] = entry.key.ctime_ns // 1_000_000
+        return found
+
     def status(self) -> tuple[RootStatus, ...]:
         """See `Engine.root_status`."""
         return tuple(self._look(root)[1] for root in self._roots.all())

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from memtui.engine import paths
 from memtui.engine.ledger import Ledger, Record
-from memtui.engine.model import Actor, Address, Change, Root, is_person
+from memtui.engine.model import Actor, Address, Change, Root, SeenMark, Vanished, is_person
 from memtui.engine.roots import Roots
 from memtui.errors import MemtuiError
 
@@ -36,6 +36,48 @@ class Marks:
                     chosen.append((root, uid, record))
         self._ledger.mark_seen([(uid, record.path, record.sha256) for _, uid, record in chosen])
         return [Address(root.id, record.path) for root, _, record in chosen]
+
+    def mark_changes_seen(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
+        """Mark what these changes ended in as seen, whatever happened since; returns the marks before."""
+        before: list[SeenMark] = []
+        marks: list[tuple[int, str, str | None, str | None]] = []
+        for change in changes:
+            root = self._roots.find(change.address.root)
+            uid = self._roots.uid(root)
+            record = self._ledger.record(uid, change.address.path)
+            if record is not None and (record.seen_sha256 != change.after or record.seen_path is not None):
+                before.append(SeenMark(change.address, record.seen_sha256, _old_address(root, record)))
+                marks.append((uid, record.path, change.after, None))
+        self._ledger.put_seen(marks)
+        return tuple(before)
+
+    def restore_seen(self, marks: Iterable[SeenMark]) -> None:
+        """Put marks back as they were."""
+        self._ledger.put_seen(
+            [
+                (
+                    self._roots.uid(self._roots.find(mark.address.root)),
+                    mark.address.path,
+                    mark.sha256,
+                    None if mark.old_address is None else mark.old_address.path,
+                )
+                for mark in marks
+            ]
+        )
+
+    def vanished(self) -> tuple[Vanished, ...]:
+        """Roots whose folder is gone although memories were in it."""
+        found = []
+        for root in self._roots.all():
+            try:
+                opened = self._roots.open(root)
+            except MemtuiError:
+                continue  # a folder that cannot be opened shows its reason in the list of roots
+            if opened.handle is None and not opened.fresh:
+                held = [record for record in self._ledger.records(opened.uid).values() if record.sha256 is not None]
+                if held:
+                    found.append(Vanished(root, len(held), max(record.at for record in held)))
+        return tuple(found)
 
     def seen_version(self, address: Address) -> str | None:
         """The version the user last looked at."""
@@ -69,4 +111,12 @@ def is_unseen(record: Record) -> bool:
 
 def _change(root: Root, record: Record) -> Change:
     kind = "deleted" if record.sha256 is None else "modified" if record.seen_sha256 else "created"
-    return Change(Address(root.id, record.path), kind, record.actor, record.seen_sha256, record.sha256, record.at)
+    old = _old_address(root, record)
+    if old is not None and record.sha256 == record.seen_sha256:
+        kind = "renamed"
+    address = Address(root.id, record.path)
+    return Change(address, kind, record.actor, record.seen_sha256, record.sha256, record.at, old)
+
+
+def _old_address(root: Root, record: Record) -> Address | None:
+    return None if record.seen_path is None else Address(root.id, record.seen_path)

@@ -267,7 +267,27 @@ class Change(NamedTuple):
     after: str | None
     at: int
     old_address: Address | None = None
-    """Where it was, for `renamed`."""
+    """Where it was, for `renamed`; where the user last saw it, when it was renamed and is changed besides."""
+
+
+class SeenMark(NamedTuple):
+    """What the user had last looked at of one memory, before a mark: enough to take the mark back."""
+
+    address: Address
+    sha256: str | None
+    """The version; None for none."""
+    old_address: Address | None = None
+    """The name it had then, when others have renamed it since."""
+
+
+class Vanished(NamedTuple):
+    """A root whose folder is not there, although there were memories in it."""
+
+    root: Root
+    memories: int
+    """How many the ledger knows; their texts are in history."""
+    at: int
+    """The newest change known in it."""
 
 
 class Notice(NamedTuple):

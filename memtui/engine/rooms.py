@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from memtui.engine.rowcache import Remembered
     from memtui.engine.rules import Rules
     from memtui.engine.shelf import Shelf
+    from memtui.engine.takeback import TakeBack
     from memtui.engine.undoing import Undoer
+    from memtui.engine.trees import Trees
 
 
 class Rooms:
@@ -117,6 +119,13 @@ class Rooms:
         from memtui.engine.commit import Site
 
         return Site(handle, uid, self.ledger, self.grace)
+
+    @cached_property
+    def takeback(self) -> TakeBack:
+        """Taking back what others did."""
+        from memtui.engine.takeback import TakeBack
+
+        return TakeBack(self.roots, self.ledger, self.changer, self._changed, self.rules)
 
     @cached_property
     def books(self) -> Library:

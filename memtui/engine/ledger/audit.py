@@ -148,8 +148,8 @@ class AuditTable(VersionTable):
             db.execute("UPDATE audit SET state = 'done', temp = NULL WHERE seq = ?", (seq,))
             db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
             db.execute(
-                "UPDATE memories SET sha = ?1, actor = ?2, at = ?3, seen_sha = CASE WHEN ?4 THEN ?1 ELSE seen_sha END"
-                " WHERE root = ?5 AND path = ?6",
+                "UPDATE memories SET sha = ?1, actor = ?2, at = ?3, seen_sha = iif(?4, ?1, seen_sha),"
+                " seen_path = iif(?4, NULL, seen_path) WHERE root = ?5 AND path = ?6",
                 (key, actor, self.clock(), int(seen), uid, os.fsencode(path)),
             )
         self.unended.get(uid, set()).discard(seq)

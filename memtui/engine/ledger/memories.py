@@ -16,7 +16,9 @@ from memtui.values import NamedTuple
 HALF_LIFE_MS = 7 * 24 * 3_600_000
 """A use counts half after this long."""
 
-_COLUMNS = "path, sha, actor, at, seen_sha, versions, pinned, uses, heat, heat_at, last_used_at, last_written_at"
+_COLUMNS = (
+    "path, sha, actor, at, seen_sha, versions, pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_path"
+)
 
 
 class Record(NamedTuple):
@@ -37,11 +39,13 @@ class Record(NamedTuple):
     heat_at: int
     last_used_at: int | None
     last_written_at: int | None
+    seen_path: str | None = None
+    """The name under which the user last saw it, when others have renamed it since."""
 
     @property
     def seen(self) -> bool:
-        """Whether the user has looked at the current version (or saw it go)."""
-        return self.sha256 == self.seen_sha256
+        """Whether the user has looked at the current version under its current name (or saw it go)."""
+        return self.sha256 == self.seen_sha256 and self.seen_path is None
 
     def heat_now(self, now: int) -> float:
         """Uses, each halved for every half-life since it.
@@ -144,7 +148,7 @@ class MemoryTable(Database):
     def forget_root(self, uid: int) -> None:
         """Forget pins, uses and seen marks of a root that is gone for good; retention takes its versions."""
         with self.transaction() as db:
-            db.execute("UPDATE memories SET pinned = 0, uses = 0, heat = 0, seen_sha = sha WHERE root = ?", (uid,))
+            db.execute("UPDATE memories SET pinned = 0, uses = 0, heat = 0, seen_sha = sha, seen_path = NULL WHERE root = ?", (uid,))
 
     # --- memories
 
@@ -154,9 +158,10 @@ class MemoryTable(Database):
 
         Args:
             uid: the root.
-            not_seen: only those whose current version is not the one the user last looked at.
+            not_seen: only those whose current version or name is not the one the user last looked at.
         """
-        sql = f"SELECT {_COLUMNS} FROM memories WHERE root = ?{' AND sha IS NOT seen_sha' if not_seen else ''}"
+        only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
+        sql = f"SELECT {_COLUMNS} FROM memories WHERE root = ?{only}"
         return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
 
     @checked
@@ -194,11 +199,23 @@ class MemoryTable(Database):
         Args:
             marks: (root id, path, sha-256 of what was shown; None for a deletion).
         """
+        self.put_seen([(uid, path, sha, None) for uid, path, sha in marks])
+
+    def put_seen(self, marks: Sequence[tuple[int, str, str | None, str | None]]) -> None:
+        """Remember what the user looked at last, and under which name.
+
+        Args:
+            marks: (root id, path, sha-256 of what was shown or None for nothing, name it had then or None for this one).
+        """
         with self.transaction(durable=False) as db:
-            for uid, path, sha in marks:
+            for uid, path, sha, name in marks:
                 db.execute(
-                    "UPDATE memories SET seen_sha = ? WHERE id = ?",
-                    (bytes.fromhex(sha) if sha else None, self.memory_id(uid, path)),
+                    "UPDATE memories SET seen_sha = ?, seen_path = ? WHERE id = ?",
+                    (
+                        bytes.fromhex(sha) if sha else None,
+                        None if name is None else os.fsencode(name),
+                        self.memory_id(uid, path),
+                    ),
                 )
 
     def record_use(self, uid: int, path: str, *, wrote: bool) -> None:
@@ -218,11 +235,13 @@ class MemoryTable(Database):
         old, new = self.memory_id(uid, path), self.memory_id(new_uid, new_path)
         with self.transaction() as db:
             db.execute(
-                "UPDATE memories SET (pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha) ="
-                " (SELECT pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha"
-                " FROM memories WHERE id = ?)"
-                " WHERE id = ?",
-                (old, new),
+                "UPDATE memories SET (pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha, seen_path) ="
+                " (SELECT pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha,"
+                # Renamed to and fro is where it was; what was never looked at has no name to remember.
+                " iif(seen_sha IS NULL OR root != ?3, NULL, nullif(coalesce(seen_path, path), ?4))"
+                " FROM memories WHERE id = ?1)"
+                " WHERE id = ?2",
+                (old, new, new_uid, os.fsencode(new_path)),
             )
             db.execute("UPDATE versions SET memory = ? WHERE memory = ?", (new, old))
             # A draft of a new memory of that name stays, and so does this one, under the old name.
@@ -235,13 +254,13 @@ class MemoryTable(Database):
             )
             db.execute(
                 "UPDATE memories SET pinned = 0, uses = 0, heat = 0, last_used_at = NULL, last_written_at = NULL,"
-                " sha = NULL, seen_sha = NULL WHERE id = ?",
+                " sha = NULL, seen_sha = NULL, seen_path = NULL WHERE id = ?",
                 (old,),
             )
 
 
 def _record(row: Row) -> Record:
-    path, sha, actor, at, seen, versions, pinned, uses, heat, heat_at, used, written = row
+    path, sha, actor, at, seen, versions, pinned, uses, heat, heat_at, used, written, name = row
     # A workbench holds thousands of these, and the same paths and digests in its rows: one text for each of them.
     current = sys.intern(sha.hex()) if sha else None
     return Record(
@@ -257,4 +276,5 @@ def _record(row: Row) -> Record:
         heat_at,
         used,
         written,
+        None if name is None else os.fsdecode(name),
     )

@@ -106,6 +106,8 @@ MIGRATIONS: tuple[str, ...] = (
         at INTEGER NOT NULL
     );
     """,
+    # The name under which the user last saw a memory that others have renamed since.
+    "ALTER TABLE memories ADD COLUMN seen_path BLOB",
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

@@ -1,0 +1,148 @@
+"""Seen marks: what is news after renames to and fro, marks of what was shown, and taking marks back."""
+
+from __future__ import annotations
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, SeenMark
+from tests.engine.settling import settle
+from tests.faults.world import FIRST, ME, World, at, sha
+
+OLD, NEW, NEWER = b"old\n", b"new\n", b"newer\n"
+A, B, C = at("a.md"), at("b.md"), at("c.md")
+
+
+def begin(world: World, engine: Engine) -> None:
+    (world.folder() / "a.md").write_bytes(OLD)
+    settle(engine)
+    engine.mark_seen(None)
+    assert engine.changes() == ()
+
+
+def rename(world: World, engine: Engine, old: str, new: str) -> None:
+    (world.folder() / old).rename(world.folder() / new)
+    settle(engine, deleted=True)
+
+
+def test_a_rename_by_others_is_news_with_the_old_name(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    rename(world, engine, "a.md", "b.md")
+    (change,) = engine.changes()
+    assert (change.address, change.kind, change.old_address) == (B, "renamed", A)
+    assert change.before == change.after == sha(OLD)
+    assert engine.memory(B).unseen
+    assert engine.mark_seen([B]) == 1
+    assert engine.changes() == ()
+    assert not engine.memory(B).unseen
+
+
+def test_the_name_last_seen_is_told_however_often_it_was_renamed(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    rename(world, engine, "a.md", "b.md")
+    rename(world, engine, "b.md", "c.md")
+    (change,) = engine.changes()
+    assert (change.address, change.old_address) == (C, A)
+    rename(world, engine, "c.md", "a.md")
+    assert engine.changes() == ()
+    assert not engine.memory(A).unseen
+
+
+def test_a_rename_by_the_user_is_no_news_and_ends_one_by_others(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    engine.rename(A, B, actor=ME)
+    assert engine.changes() == ()
+    rename(world, engine, "b.md", "c.md")
+    engine.rename(C, A, actor=ME)
+    assert engine.changes() == ()
+
+
+def test_a_rename_by_an_agent_through_memtui_is_news(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    engine.rename(A, B, actor=Actor("mcp:x"))
+    (change,) = engine.changes()
+    assert (change.address, change.kind, change.actor, change.old_address) == (B, "renamed", "mcp:x", A)
+
+
+def test_saving_a_renamed_memory_is_having_seen_it(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    rename(world, engine, "a.md", "b.md")
+    engine.save(B, NEW, expected_sha256=sha(OLD), actor=ME)
+    assert engine.changes() == ()
+
+
+def test_what_was_never_looked_at_and_is_renamed_is_new(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    (world.folder() / "b.md").write_bytes(NEW)
+    settle(engine)
+    rename(world, engine, "b.md", "c.md")
+    (change,) = engine.changes()
+    assert (change.address, change.kind, change.old_address) == (C, "created", None)
+
+
+def test_a_checkout_to_and_fro_leaves_no_news(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    (world.folder() / "a.md").write_bytes(NEW)
+    (world.folder() / "b.md").write_bytes(NEW)
+    settle(engine)
+    assert len(engine.changes()) == 2
+    (world.folder() / "a.md").write_bytes(OLD)
+    (world.folder() / "b.md").unlink()
+    settle(engine, deleted=True)
+    assert engine.changes() == ()
+
+
+def test_only_what_was_shown_is_marked_as_seen(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    (world.folder() / "a.md").write_bytes(NEW)
+    settle(engine)
+    (shown,) = engine.changes()
+    (world.folder() / "a.md").write_bytes(NEWER)
+    settle(engine)
+    engine.mark_changes_seen([shown])
+    (left,) = engine.changes()
+    assert (left.before, left.after) == (sha(NEW), sha(NEWER))
+
+
+def test_marks_are_taken_back_as_they_were(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    (world.folder() / "n.md").write_bytes(NEW)
+    settle(engine)
+    rename(world, engine, "a.md", "b.md")
+    before = engine.changes()
+    marks = engine.mark_changes_seen(before)
+    assert set(marks) == {SeenMark(B, sha(OLD), A), SeenMark(at("n.md"), None)}
+    assert engine.changes() == ()
+    assert engine.mark_changes_seen(before) == ()
+    engine.restore_seen(marks)
+    assert engine.changes() == before
+
+
+def test_a_deletion_is_marked_and_the_mark_taken_back(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    (world.folder() / "a.md").unlink()
+    settle(engine, deleted=True)
+    (change,) = engine.changes()
+    assert (change.kind, change.after) == ("deleted", None)
+    marks = engine.mark_changes_seen([change])
+    assert engine.changes() == ()
+    engine.restore_seen(marks)
+    assert engine.changes() == (change,)
+
+
+def test_a_vanished_root_is_told_and_its_memories_are_not_deleted(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    assert engine.vanished() == ()
+    world.folder().rename(world.base / "away")
+    settle(engine, deleted=True)
+    (gone,) = engine.vanished()
+    assert (gone.root.id, gone.memories) == (FIRST, 1)
+    assert engine.changes() == ()
+    (world.base / "away").rename(world.folder())
+    settle(engine)
+    assert engine.vanished() == ()
+
+
+def test_when_files_were_written_is_known_without_reading_them(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    file = world.folder() / "a.md"
+    found = engine.written_at([A, B])
+    assert found == {A: file.stat().st_ctime_ns // 1_000_000}

@@ -1,0 +1,115 @@
+"""Taking whole changes of others back: each kind, one undo step for all, never over a text nobody was shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memtui.engine import Engine
+from memtui.engine.model import Change, Conflict
+from memtui.errors import MemtuiError
+from tests.engine.settling import settle
+from tests.faults.world import ME, SECOND, World, at
+
+FILES = {"a.md": b"old\r\nlines", "sub/b.md": b"\xef\xbb\xbfb\n", "c.md": b"\xff\xfe", "d.md": b"d\n"}
+
+
+def begin(world: World, engine: Engine) -> None:
+    """Write the files, and look at them."""
+    for name, data in FILES.items():
+        write(world, name, data)
+    settle(engine)
+    engine.mark_seen(None)
+
+
+def write(world: World, name: str, data: bytes) -> Path:
+    file = world.folder() / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+    return file
+
+
+def spoil(world: World) -> None:
+    """One change of each kind."""
+    write(world, "a.md", b"new\n")
+    (world.folder() / "sub" / "b.md").rename(world.folder() / "moved.md")
+    (world.folder() / "c.md").unlink()
+    write(world, "n.md", b"n\n")
+
+
+def kinds(changes: tuple[Change, ...]) -> dict[str, str]:
+    return {change.address.path: change.kind for change in changes}
+
+
+def test_each_kind_is_taken_back_and_all_are_one_undo_step(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    before = world.disk()
+    spoil(world)
+    settle(engine, deleted=True)
+    after = world.disk()
+    changes = engine.changes()
+    assert kinds(changes) == {"a.md": "modified", "moved.md": "renamed", "c.md": "deleted", "n.md": "created"}
+    done = engine.take_back(changes, actor=ME)
+    assert [outcome.ok for outcome in done.outcomes] == [True] * 4
+    assert world.disk() == before
+    assert engine.changes() == ()
+    assert done.label == "take back what others did to 4 memories"
+    undone = engine.undo(actor=ME)
+    assert undone.label == done.label
+    assert world.disk() == after
+    engine.redo(actor=ME)
+    assert world.disk() == before
+
+
+def test_a_memory_renamed_and_changed_gets_name_and_text_back(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    (world.folder() / "a.md").rename(world.folder() / "z.md")
+    settle(engine, deleted=True)
+    write(world, "z.md", b"other\n")
+    settle(engine)
+    (change,) = engine.changes()
+    assert (change.kind, change.old_address) == ("modified", at("a.md"))
+    engine.take_back([change], actor=ME)
+    assert (world.folder() / "a.md").read_bytes() == FILES["a.md"]
+    assert not (world.folder() / "z.md").exists()
+    engine.undo(actor=ME)
+    assert (world.folder() / "z.md").read_bytes() == b"other\n"
+
+
+def test_what_changed_since_it_was_shown_stays(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    spoil(world)
+    settle(engine, deleted=True)
+    changes = engine.changes()
+    write(world, "a.md", b"newer\n")
+    write(world, "moved.md", b"newer too\n")
+    write(world, "c.md", b"here again\n")
+    write(world, "n.md", b"and this\n")
+    now = world.disk()
+    done = engine.take_back(changes, actor=ME)
+    assert not any(outcome.ok for outcome in done.outcomes)
+    assert all(isinstance(one.result, Conflict) or isinstance(one.error, MemtuiError) for one in done.outcomes)
+    assert world.disk() == now
+
+
+def test_a_failure_of_one_does_not_stop_the_others(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    write(world, "a.md", b"new\n")
+    write(world, "d.md", b"new\n")
+    settle(engine)
+    changes = engine.changes()
+    write(world, "a.md", b"newest\n")
+    done = engine.take_back(changes, actor=ME)
+    assert {str(one.address): one.ok for one in done.outcomes} == {str(at("a.md")): False, str(at("d.md")): True}
+    assert (world.folder() / "d.md").read_bytes() == FILES["d.md"]
+
+
+def test_a_root_that_is_gone_is_said_and_nothing_is_made(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    write(world, "a.md", b"new\n")
+    settle(engine)
+    changes = engine.changes()
+    world.folder().rename(world.base / "away")
+    (outcome,) = engine.take_back(changes, actor=ME).outcomes
+    assert not outcome.ok
+    assert not world.folder().exists()
+    assert world.folder(SECOND).exists()
