@@ -1,0 +1,49 @@
+"""What an agent is given without asking, printed: for a look, for a script, for an agent's session-start hook."""
+
+from memtui.cli.call import BATCH, Call
+from memtui.context import PARTS, Context, build
+from memtui.engine import Engine
+from memtui.errors import UsageError
+from memtui.wire import contexts, outcomes
+from memtui.wire.doors import open_door
+
+
+def context(call: Call) -> int:
+    """Print the index and the hot set."""
+    part, form = call.args.text("part") or "all", call.args.text("format") or "text"
+    if form == "hook" and (call.out.json or part != "all"):
+        raise UsageError("--format hook goes with neither --json nor --part.", hint="Leave one of them out.")
+    session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=BATCH)
+    engine = session.engine
+    try:
+        if form == "hook":
+            _hook(call, engine)
+        else:
+            _print(call, build(engine, parts=PARTS if part == "all" else (part,)), json=form == "json")
+    finally:
+        engine.close()
+    for notice in engine.notices():
+        call.out.say(f"memtui: {notice}")
+    return outcomes.DONE
+
+
+def _print(call: Call, found: Context, *, json: bool) -> None:
+    if json or call.out.json:
+        call.out.document(contexts.document(found))
+    else:
+        call.out.raw(found.text.encode())
+
+
+def _hook(call: Call, engine: Engine) -> None:
+    """Answer a hook with as much as its agent takes."""
+    import json
+
+    from memtui.context.fitting import HOOK, fitted
+
+    def answer(found: Context) -> str:
+        return json.dumps(contexts.hook(found), ensure_ascii=False) + "\n"
+
+    def characters(found: Context) -> int:
+        return len(answer(found).encode("utf-16-le")) // 2
+
+    call.out.raw(answer(fitted(engine, characters, HOOK)).encode())
