@@ -12,9 +12,9 @@ MAX_BYTES = 102_400
 MAX_FILES = 1_000
 
 ESCAPES = "Path escapes the memory root (symlinks are not allowed to point outside)"
-_NAMES = ("E_NAME", "E_NAME_TOO_LONG", "E_PATH_TOO_LONG", "E_PATH_TOO_DEEP", "E_RESERVED")
+NAMES = ("E_NAME", "E_NAME_TOO_LONG", "E_PATH_TOO_LONG", "E_PATH_TOO_DEEP", "E_RESERVED")
 """Refusals whose message is about the name alone."""
-_FAILED = "Memory operation failed: "
+FAILED = "Memory operation failed: "
 
 
 def read_only(scope: str) -> str:
@@ -55,6 +55,11 @@ def over_cap(place: Place) -> str:
     )
 
 
+def too_big_to_keep(place: Place) -> str:
+    """A file that cannot be deleted, because its text could not be kept."""
+    return f"{shown(place.given)} is too large to be kept in history, so it is not deleted here; ask the user to"
+
+
 def taken(place: Place, *, directory: bool) -> str:
     """A name that `create` may not use."""
     kind = "directory" if directory else "file"
@@ -91,17 +96,17 @@ def failed(error: MemtuiError, place: Place) -> str:
         case "E_HARDLINK":
             return f"{path} has a second name elsewhere and cannot be changed here; create a new file instead"
         case "E_TEXT":
-            return f"{_FAILED}the text or the name holds a character that has no UTF-8 form; remove it"
+            return f"{FAILED}the text or the name holds a character that has no UTF-8 form; remove it"
         case "E_LOCKED":
-            return f"{_FAILED}another program is writing to this scope; try again in a moment"
-        case code if code in _NAMES:
+            return f"{FAILED}another program is writing to this scope; try again in a moment"
+        case code if code in NAMES:
             return f"Invalid memory path '{path}': {_reason(error)}"
-    return f"{_FAILED}{CODES[error.code]}. Nothing was lost; try again, or tell the user"
+    return f"{FAILED}{CODES[error.code]}. Nothing was lost; try again, or tell the user"
 
 
 def unsteady(place: Place) -> str:
     """Another program was always faster."""
-    return f"{_FAILED}another program keeps changing {shown(place.given)}; view it, then try again"
+    return f"{FAILED}another program keeps changing {shown(place.given)}; view it, then try again"
 
 
 def _reason(error: MemtuiError) -> str:

@@ -54,6 +54,15 @@ def check_text(data: bytes) -> None:
         raise NotText("it holds a NUL")
 
 
+def is_text(data: bytes) -> bool:
+    """Whether bytes are a text that may be edited."""
+    try:
+        check_text(data)
+    except NotText:
+        return False
+    return True
+
+
 def find(data: bytes, text: bytes) -> Matches:
     """Find every occurrence of a text that is not empty; those that overlap count one by one."""
     count, lines, at = 0, dict[int, None](), data.find(text)

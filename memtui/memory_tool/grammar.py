@@ -67,26 +67,23 @@ def parse(given: str) -> Place:
 
 
 def _problem(part: str) -> tuple[str, bool]:
-    """Why a component is refused, and whether it is even where something has that name."""
-    if part in ("", "."):
-        return "empty or '.' path segments are not allowed", True
-    if ".." in part:
-        return "path traversal ('..') is not allowed", part.strip(". ") == ""
-    if "~" in part:
-        return "'~' is not allowed in memory paths", False
-    if "\\" in part:
-        return "backslashes are not allowed (use '/')", True
-    if any(code in part.lower() for code in _ENCODED):
-        return "URL-encoded traversal sequences are not allowed", False
-    if any(c < " " or c == "\x7f" for c in part):
-        return "control characters are not allowed", True
-    if any(c in part for c in '<>"'):
-        return "'<', '>' and '\"' are not allowed in memory paths", False
-    if part[0] == ".":
-        return "names that begin with '.' are hidden, and hidden files are not memories", True
-    if any("\ud800" <= c <= "\udfff" for c in part):
-        return "it holds a character that has no UTF-8 form", True
-    return "", False
+    """The first reason why a component is refused, and whether it is even where something has that name."""
+    found = [(reason, hard) for wrong, reason, hard in _rules(part) if wrong]
+    return (found[0][0], any(hard for _, hard in found)) if found else ("", False)
+
+
+def _rules(part: str) -> tuple[tuple[bool, str, bool], ...]:
+    return (
+        (part in ("", "."), "empty or '.' path segments are not allowed", True),
+        (".." in part, "path traversal ('..') is not allowed", part.strip(". ") == ""),
+        ("~" in part, "'~' is not allowed in memory paths", False),
+        ("\\" in part, "backslashes are not allowed (use '/')", True),
+        (any(c in part.lower() for c in _ENCODED), "URL-encoded traversal sequences are not allowed", False),
+        (any(c < " " or c == "\x7f" for c in part), "control characters are not allowed", True),
+        (any(c in part for c in '<>"'), "'<', '>' and '\"' are not allowed in memory paths", False),
+        (part[:1] == ".", "names that begin with '.' are hidden, and hidden files are not memories", True),
+        (any("\ud800" <= c <= "\udfff" for c in part), "it holds a character that has no UTF-8 form", True),
+    )
 
 
 def reachable(part: str) -> bool:

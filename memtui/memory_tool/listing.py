@@ -5,9 +5,11 @@ It exists so that the numbers and names a model reads are exactly those the othe
 
 from memtui.engine.shelf import FolderItem, FolderItems
 from memtui.memory_tool import grammar
+from memtui.memory_tool.edits import is_text
 from memtui.memory_tool.result import Refusal
 
 DEPTH = 2
+NOT_TEXT = "(This is not UTF-8 text: what could not be read is shown as �, and it cannot be edited here.)"
 NAMES = 1_000
 """How many names of one directory are shown."""
 
@@ -29,7 +31,10 @@ def numbered(data: bytes, offset: int, limit: int | None) -> str:
     if not data:
         return ""
     end = len(lines) if limit is None else min(len(lines), offset - 1 + limit)
-    return "\n".join(f"{number}\t{lines[number - 1]}" for number in range(offset, end + 1))
+    shown = [f"{number}\t{lines[number - 1]}" for number in range(offset, end + 1)]
+    if not is_text(data):
+        shown.append(NOT_TEXT)
+    return "\n".join(shown)
 
 
 def names(found: FolderItems, *, indent: int = 0) -> list[str]:

@@ -1,0 +1,365 @@
+"""memtui's own memory tool: the six commands over `/memories/{global,project,workspace}/…`, for one actor.
+
+Everything is checked in a fixed order, arguments before paths before the disk, and every failure is a normal result
+with a sentence that says what to do. The guarantees are the engine's; here is only what a model reads and writes.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Root, Unchanged
+from memtui.errors import ConflictError, MemtuiError, NotFoundError
+from memtui.memory_tool import answers, edits, fields, grammar, listing
+from memtui.memory_tool.answers import MAX_BYTES
+from memtui.memory_tool.fields import Request
+from memtui.memory_tool.grammar import Place
+from memtui.memory_tool.result import Refusal, Result, sendable, shown
+
+_TRIES = 8
+_PAUSE = 0.02
+"""Seconds to wait after the first conflict with another program; doubled each time, up to two seconds in all."""
+_UNAVAILABLE = {
+    "global": "this session has no global memory folder",
+    "project": "no project is associated with this session",
+    "workspace": "no workspace is associated with this session",
+}
+
+
+class ScopedTool:
+    """Answers calls; safe to share between threads."""
+
+    def __init__(self, engine: Engine, actor: Actor) -> None:
+        """Take the engine, opened with the access this actor has, and who calls."""
+        self._engine = engine
+        self._actor = actor
+
+    def call(self, given: Mapping[str, object]) -> Result:
+        """Do what one call asks for.
+
+        Args:
+            given: its fields; see `fields.schema`.
+
+        Returns:
+            Always; a fault of the call is a result that is not ok.
+        """
+        try:
+            request = fields.read(given)
+            return Result(ok=True, text=sendable(self._run(request)))
+        except Refusal as refusal:
+            return Result(ok=False, text=sendable(refusal.text))
+
+    def _run(self, request: Request) -> str:
+        match request.command:
+            case "view":
+                return self._view(grammar.parse(request.path), request)
+            case "create":
+                return self._create(self._target(request.path), request.file_text)
+            case "str_replace":
+                return self._str_replace(self._target(request.path), request.old_str, request.new_str)
+            case "insert":
+                return self._insert(self._target(request.path), request.insert_line, request.insert_text)
+            case "delete":
+                return self._delete(self._target(request.path))
+        return self._rename(request.old_path, request.new_path)
+
+    # --- paths
+
+    def _target(self, given: str) -> Place:
+        """Where a change is wanted: rights first, then the path, which must be below a scope."""
+        place = self._permitted(given)
+        if not place.parts:
+            raise Refusal(
+                f"'{shown(given)}' is a directory; this command requires a file path under /memories/<scope>/"
+            )
+        return place
+
+    def _permitted(self, given: str) -> Place:
+        place = grammar.parse(given)
+        if place.scope is not None:
+            root = self._find(place.scope) or Root("", "", scope=place.scope)
+            level = self._engine.access.level(root)
+            if (level != "off" and not self._engine.access.allows(root)) or root.read_only:
+                raise Refusal(answers.read_only(place.scope))
+        return place
+
+    def _find(self, scope: str) -> Root | None:
+        with suppress(NotFoundError):  # a scope that is not there has its own sentence, when it is needed
+            return self._engine.find_root(f"memtui:{scope}")
+        return None
+
+    def _root(self, place: Place) -> Root:
+        """The root of a place."""
+        scope = place.scope or "global"
+        root = self._find(scope)
+        if root is None:
+            raise Refusal(f"{scope.capitalize()} memory is unavailable: {self._why_not(scope)}")
+        return root
+
+    def _why_not(self, scope: str) -> str:
+        off = self._engine.access.level(Root("", "", scope=scope)) == "off"
+        return "it is switched off for this agent" if off else _UNAVAILABLE[scope]
+
+    def _virtual(self, address: Address) -> str:
+        return self._engine.virtual_path(address) or grammar.ROOT
+
+    def _address(self, place: Place) -> Address:
+        return Address(self._root(place).id, place.path)
+
+    def _is_folder(self, address: Address) -> bool:
+        try:
+            self._engine.folder(address.root, address.path, limit=1)
+        except MemtuiError:
+            return False
+        return True
+
+    # --- commands
+
+    def _view(self, place: Place, request: Request) -> str:
+        if place.scope is None:
+            return self._everything()
+        if not place.parts:
+            return self._directory(place)
+        address = self._address(place)
+        try:
+            data = self._engine.read_bytes(address)
+        except MemtuiError as error:
+            if error.code == "E_NOT_REGULAR" and self._is_folder(address):
+                return self._directory(place)
+            raise self._refusal(error, place) from None
+        if len(data) > MAX_BYTES:
+            raise Refusal(answers.over_cap(place))
+        text = listing.numbered(data, request.offset, request.limit)
+        self._used(address, wrote=False)
+        return text
+
+    def _everything(self) -> str:
+        lines = [f"Directory: {grammar.ROOT}"]
+        for scope in grammar.SCOPES:
+            lines.append(f"- {scope}/")
+            if self._find(scope) is None:
+                lines.append(f"  (unavailable: {self._why_not(scope)})")
+            else:
+                lines += self._names(Place("", scope), depth=1, indent=1)
+        return "\n".join(lines)
+
+    def _directory(self, place: Place) -> str:
+        lines = self._names(place, depth=listing.DEPTH, indent=0)
+        return "\n".join([f"Directory: {place.canonical}", *lines])
+
+    def _names(self, place: Place, *, depth: int, indent: int) -> list[str]:
+        try:
+            found = self._engine.folder(self._root(place).id, place.path, depth=depth)
+        except MemtuiError as error:
+            if error.code == "E_ROOT_MISSING" and not place.parts:
+                return []  # nothing was written there yet
+            raise self._refusal(error, place) from None
+        return listing.names(found, indent=indent)
+
+    def _create(self, place: Place, text: str) -> str:
+        if place.doubt:
+            raise Refusal(place.doubt)
+        data = _encoded(text)
+        _check_size(data)
+        address = self._address(place)
+        try:
+            done = self._engine.create(address, data, actor=self._actor)
+        except MemtuiError as error:
+            if error.code == "E_EXISTS":
+                raise Refusal(answers.taken(place, directory=self._is_folder(address))) from None
+            raise self._refusal(error, place, making=True) from None
+        if isinstance(done, Unchanged):
+            raise Refusal(answers.taken(place, directory=False))
+        self._used(address, wrote=True)
+        return f"Created {place.canonical}"
+
+    def _str_replace(self, place: Place, old: str, new: str) -> str:
+        if not old:
+            raise Refusal("old_str must not be empty")
+        wanted, put = _encoded(old), _encoded(new)
+
+        def change(data: bytes) -> bytes:
+            try:
+                return edits.str_replace(data, wanted.decode(), put.decode())
+            except edits.NotUnique as error:
+                raise Refusal(_not_unique(error.matches, place)) from None
+
+        self._edit(place, change)
+        return f"Edited {place.canonical}"
+
+    def _insert(self, place: Place, line: int, text: str) -> str:
+        added = _encoded(text).decode()
+        inserted = 0
+
+        def change(data: bytes) -> bytes:
+            nonlocal inserted
+            try:
+                after, inserted = edits.insert(data, line, added)
+            except edits.NoSuchLine as error:
+                raise Refusal(
+                    f"insert_line must be between 0 and {error.last} (0 inserts at the top; N inserts after line N)"
+                ) from None
+            return after
+
+        self._edit(place, change)
+        return f"Inserted {inserted} line(s) into {place.canonical} after line {line}"
+
+    def _edit(self, place: Place, change: Callable[[bytes], bytes]) -> None:
+        """Change a memory under the engine's lock; again when another program was in between."""
+
+        def checked(data: bytes) -> bytes:
+            if len(data) > MAX_BYTES:
+                raise Refusal(answers.over_cap(place))
+            try:
+                after = change(data)
+            except edits.NotText:
+                raise Refusal(answers.not_text(place)) from None
+            _check_size(after)
+            return after
+
+        address = self._address(place)
+        for attempt in range(_TRIES):
+            try:
+                done = self._engine.edit(address, checked, actor=self._actor)
+            except MemtuiError as error:
+                if error.code == "E_NOT_REGULAR" and self._is_folder(address):
+                    raise Refusal(answers.is_directory(place)) from None
+                if error.code in _GONE:
+                    raise Refusal(place.doubt or answers.no_file(place)) from None
+                raise self._refusal(error, place) from None
+            if not isinstance(done, Conflict):
+                self._used(address, wrote=True)
+                return
+            if done.current_sha256 is None and attempt:
+                raise Refusal(answers.no_file(place))
+            _pause(attempt)
+        raise Refusal(answers.unsteady(place))
+
+    def _delete(self, place: Place) -> str:
+        address = self._address(place)
+        for attempt in range(_TRIES):
+            done = self._attempt(lambda: self._engine.delete([address], actor=self._actor), place)
+            failed = [outcome for outcome in done.outcomes if not outcome.ok]
+            if not failed:
+                return f"Deleted {place.canonical}"
+            error = failed[0].error
+            if error is not None and error.code == "E_TOO_BIG":
+                raise Refusal(answers.too_big_to_keep(place._replace(given=self._virtual(failed[0].address))))
+            if error is not None and len(done.outcomes) == 1:
+                raise self._refusal(error, place)
+            if error is not None:
+                raise Refusal(self._partly(place, done, failed))
+            _pause(attempt)
+        raise Refusal(answers.unsteady(place))
+
+    def _partly(self, place: Place, done: Done, failed: list[Outcome]) -> str:
+        error = failed[0].error
+        stuck = place._replace(given=self._virtual(failed[0].address))
+        why = answers.failed(error, stuck) if error is not None else answers.unsteady(stuck)
+        return f"Deleted {len(done.outcomes) - len(failed)} of {len(done.outcomes)} files in {place.canonical}. {why}"
+
+    def _rename(self, old_path: str, new_path: str) -> str:
+        old, new = self._target(old_path), self._target(new_path)
+        if old.scope != new.scope:
+            raise Refusal(
+                f"Cannot rename across memory scopes ({old.scope} -> {new.scope});"
+                " create the file in the target scope instead"
+            )
+        if new.doubt:
+            raise Refusal(new.doubt)
+        source, target = self._address(old), self._address(new)
+        if source == target:
+            raise Refusal(f"Destination {shown(new.given)} already exists")
+        if new.path.startswith(old.path + "/") and self._is_folder(source):
+            raise Refusal(
+                f"Cannot rename {shown(old.given)} to {shown(new.given)}: a directory cannot be moved inside itself"
+            )
+        for attempt in range(_TRIES):
+            try:
+                done = self._engine.rename(source, target, actor=self._actor)
+            except ConflictError as error:
+                if error.code == "E_EXISTS":
+                    raise Refusal(f"Destination {shown(new.given)} already exists") from None
+                raise self._refusal(error, new) from None
+            except NotFoundError:
+                raise Refusal(old.doubt or self._not_there(source, old, new)) from None
+            except MemtuiError as error:
+                raise self._refusal(error, new if error.code in answers.NAMES else old) from None
+            if all(outcome.ok for outcome in done.outcomes):
+                if done.outcomes[0].address == source:
+                    self._used(target, wrote=True)
+                return f"Renamed {old.canonical} to {new.canonical}"
+            _pause(attempt)
+        raise Refusal(answers.unsteady(old))
+
+    # --- failures
+
+    def _not_there(self, source: Address, old: Place, new: Place) -> str:
+        """Which of the two is missing: the source, or a directory above the target that is a file."""
+        try:
+            self._engine.read_bytes(source)
+        except MemtuiError as error:
+            if error.code != "E_NOT_REGULAR" or not self._holds_memories(source):
+                return answers.missing(old)
+        return _file_above(new)
+
+    def _holds_memories(self, address: Address) -> bool:
+        try:
+            items = self._engine.folder(address.root, address.path).items
+        except MemtuiError:
+            return False
+        return any(item.shown and item.filled for item in items)
+
+    def _attempt(self, act: Callable[[], Done], place: Place) -> Done:
+        try:
+            return act()
+        except MemtuiError as error:
+            raise self._refusal(error, place) from None
+
+    def _refusal(self, error: MemtuiError, place: Place, *, making: bool = False) -> Refusal:
+        if error.code in _GONE:
+            if place.doubt:
+                return Refusal(place.doubt)
+            if making:
+                return Refusal(_file_above(place))
+        return Refusal(answers.failed(error, place))
+
+    def _used(self, address: Address, *, wrote: bool) -> None:
+        """Count a use; a ledger that cannot be written must not make a memory unreadable."""
+        with suppress(MemtuiError):
+            self._engine.record_use(address, actor=self._actor, wrote=wrote)
+
+
+_GONE = ("E_NOT_FOUND", "E_ROOT_MISSING")
+
+
+def _file_above(place: Place) -> str:
+    return f"Cannot create {shown(place.given)}: part of its path is a file, not a directory"
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise Refusal(
+            f"{answers.FAILED}the text holds a character that has no UTF-8 form, at position {error.start}; remove it"
+        ) from None
+
+
+def _check_size(data: bytes) -> None:
+    if len(data) > MAX_BYTES:
+        raise Refusal(answers.too_big(len(data)))
+
+
+def _not_unique(matches: edits.Matches, place: Place) -> str:
+    if not matches.times:
+        return f"No replacement was performed: old_str was not found in {shown(place.given)}"
+    return (
+        f"No replacement was performed: old_str matches {matches.times} locations"
+        f" (lines {', '.join(map(str, matches.lines))}) in {shown(place.given)}. Provide a longer, unique old_str."
+    )
+
+
+def _pause(attempt: int) -> None:
+    time.sleep(min(_PAUSE * 2**attempt, 0.5))
