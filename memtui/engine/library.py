@@ -1,18 +1,21 @@
 """Everything that only reads: rows, status, search; and the watch, which reads to say what others did."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 
-from memtui.engine import fsio, paths, wholefile
+from memtui.engine import fsio, paths
 from memtui.engine.catalog import Catalog
 from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
-from memtui.engine.model import Address, Changes, Health, Hit, Listing, Memory, Problem, Root, RootStatus
+from memtui.engine.model import Address, Changes, Health, Hit, Listing, Memory, Problem, Root, RootStatus, Wanted
+from memtui.engine.paths import RootHandle
 from memtui.engine.roots import OpenRoot, Roots
 from memtui.engine.rowcache import Remembered, Rows, listing
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memtui.engine.finding import Finder, Listed
     from memtui.engine.reconcile import Reconciler
     from memtui.engine.watch import Watch
 
@@ -71,20 +74,23 @@ class Library:
         """See `Engine.root_status`."""
         return tuple(self._look(root)[1] for root in self._roots.all())
 
-    def search(self, query: str, *, scope: str | None, agent: str | None, limit: int) -> tuple[tuple[Hit, ...], bool]:
-        """See `Engine.search`."""
-        from memtui.engine import search
+    @cached_property
+    def finder(self) -> "Finder":
+        """Who searches, and keeps the texts it has read."""
+        from memtui.engine.finding import Finder
 
-        wanted = search.parse(query)
-        hits = []
-        for row in self.list(None).items:
-            if (scope and row.scope != scope) or (agent and row.agent != agent):
-                continue
-            hit = search.find(wanted, row, self._text(row))
-            if hit is not None:
-                hits.append((hit[0], row.address, hit[1]))
-        hits.sort(key=lambda entry: entry[:2])
-        return tuple(hit for _, _, hit in hits[:limit]), len(hits) > limit
+        return Finder(self._listed, self._reading, lambda: self._ledger, self._clock)
+
+    def search(self, wanted: Wanted) -> tuple[tuple[Hit, ...], bool]:
+        """See `Engine.search`."""
+        from memtui.engine.finding import Finder
+        from memtui.engine.texts import Texts
+        from memtui.matching import parse
+
+        parse(wanted.query)
+        once = Finder(self._listed, self._reading, lambda: self._ledger, self._clock, Texts(room=0))
+        found = once.find(wanted)
+        return found.hits, found.total > len(found.hits)
 
     def reconcile(self, root_ids: Iterable[str] | None) -> Changes:
         """See `Engine.reconcile`."""
@@ -113,18 +119,22 @@ class Library:
             self._events.subscribe(self._reconciler.published)
         return self._reconciler
 
-    def _text(self, row: Memory) -> str:
-        """The text of a memory for searching; empty when it cannot be read as text."""
-        if row.sha256 is None or row.missing:
-            return ""
-        try:
-            found = wholefile.read(
-                self._roots.reading(self._roots.find(row.address.root)), paths.split(row.address.path), row.address
-            )
-        except MemtuiError:
-            return ""  # it went, or changed into something else, since it was listed: no text to find anything in
-        fsio.close(found.handle)
-        return found.data.decode("utf-8", "replace")
+    def _reading(self, root_id: str) -> RootHandle:
+        return self._roots.reading(self._roots.find(root_id))
+
+    def _listed(self, fresh: bool) -> "Iterator[Listed]":
+        """The rows of every root that can be opened; those of the last list unless they are to be fresh."""
+        from memtui.engine.finding import Listed
+
+        for root in self._roots.all():
+            try:
+                opened = self._roots.open(root)
+                rows = None if fresh else self._catalog.cached(root)
+                if rows is None and opened.handle is not None:
+                    rows = self._catalog.rows(opened.handle, opened.uid)
+            except MemtuiError:
+                continue  # `status` tells what is wrong with it
+            yield Listed(root, opened.uid, rows.items if rows is not None else ())
 
     def _look(self, root: Root) -> tuple[Rows, RootStatus]:
         problems = list(self._roots.problems.get(root.id, ()))

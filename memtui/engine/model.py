@@ -70,6 +70,8 @@ class Policy(NamedTuple):
     """The largest memory memtui reads here."""
     any_name: bool = False
     """Whether a memory may get any name the system takes, also one that another platform, git or a shell would not."""
+    keep_folders: bool = False
+    """Whether a folder stays when the last memory in it goes."""
     shown_bytes: int | None = None
     """The agent's own limit for one file: shown as a problem when exceeded, never enforced."""
     max_files: int | None = None
@@ -176,6 +178,23 @@ class Listing(NamedTuple):
     items: tuple[Memory, ...]
     truncated: bool
     roots: tuple[RootStatus, ...] = ()
+
+
+class TreeEntry(NamedTuple):
+    """One name in a folder, whatever it is."""
+
+    path: str
+    """Relative to the folder; a folder's ends in `/`."""
+    bytes: int
+    """As the system gives it, for a folder as well."""
+
+
+class Tree(NamedTuple):
+    """What a folder holds: files and folders, hidden names left out, each folder followed by what is in it."""
+
+    bytes: int
+    """Of the folder itself, as the system gives it."""
+    entries: tuple[TreeEntry, ...]
 
 
 class Snapshot(NamedTuple):
@@ -419,16 +438,57 @@ class OpenConflict(NamedTuple):
     at: int
 
 
+class Wanted(NamedTuple):
+    """What to search for, and where."""
+
+    query: str
+    """Words that must all occur; `"quoted"` ones together, `-excluded` ones not at all."""
+    scope: str | None = None
+    agent: str | None = None
+    roots: frozenset[str] | None = None
+    """Ids of the roots to look in; None: all of them."""
+    bodies: bool = True
+    """Also in the texts, not only in names and descriptions."""
+    versions: bool = False
+    """Also in texts that memories had, and in those of deleted memories."""
+    limit: int = 200
+    """So many hits are given back; the others are counted."""
+    fresh: bool = True
+    """List the roots first. Else what was listed last counts, for whoever is told of every change."""
+
+
 class Hit(NamedTuple):
     """One search result."""
 
     memory: Memory
+    """A deleted one has no version on disk, and is `missing`."""
     field: str
     """`name`, `description` or `body`: the best field that matched."""
     line: int | None
     """From 1, for `body`."""
     snippet: str
     """One line around the match; may hold hostile text."""
+    column: int | None = None
+    """From 1, in characters, for `body`."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where the snippet holds what was looked for: from, up to."""
+    places: int = 0
+    """How many places of the body do, a thousand at most."""
+    version: Version | None = None
+    """The version it is in, when that is not the one on disk."""
+
+
+class Found(NamedTuple):
+    """What a search has found, so far or altogether."""
+
+    hits: tuple[Hit, ...]
+    """The best ones, the best first."""
+    total: int
+    """How many there are."""
+    roots: tuple[tuple[str, int], ...] = ()
+    """How many of them are in each root, by id."""
+    complete: bool = True
+    """Everything was looked at."""
 
 
 class Retention(NamedTuple):

@@ -12,6 +12,7 @@ from memtui.engine.access import Access
 from memtui.engine.model import (
     Address,
     AuditRecord,
+    Found,
     Hit,
     Listing,
     Memory,
@@ -19,7 +20,9 @@ from memtui.engine.model import (
     RootStatus,
     Snapshot,
     TrashEntry,
+    Tree,
     Version,
+    Wanted,
 )
 from memtui.engine.rooms import Rooms
 from memtui.errors import NotFoundError
@@ -122,6 +125,26 @@ class Reader:
         modified = found.status.st_mtime_ns // 1_000_000
         return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
 
+    def tree(self, address: Address, depth: int) -> Tree:
+        """What a folder holds, memory or not; links are followed as far as they stay inside the root.
+
+        Args:
+            address: the folder; an empty path for the root itself.
+            depth: how many levels: 1 is the folder's own names.
+
+        Raises:
+            MemtuiError: `E_NOT_FOUND`, `E_ROOT_MISSING`, `E_NOT_REGULAR`, `E_SYMLINK`, ...
+        """
+        return self._rooms.trees.look(address, depth)
+
+    def follow(self, address: Address) -> Address:
+        """The address without links that a path with links means; nothing needs to be there.
+
+        Raises:
+            RefusedError: `E_SYMLINK`, when a link leads out of the root.
+        """
+        return self._rooms.trees.follow(address)
+
     def read_bytes(self, address: Address) -> bytes:
         """Read a memory whole, without working out its digest; see `read`."""
         handle = self._roots.reading(self._roots.find(address.root))
@@ -169,11 +192,44 @@ class Reader:
         return tuple(map(self._roots.placed_record, records))
 
     def search(
-        self, query: str, *, scope: str | None = None, agent: str | None = None, limit: int = 50
+        self,
+        query: str,
+        *,
+        scope: str | None = None,
+        agent: str | None = None,
+        limit: int = 50,
+        versions: bool = False,
     ) -> tuple[tuple[Hit, ...], bool]:
-        """Memories that hold the query, best first, and whether there were more.
+        """Memories that hold the query, best first, and whether there were more; nothing is kept in memory.
+
+        Args:
+            query: words that must all occur; `"quoted"` ones together, `-excluded` ones not at all.
+            scope, agent: only these.
+            limit: at most so many.
+            versions: also look in texts that memories had, and in those of deleted memories.
 
         Raises:
             UsageError: `E_QUERY`, when there is nothing to look for.
         """
-        return self._rooms.books.search(query, scope=scope, agent=agent, limit=limit)
+        return self._rooms.books.search(Wanted(query, scope, agent, versions=versions, limit=limit))
+
+    def find(
+        self,
+        wanted: Wanted,
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        tell: Callable[[Found], object] = lambda _: None,
+    ) -> Found:
+        """Search, keeping the texts in memory for the next time (30 MB at most), until `forget_texts`.
+
+        Args:
+            wanted: what for, and where; a query with nothing in it finds nothing.
+            stop: asked again and again whether nobody wants the answer any more.
+            tell: called with what was found so far, on this thread.
+        """
+        return self._rooms.books.finder.find(wanted, stop=stop, tell=tell)
+
+    def forget_texts(self) -> None:
+        """Give back the memory that searching took."""
+        if self._rooms.used("books"):
+            self._rooms.books.finder.forget()

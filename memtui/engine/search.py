@@ -1,183 +1,202 @@
-"""Plain search: the query as a substring, else every one of its words, in names, descriptions and bodies.
+"""What makes one memory a better hit than another, and what is shown of it.
 
-There is no query language, so nothing anybody types can be an error of syntax, and no pattern engine, so no text can
-make it slow: every step is one linear pass. It reads no files; whoever asks hands it the texts.
+Names come before descriptions before bodies, words that stand together before scattered ones, whole words before
+beginnings before parts. It reads no files; whoever asks hands it the texts, and gets a number to sort by or a `Hit`.
 """
 
-from memtui.engine.model import Hit, Memory
-from memtui.errors import UsageError
+from memtui.engine.model import Hit, Memory, Version
+from memtui.matching import INFIX, Query, Span, Term, fold
 from memtui.values import NamedTuple
 
-LIMIT = 1_000
-"""The longest query, in characters."""
 SNIPPET = 160
 """The longest snippet, in characters."""
 
+NAME, DESCRIPTION, BODY = range(3)
 _FIELDS = ("name", "description", "body")
-_COUNTED = 100
+_STEP = 2 * (INFIX + 1)
+"""Grades of one field; a name has twice as many, for what is only in its folders."""
+_CONSIDERED = 200
+"""Places of a body among which the line to show is chosen."""
 
 
 class Match(NamedTuple):
     """How one memory matched; of two matches the smaller `rank` is the better one."""
 
-    rank: tuple[int, int, int, int]
-    """The field that had to be read to find all of it; the whole query before its words; whole words before parts, and
-    the file's name before its folders; how often."""
+    rank: int
     field: str
     """The best field that matched: `name`, `description` or `body`."""
     line: int | None
     """From 1, for `body`."""
+    column: int | None
+    """From 1, in characters, for `body`."""
     snippet: str
     """One line around the match, at most 160 characters and an ellipsis at each end; may hold hostile text."""
+    marks: tuple[Span, ...]
+    """Where the snippet holds what was looked for."""
+    places: int
+    """How many places of the body do."""
 
 
-class _Place(NamedTuple):
-    rank: tuple[int, int, int, int]
-    field: int
-    at: int
-    length: int
+# --- how good
 
 
-Forms = tuple[str, ...]
-"""One text to look for, in each way Unicode can spell it: `é` is one character in some files and two in others."""
-
-
-class Query(NamedTuple):
-    """A query, made ready once for many memories."""
-
-    phrase: Forms
-    words: tuple[Forms, ...]
-
-    def score(self, name: str, description: str, body: str) -> Match | None:
-        """Look for the query in one memory.
-
-        Args:
-            name: its path.
-            description: one line.
-            body: the text of which lines are counted; the whole file, or what is below its front matter.
-
-        Returns:
-            How it matched; None when some word is in none of the three.
-        """
-        originals = (name, description, body)
-        texts = (name.casefold(), description.casefold(), body.casefold())
-        place = self._together(texts) or self._apart(texts)
-        if place is None:
-            return None
-        line, snippet = _snippet(originals[place.field], texts[place.field], place)
-        return Match(place.rank, _FIELDS[place.field], line if place.field == 2 else None, snippet)
-
-    def _together(self, texts: tuple[str, ...]) -> _Place | None:
-        """Look for the whole query as one substring."""
-        for field, text in enumerate(texts):
-            at, form = _find(text, self.phrase, last=field == 0)
-            if at >= 0:
-                loose = int(not _is_whole(text, at, len(form))) + 2 * (field == 0 and "/" in text[at:])
-                return _Place((field, 0, loose, -min(text.count(form), _COUNTED)), field, at, len(form))
-        return None
-
-    def _apart(self, texts: tuple[str, ...]) -> _Place | None:
-        """Look for every word, wherever each is."""
-        if len(self.words) < 2:
-            return None
-        places: list[tuple[int, int, int]] = []
-        for forms in self.words:
-            for field, text in enumerate(texts):
-                at, form = _find(text, forms)
-                if at >= 0:
-                    places.append((field, -len(form), at))
-                    break
-            else:
-                return None
-        best, length, at = min(places)
-        together = sum(field == best for field, _, _ in places)
-        return _Place((max(places)[0], 1, best, -together), best, at, -length)
-
-
-def parse(query: str) -> Query:
-    """Make a query ready.
+def level(field: int, grade: int) -> int:
+    """How well a field holds a term, as one number; the smaller the better.
 
     Args:
-        query: what the user typed; every character is only itself.
-
-    Raises:
-        UsageError: `E_QUERY`, when it is empty or longer than 1,000 characters.
+        field: `NAME`, `DESCRIPTION` or `BODY`.
+        grade: from `Term.grade`, or `grade_name`.
     """
-    if len(query) > LIMIT:
-        raise UsageError(
-            f"The search text has {len(query):,} characters; {LIMIT:,} are the most.",
-            code="E_QUERY",
-            hint="Search for a few words.",
-            details={"limit": LIMIT},
-        )
-    words = query.casefold().split()
-    if not words:
-        raise UsageError("The search text is empty.", code="E_QUERY", hint="Write a word to look for.")
-    return Query(_forms(" ".join(words)), tuple(_forms(word) for word in dict.fromkeys(words)))
+    return field * _STEP + grade
 
 
-def find(query: Query, memory: Memory, text: str) -> tuple[tuple[int, int, int, int], Hit] | None:
-    """Look for a query in a memory.
+def grade_name(term: Term, folded: str) -> int | None:
+    """How well a folded path holds a term: in its last component better than in its folders."""
+    found = term.grade(folded.rpartition("/")[2])
+    if found is not None:
+        return found
+    found = term.grade(folded)
+    return None if found is None else found + INFIX + 1
+
+
+def rank(levels: list[int], whole: int | None) -> int:
+    """How good a hit is, from the best level of each term, and of all words one after the other.
+
+    The field that had to be read to find all of it counts first, then whether the words stand together.
+    """
+    worst = max(levels)
+    apart = 2 * (worst - worst % _STEP) + worst % _STEP + (_STEP if len(levels) > 1 else 0)
+    if whole is None:
+        return apart
+    return min(apart, 2 * (whole - whole % _STEP) + whole % _STEP)
+
+
+def _best(term: Term, name: str, description: str, body: str) -> int | None:
+    grade = grade_name(term, name)
+    if grade is not None:
+        return level(NAME, grade)
+    for field, text in ((DESCRIPTION, description), (BODY, body)):
+        grade = term.grade(text)
+        if grade is not None:
+            return level(field, grade)
+    return None
+
+
+# --- what is shown
+
+
+def match(query: Query, name: str, description: str, body: str) -> Match | None:
+    """Look for a query in one memory.
+
+    Args:
+        query: from `parse`.
+        name: its path.
+        description: one line.
+        body: all of its text, as it was written; empty when there is none that can be read.
+
+    Returns:
+        How it matched; None when a term is in none of the three, or an excluded one is.
+    """
+    texts = (fold(name), fold(description), fold(body) if query.phrases else body.casefold())
+    if not query.allows(*texts):
+        return None
+    levels = []
+    for term in query.terms:
+        found = _best(term, *texts)
+        if found is None:
+            return None
+        levels.append(found)
+    whole = _best(query.whole, *texts) if query.whole is not None else None
+    good = rank(levels, whole)
+    places = query.spans(body)
+    field = min(levels) // _STEP if whole is None or good % (2 * _STEP) >= _STEP else whole // _STEP
+    if field != BODY:
+        snippet, marks = _one_line(query, (name, description)[field])
+        return Match(good, _FIELDS[field], None, None, snippet, marks, len(places))
+    start, line, column = _line(query, body, places)
+    end = body.find("\n", start)
+    snippet, marks = _shown(body[start : end if end >= 0 else len(body)], start, places, column)
+    return Match(good, _FIELDS[field], line, column + 1, snippet, marks, len(places))
+
+
+def find(query: Query, memory: Memory, text: str, version: Version | None = None) -> Hit | None:
+    """Look for a query in a memory, or in an old version of it.
 
     Args:
         query: from `parse`.
         memory: its row.
         text: all of its text; empty when it has none that can be read.
-
-    Returns:
-        The rank (smaller is better) and the hit; None when it does not match.
+        version: the version whose text it is, when it is not the one on disk. Its text alone must hold the query,
+            or what the name of the memory leaves.
     """
-    match = query.score(memory.address.path, memory.description, text)
-    return match and (match.rank, Hit(memory, match.field, match.line, match.snippet))
+    name, about = memory.address.path, "" if version is not None else memory.description
+    found = match(query, name, about, text)
+    if found is None or (version is not None and not found.places):
+        return None
+    hit = Hit(memory, found.field, found.line, found.snippet, found.column, found.marks, found.places, version)
+    return hit if version is None or found.field == "body" else _in_body(query, hit, text)
 
 
-def _forms(text: str) -> Forms:
-    if text.isascii():
-        return (text,)
-    from unicodedata import normalize  # Of the query only: on a long text it can be made to take quadratic time.
-
-    return tuple(dict.fromkeys((text, normalize("NFC", text), normalize("NFD", text))))
-
-
-def _find(text: str, forms: Forms, *, last: bool = False) -> tuple[int, str]:
-    for form in forms:
-        at = text.rfind(form) if last else text.find(form)
-        if at >= 0:
-            return at, form
-    return -1, ""
+def _in_body(query: Query, hit: Hit, text: str) -> Hit:
+    """The same hit, shown where the text holds it: an old version is about its text, whatever its name is."""
+    places = query.spans(text)
+    start, line, column = _line(query, text, places)
+    end = text.find("\n", start)
+    snippet, marks = _shown(text[start : end if end >= 0 else len(text)], start, places, column)
+    return hit._replace(field="body", line=line, column=column + 1, snippet=snippet, marks=marks)
 
 
-def _is_whole(text: str, at: int, length: int) -> bool:
-    """Whether a match begins and ends where words do."""
-    before, after = text[at - 1 : at] if at else "", text[at + length : at + length + 1]
-    return not (before.isalnum() or after.isalnum())
+def _line(query: Query, body: str, places: list[Span]) -> tuple[int, int, int]:
+    """The line to show: where it starts, its number from 1, and the column (from 0) of its first hit.
+
+    It is the first one with all words together, else the first one with the most of them.
+    """
+    best = (-1, -1)
+    chosen = places[0][0]
+    seen = -1
+    for at, _ in places[:_CONSIDERED]:
+        start = body.rfind("\n", 0, at) + 1
+        if start == seen:
+            continue
+        seen = start
+        end = body.find("\n", start)
+        folded = fold(body[start : end if end >= 0 else len(body)][: 20 * SNIPPET])
+        held = [term for term in query.terms if term.is_in(folded)]
+        together = query.whole is not None and query.whole.is_in(folded)
+        value = (len(held) + together, sum(len(term.forms[0]) for term in held))
+        if value > best:
+            best, chosen = value, at
+    start = body.rfind("\n", 0, chosen) + 1
+    return start, body.count("\n", 0, chosen) + 1, chosen - start
 
 
-def _snippet(original: str, folded: str, place: _Place) -> tuple[int, str]:
-    """The line of the match, from 1, and what to show of it; folding never changes how many lines there are."""
-    number = folded.count("\n", 0, place.at)
-    column = place.at - (folded.rfind("\n", 0, place.at) + 1)
-    start = 0
-    for _ in range(number):
-        start = original.index("\n", start) + 1
-    end = original.find("\n", start)
-    line = original[start : end if end >= 0 else len(original)]
-    column = _unfolded(line, column)
+def _one_line(query: Query, text: str) -> tuple[str, tuple[Span, ...]]:
+    places = query.spans(text)
+    return _shown(text, 0, places, places[0][0] if places else 0)
+
+
+def _shown(line: str, start: int, places: list[Span], column: int) -> tuple[str, tuple[Span, ...]]:
+    """What to show of a line, and where it holds what was looked for.
+
+    Args:
+        line: the line.
+        start: where it begins in its text.
+        places: the places in that text.
+        column: what must be seen.
+    """
     first = max(0, min(column - SNIPPET // 4, len(line) - SNIPPET))
     blank = line.rfind(" ", first, column)
-    if first and blank >= 0:  # Begin with a whole word.
-        first = blank + 1 if column - blank > SNIPPET // 8 else first
-    shown = line[first : first + SNIPPET].strip()
-    return number + 1, ("…" if first else "") + shown + ("…" if first + SNIPPET < len(line) else "")
-
-
-def _unfolded(line: str, column: int) -> int:
-    """Where a column of the folded line is in the line itself; they differ for letters such as ß."""
-    if line.isascii():
-        return column
-    length = 0
-    for index, character in enumerate(line):
-        if length >= column:
-            return index
-        length += len(character.casefold())
-    return len(line)
+    if first and blank >= 0 and column - blank > SNIPPET // 8:  # Begin with a whole word.
+        first = blank + 1
+    piece = line[first : first + SNIPPET]
+    shown = piece.strip()
+    lead = "…" if first else ""
+    begin = start + first + len(piece) - len(piece.lstrip())
+    marks = []
+    for one, other in places:
+        left, right = max(one - begin, 0), min(other - begin, len(shown))
+        if left < right:
+            marks.append((left + len(lead), right + len(lead)))
+        elif one > begin + len(shown):
+            break
+    return lead + shown + ("…" if first + SNIPPET < len(line) else ""), tuple(marks)

@@ -258,9 +258,16 @@ def trash(entry: TrashEntry) -> Json:
 
 def hit(value: Hit) -> Json:
     """Turn a search result into JSON: the memory's row, and where it matched."""
-    return memory(value.memory) | {
-        "match": {"field": value.field, "line": value.line, "snippet": value.snippet},
+    match = {
+        "field": value.field,
+        "line": value.line,
+        "snippet": value.snippet,
+        "column": value.column,
+        "marks": [list(mark) for mark in value.marks],
+        "places": value.places,
     }
+    row = memory(value.memory) | {"match": match}
+    return row if value.version is None else row | {"found_in": version(value.version)}
 
 
 def finding(value: Finding) -> Json:

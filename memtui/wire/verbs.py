@@ -6,7 +6,9 @@ from it.
 
 from memtui.wire.params import ADDRESS, ADDRESSES, AGENT, GLOBALS, LIMIT, NAMES, SCOPE
 from memtui.wire.verb import Param, Verb
+from memtui.wire.verbs_agents import AGENTS
 from memtui.wire.verbs_changing import CHANGE
+from memtui.wire.verbs_install import INSTALL
 
 __all__ = ["GLOBALS", "GROUPS", "VERBS", "find"]
 
@@ -14,6 +16,7 @@ GROUPS = {
     "look": "Look",
     "change": "Change",
     "follow": "Follow what others change",
+    "agents": "Give agents their memory",
     "setup": "Set up",
 }
 """Groups of verbs, in the order in which help shows them, and their titles."""
@@ -84,14 +87,20 @@ LOOK = (
             Param("query", "words that must all occur; case does not matter", "query", required=True, many=True),
             SCOPE,
             AGENT,
+            Param("--versions", "also in texts that memories had, and in those of deleted memories", "flag"),
             LIMIT,
         ),
         (
             ("memtui search postgres migration", "memories with both words"),
+            ("memtui search '\"blue button\" -draft'", "those words together, and no `draft` anywhere"),
             ("memtui search --scope global --limit 5 tabs", "the best five of one scope"),
+            ("memtui search --all-projects --versions retry", "in every project, and in what was there before"),
         ),
-        "",
-        "a list of memory rows, each with match: field (name, description or body), line, snippet",
+        "Names come before descriptions before texts, whole words before beginnings before parts; of equal hits pinned, "
+        "used and recent ones come first.",
+        "a list of memory rows, each with match: field (name, description or body), line, snippet, column, marks (pairs "
+        "of characters of the snippet), places (how often the text has it); a hit in an old version has found_in: that "
+        "version",
     ),
     Verb(
         "history",
@@ -231,6 +240,24 @@ SETUP = (
         "nothing: it is a workbench",
     ),
     Verb(
+        "web",
+        "setup",
+        "Serve the workbench to a browser on this machine",
+        (
+            Param("--port", "where to listen on 127.0.0.1; default: any free port", "number", "N"),
+            Param("--write", "allow changes; without it every visitor only reads", "flag"),
+            Param("--open", "open the address in your browser", "flag"),
+            Param("--demo", "the sample memories of `memtui demo`", "flag"),
+        ),
+        (
+            ("memtui web", "prints an address with the token of this run"),
+            ("memtui web --demo --write --open", "try it on samples"),
+            ("memtui web --port 8017", "for a tunnel: ssh -L 8017:127.0.0.1:8017 host"),
+        ),
+        "Listens on the loopback address only, wants the token, and refuses other pages. Needs memtui[web].",
+        "one object: address, write",
+    ),
+    Verb(
         "help",
         "setup",
         "Explain memtui or one verb",
@@ -239,7 +266,7 @@ SETUP = (
     ),
 )
 
-VERBS = LOOK + CHANGE + FOLLOW + SETUP
+VERBS = LOOK + CHANGE + FOLLOW + AGENTS + INSTALL + SETUP
 """Every verb, in the order in which help shows them."""
 
 

@@ -281,3 +281,21 @@ def test_a_record_that_makes_no_sense_is_said_to_be_damaged(world: World, damage
             except MemtuiError as error:
                 assert error.code in ("E_STORE_DAMAGED", "E_STORE", "E_NOTHING_TO_UNDO")  # noqa: PT017
         assert engine.read(at("b.md")).bytes == b"b\n"
+
+
+def test_old_texts_are_listed_once_each_and_read_a_few_at_a_time(ledger: Ledger, uid: int) -> None:
+    with ledger.transaction() as db:
+        ids = [ledger.store(text(number), sha(text(number))) for number in range(4)]
+        for path, number in (("a.md", 0), ("a.md", 1), ("a.md", 0), ("b.md", 2), ("b.md", 3)):
+            ledger.add_version(uid, path, ids[number], actor="cli", at=number, operation="modified")
+    found = ledger.old_texts(uid)
+    assert [(one.path, one.blob, one.version.sha256) for one in found] == [
+        (path, ids[number], sha(text(number))) for path, number in (("b.md", 3), ("b.md", 2), ("a.md", 0), ("a.md", 1))
+    ]
+    assert ledger.old_texts(uid + 1) == ()
+    assert ledger.stored(ids) == {ids[number]: text(number) for number in range(4)}
+    ledger.redact(sha(text(1)), "a key")
+    with ledger.transaction() as db:
+        db.execute("UPDATE blobs SET packed = 1, data = ? WHERE id = ?", (b"junk", ids[2]))
+    assert ledger.stored(ids).keys() == {ids[0], ids[3]}
+    assert [one.blob for one in ledger.old_texts(uid)] == [ids[3], ids[2], ids[0]]

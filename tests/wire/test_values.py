@@ -134,6 +134,17 @@ def test_hostile_names_survive_as_json() -> None:
 def test_the_rest_of_the_rows() -> None:
     assert values.audit(AuditRecord(1, "t", A, None, "cli", "create", None, SHA, TIME, "done"))["state"] == "done"
     assert values.trash(TrashEntry(A, SHA, 4, "cli", TIME, "t"))["at"] == ISO
-    assert values.hit(Hit(ROW, "body", 4, "…it…"))["match"] == {"field": "body", "line": 4, "snippet": "…it…"}
+    hit = Hit(ROW, "body", 4, "…it…", 7, ((1, 3),), 2)
+    assert values.hit(hit)["match"] == {
+        "field": "body",
+        "line": 4,
+        "snippet": "…it…",
+        "column": 7,
+        "marks": [[1, 3]],
+        "places": 2,
+    }
+    assert "found_in" not in values.hit(hit)
+    old = Version("0" * 64, 5, "cli", 0, "modified")
+    assert values.hit(hit._replace(version=old))["found_in"] == values.version(old)
     assert values.finding(Finding("note", "clock", "Fine."))["advice"] == ""
     assert values.listing([{"a": 1}], truncated=True) == {"items": [{"a": 1}], "truncated": True}

@@ -3,7 +3,7 @@
 from memtui.cli import places
 from memtui.cli.call import Call
 from memtui.cli.output import Column
-from memtui.engine.model import Memory, RootStatus
+from memtui.engine.model import Hit, Memory, RootStatus
 from memtui.errors import NotFoundError
 from memtui.wire import outcomes, values
 
@@ -169,6 +169,7 @@ def search(call: Call) -> int:
         scope=args.text("scope"),
         agent=args.text("agent"),
         limit=args.number("limit", 50),
+        versions=args.flag("versions"),
     )
     if call.out.json:
         call.out.document(values.listing(map(values.hit, hits), truncated=truncated))
@@ -177,11 +178,17 @@ def search(call: Call) -> int:
         call.out.say("Nothing found.")
     call.out.table(
         (_ADDRESS, Column("LINE", "number"), Column("FOUND", flexible=True)),
-        [(str(hit.memory.address), hit.line, hit.snippet) for hit in hits],
+        [(_where(hit), hit.line, hit.snippet) for hit in hits],
     )
     if truncated:
         call.out.say("There is more; --limit shows it.")
     return outcomes.DONE
+
+
+def _where(hit: Hit) -> str:
+    """The address as `memtui view` takes it."""
+    address = str(hit.memory.address)
+    return address if hit.version is None else f"{address}@{hit.version.sha256[:12]}"
 
 
 def trash(call: Call) -> int:

@@ -28,6 +28,15 @@ class Observation(NamedTuple):
     old_path: str | None = None
 
 
+class OldText(NamedTuple):
+    """A stored text of a memory, without the text."""
+
+    path: str
+    blob: int
+    """Its row id, for `stored`."""
+    version: Version
+
+
 def pack(data: bytes) -> tuple[int, bytes]:
     """Compress when that is worth it: (1, zlib) or (0, plain)."""
     if len(data) > _WORTH_PACKING:
@@ -230,6 +239,36 @@ class VersionTable(MemoryTable):
                 (uid, os.fsencode(path)),
             )
         )
+
+    @checked
+    def old_texts(self, uid: int) -> tuple[OldText, ...]:
+        """Every stored text of the memories of a root, each text of a memory once, newest first; none that is redacted.
+
+        The texts themselves are many times as large, so they are asked for with `stored`, a few at a time.
+        """
+        return tuple(
+            OldText(os.fsdecode(path), blob, Version(sha.hex(), size, actor, at, operation, note=note))
+            for path, blob, sha, size, actor, at, operation, note in self.rows(
+                "SELECT m.path, b.id, b.sha, b.size, v.actor, v.at, v.operation, v.note"
+                " FROM (SELECT max(id) AS id FROM versions GROUP BY memory, blob) newest"
+                " JOIN versions v ON v.id = newest.id JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
+                " WHERE m.root = ? AND b.data IS NOT NULL ORDER BY v.id DESC",
+                (uid,),
+            )
+        )
+
+    def stored(self, blobs: Sequence[int]) -> dict[int, bytes]:
+        """Stored texts by row id, for searching; one that is damaged or was redacted meanwhile is left out."""
+        marks = ", ".join("?" * len(blobs))
+        found = {}
+        for number, packed, data in self.rows(
+            f"SELECT id, packed, data FROM blobs WHERE id IN ({marks}) AND data IS NOT NULL", tuple(blobs)
+        ):
+            try:
+                found[number] = unpack(packed, data)
+            except (zlib.error, TypeError):
+                continue  # reading this version says that it is damaged
+        return found
 
     def find_version(self, uid: int, path: str, prefix: str) -> str:
         """The full sha-256 of a version of a memory, from at least six hex digits of it.
