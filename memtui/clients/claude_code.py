@@ -5,7 +5,7 @@ A server in `settings.json` is never read, and `~/.claude/.mcp.json` is no place
 
 import os
 
-from memtui.clients.client import PROJECT, SECONDS, Client, Entry, Target, home_of, hook_group
+from memtui.clients.client import PROJECT, SECONDS, USER, Client, Entry, Target, home_of, hook_group
 from memtui.clients.start import Start
 from memtui.config.surroundings import Surroundings
 
@@ -38,5 +38,8 @@ CLAUDE_CODE = Client(
     "Claude Code",
     _folder,
     _targets,
-    ("Close Claude Code before you write: while it runs it may put its own copy of .claude.json back.",),
+    (
+        (USER, "If Claude Code was running, look again: it may have put its own copy of .claude.json back."),
+        (PROJECT, "Claude Code asks everybody who opens the project whether they trust its server and its hook."),
+    ),
 )

@@ -51,8 +51,8 @@ class Client(NamedTuple):
     """Where it keeps its own files, absolute; when that is there, the agent is on this machine."""
     targets: Callable[[Surroundings, str, Start], tuple[Target, ...]]
     """The files of a level, and what to put into them to start memtui like this."""
-    notes: tuple[str, ...] = ()
-    """What the user should know or do after an installation, one sentence each."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """What the user should know or do after an installation: the level it is about, or nothing, and one sentence."""
 
 
 def home_of(place: Surroundings) -> str:

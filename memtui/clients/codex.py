@@ -41,7 +41,7 @@ CODEX = Client(
     _folder,
     _targets,
     (
-        "Codex runs a new hook only after you have reviewed it: type /hooks in Codex.",
-        "Codex reads a project's configuration only in a project you trust.",
+        ("", "Codex runs a new hook only after you have reviewed it: type /hooks in Codex."),
+        (PROJECT, "Codex reads a project's configuration only in a project you trust."),
     ),
 )

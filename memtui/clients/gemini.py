@@ -27,5 +27,9 @@ def _targets(place: Surroundings, level: str, start: Start) -> tuple[Target, ...
 
 
 GEMINI = Client(
-    "gemini", "Gemini CLI", _folder, _targets, ("Gemini CLI warns about a project's hooks until you trust them.",)
+    "gemini",
+    "Gemini CLI",
+    _folder,
+    _targets,
+    ((PROJECT, "Gemini CLI warns about a project's hooks until you trust them."),),
 )

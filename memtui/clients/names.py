@@ -33,3 +33,14 @@ def canonical(name: str) -> str:
         if any(plain == beginning or plain.startswith(f"{beginning}-") for beginning in beginnings):
             return client
     return plain
+
+
+def meant(name: str) -> str | None:
+    """Give the known client that a name is probably a slip for; None when it is one, or resembles none."""
+    from difflib import get_close_matches
+
+    plain = canonical(name)
+    if plain in KNOWN:
+        return None
+    near = get_close_matches(plain, KNOWN, 1, 0.85)
+    return near[0] if near else None

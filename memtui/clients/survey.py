@@ -3,6 +3,7 @@
 Only looks. What cannot be read is told as it is, so that one broken file does not hide the other agents.
 """
 
+import importlib.util
 import os
 import shutil
 
@@ -40,6 +41,11 @@ class Found(NamedTuple):
     """Whether that command is there."""
     problem: MemtuiError | None = None
     """Why it is unreadable."""
+
+
+def server_runs_here() -> bool:
+    """Whether the package that `memtui mcp` needs is installed beside this memtui."""
+    return importlib.util.find_spec("mcp") is not None
 
 
 def survey(place: Surroundings, settings: Settings) -> tuple[Found, ...]:

@@ -6,7 +6,7 @@ A project's hooks would also run in GitHub's cloud, where there is no memtui, so
 import os
 import sys
 
-from memtui.clients.client import PROJECT, SECONDS, Client, Entry, Target, home_of
+from memtui.clients.client import PROJECT, SECONDS, USER, Client, Entry, Target, home_of
 from memtui.clients.start import Start
 from memtui.config.surroundings import Surroundings
 
@@ -51,5 +51,8 @@ VSCODE = Client(
     "VS Code",
     _folder,
     _targets,
-    ("VS Code asks once whether you trust the server; hooks are a preview there and can be switched off by policy.",),
+    (
+        ("", "VS Code asks once whether you trust the server."),
+        (USER, "Hooks are a preview in VS Code, and can be switched off by policy."),
+    ),
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.clients.names import KNOWN, canonical
+from memtui.clients.names import KNOWN, canonical, meant
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,11 @@ def test_names(said: str, name: str) -> None:
 def test_a_name_is_its_own(text: str) -> None:
     assert canonical(text) in (canonical(canonical(text)), *KNOWN)
     assert canonical(text.upper()) == canonical(text) or not text.isascii()
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("cladue-code", "claude-code"), ("codx", "codex"), ("codex", None), ("Claude Code", None), ("aider", None)],
+)
+def test_a_slip_is_noticed(name: str, near: str | None) -> None:
+    assert meant(name) == near

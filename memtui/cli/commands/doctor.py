@@ -15,7 +15,11 @@ from memtui.curation.external import editor_command
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError
 from memtui.safe_text import cell_width
+from memtui.values import TYPE_CHECKING
 from memtui.wire import outcomes, values
+
+if TYPE_CHECKING:
+    from memtui.clients.survey import Found
 
 _WIDTHS = "aé語🙂✓"
 """Characters whose width terminals disagree about, simplest first."""
@@ -60,6 +64,7 @@ def _all(call: Call) -> Iterator[Finding]:
         yield from call.engine.findings()
     except MemtuiError as error:
         yield Finding("error", "roots", error.message, error.hint)
+    yield from _agents(call, settings)
     yield from _watching()
     yield from _terminal(call, settings)
     yield _editor(settings)
@@ -68,6 +73,51 @@ def _all(call: Call) -> Iterator[Finding]:
 
 def _settings_state(settings: Settings) -> str:
     return "read" if os.path.exists(settings.config_file) else "not there, so every setting is at its default"
+
+
+def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
+    """Report who reaches memories: the switch, the table of access, and each agent's configuration."""
+    from memtui.clients.names import meant
+    from memtui.clients.survey import server_runs_here, survey
+
+    if not settings.agents_enabled:
+        yield Finding("note", "agents", f"Agents' access is switched off ({settings.origin('agents.enabled')}).")
+    for rule in settings.access:
+        near = meant(rule.client)
+        if near:
+            yield Finding(
+                "warning",
+                "agents",
+                f"[access] speaks of {rule.client!r}, which is no client memtui knows ({rule.origin}).",
+                f"Did you mean {near}?",
+            )
+    installed = False
+    for found in survey(call.session.surroundings, settings):
+        installed |= found.command is not None
+        yield from _client(found)
+    if installed and not server_runs_here():
+        yield Finding(
+            "warning", "agents", "memtui mcp lacks a package, so no agent can start it.", "pip install 'memtui[mcp]'"
+        )
+
+
+def _client(found: "Found") -> Iterator[Finding]:
+    title, name = found.client.title, found.client.name
+    level = "" if found.level == "user" else f" --level {found.level}"
+    again = f"memtui install {name}{level} shows what it would change."
+    if found.problem is not None:
+        if found.present:
+            yield Finding("warning", f"agent {name}", f"{found.problem.message}", found.problem.hint)
+    elif found.command is None:
+        if found.present:
+            yield Finding("note", f"agent {name}", f"{title} is here, without memtui.", again)
+    elif not found.runs:
+        yield Finding("warning", f"agent {name}", f"{title} would start {found.command}, which is not there.", again)
+    elif found.state == "outdated":
+        yield Finding("note", f"agent {name}", f"{title} starts memtui otherwise than it would be set up now.", again)
+    else:
+        where = "the project's" if found.level == "project" else "its"
+        yield Finding("ok", f"agent {name}", f"memtui is in {where} configuration ({title}).")
 
 
 def _watching() -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from memtui.clients.client import PROJECT, USER, Client, Target
 from memtui.clients.installing import Step, carry_out, plan_install, plan_uninstall
 from memtui.clients.known import client_named
 from memtui.clients.start import how_to_start
-from memtui.clients.survey import Found, survey
+from memtui.clients.survey import Found, server_runs_here, survey
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.curation.diff import unified
 from memtui.errors import UsageError
@@ -58,33 +58,22 @@ def _without_hook(target: Target) -> Target:
 def _answer(call: Call, client: Client, level: str, steps: list[Step], *, installing: bool) -> int:
     """Show every change, then make them if that is asked for."""
     out, write = call.out, call.args.flag("write")
+    changed = any(step.action != "none" for step in steps)
+    notes = _notes(call, client, level) if installing and changed else []
     diffs = [_diff(step) for step in steps]
     if not out.json:
         for step, lines in zip(steps, diffs, strict=True):
             _show(out, step, lines)
         out.flush()
     backups = [carry_out(step, call.settings.state_dir, installing=installing) if write else None for step in steps]
-    changed = any(step.action != "none" for step in steps)
-    notes = list(client.notes) if installing and changed else []
     if out.json:
         changes: list[Json] = [
-            {
-                "path": step.target.path,
-                "action": step.action,
-                "diff": "".join(f"{line}\n" for line in lines),
-                "backup": kept,
-            }
+            {"path": step.target.path, "action": step.action, "diff": "".join(f"{line}\n" for line in lines)}
+            | {"backup": kept}
             for step, lines, kept in zip(steps, diffs, backups, strict=True)
         ]
-        out.document(
-            {
-                "client": client.name,
-                "level": level,
-                "written": write and changed,
-                "changes": changes,
-                "notes": notes,
-            }
-        )
+        answer: Json = {"client": client.name, "level": level, "written": write and changed}
+        out.document(answer | {"changes": changes, "notes": notes})
         return outcomes.DONE
     _tell(call, client, changed=changed, installing=installing)
     for kept in filter(None, backups):
@@ -92,6 +81,18 @@ def _answer(call: Call, client: Client, level: str, steps: list[Step], *, instal
     for note in notes:
         out.say(note)
     return outcomes.DONE
+
+
+def _notes(call: Call, client: Client, level: str) -> list[str]:
+    """Say what the user should know or do next."""
+    notes = [text for where, text in client.notes if where in ("", level)]
+    if level == USER and not os.path.isdir(client.folder(_place(call))):
+        notes.insert(0, f"{client.title} was not found here before: {client.folder(_place(call))} was not there.")
+    if not call.settings.agents_enabled:
+        notes.append(f"Agents' access is switched off: agents.enabled in {call.settings.config_file}.")
+    if not server_runs_here():
+        notes.append("The server needs one more package: pip install 'memtui[mcp]'.")
+    return notes
 
 
 def _show(out: Output, step: Step, lines: list[str]) -> None:
@@ -155,7 +156,7 @@ def _list(call: Call) -> int:
 
 def _word(found: Found) -> str:
     extra = [f"--access {found.access}"] if found.access else []
-    if found.command and not found.hook and found.client.name:
+    if found.command and not found.hook and found.level == USER:
         extra.append("no hook")
     if found.command and not found.runs:
         extra.append("command is gone")

@@ -52,6 +52,17 @@ def _check(call: Call) -> None:
                 hint=f"Did you mean {close[0]}?" if close else "`memtui keys` lists the actions.",
                 details={"file": call.settings.config_file, "key": f"keys.{action}"},
             )
+    for rule in call.settings.access:
+        from memtui.clients.names import meant
+
+        near = meant(rule.client)
+        if near:
+            raise UsageError(
+                f"{call.settings.config_file}: access.{rule.client}: memtui knows no such client.",
+                code="E_CONFIG",
+                hint=f"Did you mean {near}?",
+                details={"file": call.settings.config_file, "key": f"access.{rule.client}"},
+            )
     call.open()
 
 

@@ -65,3 +65,29 @@ def test_a_low_watch_limit_is_a_warning_with_a_way_out(here: Cli, monkeypatch: p
     rows = [row for row in here("doctor", "--json").items if row["topic"] == "watching"]
     assert {row["level"] for row in rows} == {"warning"}
     assert "sysctl fs.inotify." in str(rows[0]["advice"])
+
+
+def test_each_agent_has_a_finding(here: Cli, home: Path) -> None:
+    (home / ".codex").mkdir()
+    (home / ".qwen").mkdir()
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text("{oops")
+    assert here("install", "qwen", "--write").status == 0
+    rows = topics(here("doctor", "--json"))
+    assert (rows["agent qwen"]["level"], rows["agent codex"]["level"]) == ("ok", "note")
+    assert "memtui install codex" in str(rows["agent codex"]["advice"])
+    assert rows["agent gemini"]["level"] == "warning"
+    assert "agent claude-code" not in rows
+    settings = home / ".qwen" / "settings.json"
+    settings.write_text('{"mcpServers": {"memtui": {"command": "/gone/memtui"}}}')
+    row = topics(here("doctor", "--json"))["agent qwen"]
+    assert row["level"] == "warning"
+    assert "/gone/memtui" in str(row["text"])
+
+
+def test_the_switch_and_slips_in_the_table_are_findings(here: Cli, home: Path) -> None:
+    (home / ".memtui-test").mkdir()
+    (home / ".memtui-test" / "config.toml").write_text("agents.enabled = false\n[access]\ncodx = 'off'\naider = 'ro'\n")
+    rows = [row for row in here("doctor", "--json").items if row["topic"] == "agents"]
+    assert [row["level"] for row in rows] == ["note", "warning"]
+    assert "Did you mean codex?" in str(rows[1]["advice"])

@@ -18,7 +18,8 @@ def config(home: Path) -> Path:
 
 def test_config_shows_each_setting_and_where_it_came_from(cli: Cli, config: Path) -> None:
     config.write_text(
-        'calm = true\n[retention]\ndays = 7\n[access]\ncodex = "ro"\nqwen.global = "off"\n[[roots]]\nname = "notes"\ndir = "~/notes"\n'
+        'calm = true\n[retention]\ndays = 7\n[access]\ncodex = "ro"\nqwen.global = "off"\n'
+        '[[roots]]\nname = "notes"\ndir = "~/notes"\n'
     )
     rows = {row["name"]: row for row in cli("config", "--ascii", "--json").items}
     assert {field.key for field in FIELDS} <= rows.keys()
@@ -48,6 +49,8 @@ def test_config_path_and_check_without_a_file(cli: Cli, config: Path) -> None:
         ("calm = maybe\n", "config.toml"),
         ("clam = true\n", "clam"),
         ('[keys]\nqiut = "Q"\n', "keys.qiut"),
+        ('[access]\ncladue-code = "off"\n', "access.cladue-code"),
+        ('[access]\ncodex = "of"\n', "access.codex"),
         ('[[roots]]\nname = "a"\ndir = "/x"\nagent = "nobody"\n', "nobody"),
     ],
 )
