@@ -218,6 +218,10 @@ class Engine(Reader):
         """
         return self._rooms.undoer.undo(actor)
 
+    def next_undo(self) -> str | None:
+        """The transaction that `undo` would take back now."""
+        return self._rooms.undoer.next_undo()
+
     def redo(self, *, actor: Actor) -> Done:
         """Take the last undo back; see `undo`."""
         return self._rooms.undoer.redo(actor)

@@ -31,6 +31,11 @@ class Undoer:
         """See `Engine.undo`."""
         return self._reverse("undo", actor)
 
+    def next_undo(self) -> str | None:
+        """See `Engine.next_undo`."""
+        what = self._ledger.undoable(self._roots.names())
+        return None if what is None else str(what.id)
+
     def redo(self, actor: Actor) -> Done:
         """See `Engine.redo`."""
         return self._reverse("redo", actor)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Address, Conflict, Root
+from memtui.engine.model import Address, Conflict, Root, Saved
 from memtui.errors import MemtuiError, NotFoundError
 from tests.faults.deeds import DEEDS, Deed, stage
 from tests.faults.injector import failing, hooked, plain
@@ -230,3 +230,14 @@ def test_an_undo_that_found_nothing_as_it_was_left_says_what_comes_next(tmp_path
         assert not done.outcomes[0].ok
         assert "the next undo goes to the change before it" in done.left
         assert (tmp_path / "here/a.md").read_bytes() == b"by somebody else\n"
+
+
+def test_what_undo_would_take_back_next_is_known(engine: Engine) -> None:
+    assert engine.next_undo() is None
+    first = engine.create(A, OLD, actor=ME)
+    assert isinstance(first, Saved)
+    assert engine.next_undo() == first.txn
+    engine.set_pinned([A], pinned=True, actor=ME)
+    assert engine.next_undo() != first.txn
+    engine.undo(actor=ME)
+    assert engine.next_undo() == first.txn

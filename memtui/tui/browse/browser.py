@@ -333,7 +333,7 @@ class BrowserScreen(KeyedScreen[None]):
         ]
 
     def open_editor(self, address: Address, *, then: str = "") -> None:
-        """Open a memory in the editor; `then` is `compare` or `outside`."""
+        """Open a memory in the editor; `then` is `compare`, `outside`, or a place such as `line 12` or `line 12:5`."""
         self.call_next(self.host.open, address, then=then)
 
     def leave(self) -> None:

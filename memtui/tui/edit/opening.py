@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+AT_LINE = "line "
+"""What a wish to begin at a line starts with."""
+
 DRAFTS = "drafts"
 """The lane drafts are written in: a save that waits for a lock must not hold them up."""
 
@@ -101,8 +104,8 @@ class Opening(EditingBase):
 
         Args:
             address: which.
-            then: what to go on with, its draft brought back first: both sides (`compare`), the user's own editor
-                (`outside`), or nothing.
+            then: what to go on with: both sides (`compare`) or the user's own editor (`outside`), its draft brought
+                back first; a place in the text (`line 12` or `line 12:5`); or nothing.
         """
         self._then = then
         if address == self.address:
@@ -156,6 +159,11 @@ class Opening(EditingBase):
             self.compare_screen(keep=False)
         elif then == "outside":
             self.handle(intents.ExternalAsked(self.editor))
+        elif then.startswith(AT_LINE):
+            line, _, column = then.removeprefix(AT_LINE).partition(":")
+            place = (int(line) - 1, int(column or 1) - 1)
+            area = self.editor.text_area
+            area.move_cursor(area.clamp_visitable(place), center=True)
 
     def _show(self, loaded: jobs.Loaded, snapshot: Snapshot | None) -> None:
         self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
@@ -175,7 +183,7 @@ class Opening(EditingBase):
         if question is None:
             self.drop(draft.address)
             self._go_on()
-        elif draft.address in self.mine or self._then:
+        elif draft.address in self.mine or (self._then and not self._then.startswith(AT_LINE)):
             self._restore(draft)
         else:
             self.editor.ask_about(question, self.when(draft.at))
