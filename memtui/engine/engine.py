@@ -186,6 +186,21 @@ class Engine(Reader):
         """
         return self._rooms.folders.delete(addresses, actor, expected)
 
+    def delete_tree(self, address: Address, *, actor: Actor) -> Done:
+        """Delete whatever has a name as one undo step: a memory, a link, or a folder with all there is in it.
+
+        An empty path means everything in the root. A link goes and what it leads to stays.
+        """
+        return self._rooms.trees.delete(address, actor)
+
+    def rename_tree(self, address: Address, new: Address, *, actor: Actor) -> Done:
+        """Give a memory, or a folder with all there is in it, a new name in the same root, in one step."""
+        return self._rooms.trees.rename(address, new, actor)
+
+    def make_root(self, root_id: str) -> None:
+        """Make the folder of a root if it is missing, and what is missing above it."""
+        self._rooms.trees.make_root(root_id)
+
     def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
         """Bring a memory back from the trash, or put one of its old versions under its name."""
         return self._rooms.changer.restore(address, version, actor)

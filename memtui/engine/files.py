@@ -244,7 +244,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
 
 def _announce_rename(site: Site, address: Address, new: Address, job: Job, found: Content) -> int:
     with site.ledger.transaction():
-        _keep_before(site, address, found)
+        keep_before(site, address, found)
         return site.ledger.intend(
             job.txn.id,
             site.uid,
@@ -267,7 +267,7 @@ def refuse(
             yours = site.ledger.keep_text(site.uid, address.path, data, actor=job.actor.name, note=REFUSED)
         if found is not None and found.settled:
             # Half of a version that is still being written is no version; it stays on disk, where its author ends it.
-            _keep_before(site, address, found)
+            keep_before(site, address, found)
         current = found.sha if found else None
         site.ledger.intend(
             job.txn.id,
@@ -343,7 +343,7 @@ def _announce(
     temp = paths.TEMP_PREFIX + os.urandom(8).hex()
     with site.ledger.transaction():
         if found is not None:
-            _keep_before(site, address, found)
+            keep_before(site, address, found)
         if data is not None and sha is not None:
             site.ledger.add_version(
                 site.uid,
@@ -367,7 +367,7 @@ def _announce(
     return seq, temp
 
 
-def _keep_before(site: Site, address: Address, found: Content) -> None:
+def keep_before(site: Site, address: Address, found: Content) -> None:
     """Put the version that is about to be displaced on the memory's history, unless it is its newest already."""
     ledger = site.ledger
     record = ledger.record(site.uid, address.path)
@@ -483,7 +483,7 @@ def _lost_race(
 ) -> Conflict:
     with site.ledger.transaction():
         if theirs is not None and theirs.settled:
-            _keep_before(site, address, theirs)
+            keep_before(site, address, theirs)
         if yours is not None:
             site.ledger.note_version(site.uid, address.path, yours, REFUSED)
         site.ledger.end(seq, "conflict", note="a foreign version landed first")

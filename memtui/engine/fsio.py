@@ -53,6 +53,8 @@ OPERATIONS = (
     "stat_at",
     "stat_path",
     "may_write",
+    "is_dir",
+    "real_path",
     "list_dir",
     "make_dir",
     "make_root",
@@ -166,6 +168,16 @@ def close(handle: int) -> None:
             raise
 
 
+def is_dir(path: str) -> bool:
+    """Whether a path the user chose (a root) is a folder; links are followed."""
+    return os.path.isdir(path)
+
+
+def real_path(path: str) -> str:
+    """Where a path leads when every link in it is followed; only a name, never opened as it is."""
+    return os.path.realpath(path)
+
+
 def fstat(handle: int) -> os.stat_result:
     """The status of an open file or folder."""
     return os.fstat(handle)
@@ -211,6 +223,9 @@ def make_root(path: str, mode: int = 0o700) -> None:
     except FileExistsError:
         if not os.path.isdir(path):
             raise
+    else:
+        if mode == 0o700:
+            os.chmod(path, mode)  # a strict umask would keep its owner out
 
 
 def remove_dir(parent: int, name: str) -> None:

@@ -207,14 +207,16 @@ class RootHandle:
         except OSError as error:
             raise self._explain(error, parts) from error
 
-    def prune(self, parts: tuple[str, ...], down_to: int = 1) -> None:
+    def prune(self, parts: tuple[str, ...], down_to: int | None = None) -> None:
         """Remove a folder, and then those above it, as far as they are empty; the root itself stays.
 
         Args:
             parts: the components of the folder.
-            down_to: how many components the last folder to be removed has.
+            down_to: how many components the last folder to be removed has; None: all, unless the policy keeps them.
         """
-        for count in range(len(parts), down_to - 1, -1):
+        if down_to is None and self.root.policy.keep_folders:
+            return
+        for count in range(len(parts), (down_to or 1) - 1, -1):
             try:
                 with self.folder(parts[: count - 1]) as above:
                     fsio.remove_dir(above, parts[count - 1])

@@ -137,6 +137,10 @@ class Reader:
         """
         return self._rooms.trees.look(address, depth)
 
+    def kind(self, address: Address) -> str:
+        """What has a name: `file`, `folder`, `link` or `other`; empty when nothing has."""
+        return self._rooms.trees.kind(address)
+
     def follow(self, address: Address) -> Address:
         """The address without links that a path with links means; nothing needs to be there.
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from memtui.engine.rules import Rules
     from memtui.engine.shelf import Shelf
     from memtui.engine.takeback import TakeBack
-    from memtui.engine.undoing import Undoer
     from memtui.engine.trees import Trees
+    from memtui.engine.undoing import Undoer
 
 
 class Rooms:
@@ -100,6 +100,13 @@ class Rooms:
         from memtui.engine.folders import Folders
 
         return Folders(self.roots, self.changer, self.rules, self.shelf)
+
+    @cached_property
+    def trees(self) -> Trees:
+        """The verbs on whole folders."""
+        from memtui.engine.trees import Trees
+
+        return Trees(self.roots, lambda: self.ledger, lambda: self.rules, self._changed)
 
     @cached_property
     def undoer(self) -> Undoer:

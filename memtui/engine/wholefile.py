@@ -4,10 +4,13 @@ import os
 
 from memtui.digest import sha256_hex
 from memtui.engine import fsio, paths
-from memtui.engine.model import Address
+from memtui.engine.model import Address, Policy
 from memtui.engine.paths import RootHandle
 from memtui.errors import NotFoundError, RefusedError
 from memtui.values import NamedTuple
+
+READ_LIMIT = Policy().read_bytes
+"""The largest memory that is read where a root's policy does not say otherwise, in bytes."""
 
 NO_MEMORY = ("E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE", "E_TOO_BIG")
 """Why something that has a name is no memory, and will be none on a second look."""

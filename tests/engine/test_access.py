@@ -25,6 +25,8 @@ CHANGING: dict[str, Verb] = {
     "rename": lambda e, old: e.rename(HELD, Address(PROJECT, "b.md"), actor=AGENT),
     "move": lambda e, old: e.move([(HELD, Address(GLOBAL, "b.md")), (MINE, Address(PROJECT, "c.md"))], actor=AGENT),
     "delete": lambda e, old: e.delete([HELD, Address(PROJECT, "folder")], actor=AGENT),
+    "delete_tree": lambda e, old: e.delete_tree(HELD, actor=AGENT),
+    "rename_tree": lambda e, old: e.rename_tree(HELD, Address(PROJECT, "b.md"), actor=AGENT),
     "restore": lambda e, old: e.restore(HELD, version=old, actor=AGENT),
     "set_pinned": lambda e, old: e.set_pinned([HELD], pinned=True, actor=AGENT),
     "edit_field": lambda e, old: e.edit_field(HELD, "description", "x", expected_sha256=sha(OLD), actor=AGENT),
@@ -38,9 +40,9 @@ CHANGING: dict[str, Verb] = {
 
 OTHER = {
     "access", "add_roots", "audit", "cached", "changes", "close", "drafts", "drop_draft", "file_path", "find_root", "folder",
-    "findings", "history", "list", "memory", "notices", "open", "read", "read_bytes", "read_version", "reconcile",
+    "findings", "follow", "history", "kind", "make_root", "list", "memory", "notices", "open", "read", "read_bytes", "read_version", "reconcile",
     "record_use", "recover", "resolve", "root_status", "roots", "save_draft", "search", "seen_version", "subscribe",
-    "trash", "open_conflict", "save_conflict", "virtual_path", "watch",
+    "trash", "tree", "open_conflict", "save_conflict", "virtual_path", "watch",
 }  # fmt: skip
 """Verbs that only read, that look after the ledger, or that keep the user's own drafts."""
 

@@ -1,0 +1,272 @@
+"""memtui's memory tool for Anthropic's SDK: in the place of its own tools on local files, with the engine underneath.
+
+Whoever exchanges one for the other changes an import: constructor, answers and errors are the SDK's. What the engine
+keeps (versions, audit, locks) lies in memtui's own state folder, and nothing of it below the base folder.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from memtui.config.settings import load_settings, read_environment
+from memtui.engine import Engine
+from memtui.engine.access import READ_WRITE
+from memtui.engine.model import Actor, Retention
+from memtui.errors import RefusedError
+from memtui.memory_tool.result import Result
+from memtui.memory_tool.sdk import SdkTool, memory_root
+from memtui.wire.doors import door_access
+
+try:
+    import anyio
+    import anyio.to_thread
+    from anthropic.lib.tools import ToolError
+    from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
+except ImportError as error:
+    raise ImportError(
+        f"memtui.adapters.anthropic needs Anthropic's SDK, 2.10 or newer ({error}):"
+        " python3 -m pip install 'memtui[anthropic]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from anthropic.types.beta import (
+        BetaCacheControlEphemeralParam,
+        BetaMemoryTool20250818CreateCommand,
+        BetaMemoryTool20250818DeleteCommand,
+        BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818RenameCommand,
+        BetaMemoryTool20250818StrReplaceCommand,
+        BetaMemoryTool20250818ViewCommand,
+    )
+
+__all__ = ["AsyncMemoryTool", "MemoryTool"]
+
+CLIENT = "anthropic-sdk"
+"""What this door is called in the `[access]` table, and whom changes are recorded for."""
+LOCK_WAIT = 30.0
+
+
+class _Store:
+    """The tool of one process; a process that was forked off opens its own."""
+
+    def __init__(self, base: str, state_dir: str | None, actor: str) -> None:
+        self._base = os.path.abspath(base)
+        self._state_dir = state_dir
+        self._actor = Actor(actor)
+        self._guard = threading.Lock()
+        self._inherited: list[object] = []
+        self._pid = 0
+        self._refusal = ""
+        self._tool: SdkTool | None = None
+        self._finish: Callable[[], object] = lambda: None
+        self._open()
+
+    def answer(self, do: Callable[[SdkTool], Result]) -> str:
+        """The text of a call's result; a failure is the SDK's error for the model."""
+        if self._pid != os.getpid():
+            self._open()
+        if self._tool is None:
+            raise ToolError(self._refusal)
+        result = do(self._tool)
+        if not result.ok:
+            raise ToolError(result.text)
+        return result.text
+
+    def make_root(self) -> None:
+        """Make the folder of the memories, unless the user has switched this door off."""
+        if self._tool is not None:
+            self._tool.make_root()
+
+    def close(self) -> None:
+        """Record what is still to be recorded, and close; a later call opens it again."""
+        with self._guard:
+            if self._pid == os.getpid():
+                self._finish()
+            self._pid = 0
+
+    def _open(self) -> None:
+        with self._guard:
+            if self._pid == os.getpid():
+                return
+            # A parent's connection to the ledger must be neither used nor closed here.
+            self._inherited.append(self._tool)
+            self._tool, self._refusal = None, ""
+            root = memory_root(self._base)
+            state, retention, access = self._state_dir, Retention(), READ_WRITE
+            try:
+                if state is None:
+                    settings = load_settings(read_environment())
+                    state = settings.state_dir
+                    retention = Retention(settings.retention_versions, settings.retention_days)
+                    access = door_access(settings, CLIENT)
+                if not access.shows(root):
+                    raise RefusedError(f"Access to memories is switched off for {CLIENT}.", code="E_DISABLED")
+            except RefusedError as error:
+                self._refusal = f"{error.message} ({error.code})"
+            else:
+                engine = Engine.open(
+                    [root], state_dir=os.path.abspath(state), retention=retention, lock_wait=LOCK_WAIT, access=access
+                )
+                self._tool = SdkTool(engine, root, self._actor)
+                self._finish = weakref.finalize(self, _close, self._tool, engine, os.getpid())
+            self._pid = os.getpid()
+
+
+def _close(tool: SdkTool, engine: Engine, pid: int) -> None:
+    if pid == os.getpid():
+        tool.close()
+        engine.close()
+
+
+def _fields(command: Any) -> dict[str, object]:
+    """The fields of a command as the model sent them, those the SDK does not know included."""
+    given: dict[str, object] = vars(command)
+    extra: dict[str, object] | None = getattr(command, "model_extra", None)
+    return {**given, **extra} if extra else given
+
+
+class MemoryTool(BetaAbstractMemoryTool):
+    """The SDK's memory tool on local files, kept by memtui."""
+
+    def __init__(
+        self,
+        base_path: str | os.PathLike[str] = "./memory",
+        *,
+        state_dir: str | os.PathLike[str] | None = None,
+        actor: str = f"agent:{CLIENT}",
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        """Open the memories below `<base_path>/memories`; the folder is made when it is missing.
+
+        Args:
+            base_path: the folder that `memories` is or will be in.
+            state_dir: where versions and records are kept; None: where memtui keeps them, as its settings say.
+            actor: whom changes are recorded for.
+            cache_control: as the SDK's abstract tool takes it.
+        """
+        super().__init__(cache_control=cache_control)
+        self.base_path = Path(base_path)
+        self.memory_root = self.base_path / "memories"
+        self._store = _Store(os.fspath(base_path), None if state_dir is None else os.fspath(state_dir), actor)
+        self._store.make_root()
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """Show a file, or what a folder holds."""
+        return self._do(command)
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """Make a file; one that exists is never overwritten."""
+        return self._do(command)
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replace a text that occurs once."""
+        return self._do(command)
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Insert lines."""
+        return self._do(command)
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Delete a file or a folder; `memtui trash` and `memtui undo` have it."""
+        return self._do(command)
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Give a file or a folder another name; nothing is overwritten."""
+        return self._do(command)
+
+    def clear_all_memory(self) -> str:
+        """Delete everything, as one step of `memtui undo`."""
+        return self._store.answer(SdkTool.clear)
+
+    def close(self) -> None:
+        """Record the last uses and close the ledger; at the end of the process this happens by itself."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        """Return the tool."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the tool."""
+        self.close()
+
+    def _do(self, command: Any) -> str:
+        return self._store.answer(lambda tool: tool.call(_fields(command)))
+
+
+class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
+    """As `MemoryTool`, for the asynchronous client: the work is done in threads.
+
+    A call that is cancelled has happened in full or not at all.
+    """
+
+    def __init__(
+        self,
+        base_path: str | os.PathLike[str] = "./memory",
+        *,
+        state_dir: str | os.PathLike[str] | None = None,
+        actor: str = f"agent:{CLIENT}",
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        """As `MemoryTool`; the folder is made by the first command."""
+        super().__init__(cache_control=cache_control)
+        self.base_path = anyio.Path(base_path)
+        self.memory_root = self.base_path / "memories"
+        self._store = _Store(os.fspath(base_path), None if state_dir is None else os.fspath(state_dir), actor)
+
+    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """Show a file, or what a folder holds."""
+        return await self._do(command)
+
+    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """Make a file; one that exists is never overwritten."""
+        return await self._do(command)
+
+    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replace a text that occurs once."""
+        return await self._do(command)
+
+    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Insert lines."""
+        return await self._do(command)
+
+    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Delete a file or a folder; `memtui trash` and `memtui undo` have it."""
+        return await self._do(command)
+
+    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Give a file or a folder another name; nothing is overwritten."""
+        return await self._do(command)
+
+    async def clear_all_memory(self) -> str:
+        """Delete everything, as one step of `memtui undo`."""
+        return await anyio.to_thread.run_sync(self._store.answer, SdkTool.clear)
+
+    async def aclose(self) -> None:
+        """Record the last uses and close the ledger; at the end of the process this happens by itself."""
+        await anyio.to_thread.run_sync(self._store.close)
+
+    async def __aenter__(self) -> Self:
+        """Return the tool."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the tool."""
+        await self.aclose()
+
+    async def _do(self, command: Any) -> str:
+        return await anyio.to_thread.run_sync(
+            self._store.answer, lambda tool: tool.call(_fields(command), make_root=True)
+        )

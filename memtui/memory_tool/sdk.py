@@ -1,0 +1,412 @@
+"""The memory tool as Anthropic's SDK words it: one root without scopes, on the engine.
+
+Its answers are the SDK's to the letter, so that a program can exchange one for the other; what its own tool on local
+files gets wrong is not repeated here. No answer ever holds a path outside `/memories`.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Conflict, Policy, Root, Saved
+from memtui.errors import CODES, MemtuiError, RefusedError
+from memtui.memory_tool import sdk_text
+from memtui.memory_tool.result import Result, sendable
+from memtui.memory_tool.sdk_text import NoEdit
+from memtui.memory_tool.uses import Uses
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Answer = TypeVar("Answer")
+
+ROOT = "/memories"
+LARGEST = 64 * 1_048_576
+"""Bytes of one file: the SDK's tool knows no limit, and memory has one."""
+POLICY = Policy(write_bytes=LARGEST, read_bytes=LARGEST, any_name=True, keep_folders=True)
+TRIES = 16
+"""How often an edit is begun anew when a program outside memtui was in between."""
+
+_FIELDS = {
+    "view": ("path",),
+    "create": ("path", "file_text"),
+    "str_replace": ("path", "old_str"),
+    "insert": ("path", "insert_line", "insert_text"),
+    "delete": ("path",),
+    "rename": ("old_path", "new_path"),
+}
+_OTHER_NAMES = {
+    "path": ("file_path", "filePath"),
+    "file_text": ("content",),
+    "old_str": ("old_string",),
+    "new_str": ("new_string",),
+    "insert_text": ("new_str",),
+    "old_path": ("path",),
+}
+"""What other hosts call a field; taken when there is none of ours."""
+_NO_FILE = ("E_NOT_FOUND", "E_ROOT_MISSING")
+
+
+def memory_root(base: str) -> Root:
+    """The root of the memories below a base folder."""
+    path = os.path.join(os.path.abspath(base), "memories")
+    return Root("memories", path, label="memories", policy=POLICY)
+
+
+class SdkTool:
+    """The six commands on one root; safe to share between threads."""
+
+    def __init__(self, engine: Engine, root: Root, actor: Actor) -> None:
+        """Take the engine, one of its roots, made by `memory_root`, and who is at work."""
+        self._engine = engine
+        self._root = root
+        self._actor = actor
+        self._uses = Uses(engine, actor)
+
+    def call(self, fields: Mapping[str, object], *, make_root: bool = False) -> Result:
+        """Do what a call asks; a fault of the call is an answer too, never an exception.
+
+        Args:
+            fields: the flattened fields of one command, as `command`, `path`, ...
+            make_root: make the folder of the memories first if it is missing.
+        """
+        command = fields.get("command")
+        try:
+            if make_root:
+                self.make_root()
+            if not isinstance(command, str) or command not in _FIELDS:
+                return Result(ok=False, text=sendable(f"Unknown command: {command}"))
+            return Result(ok=True, text=sendable(self._do(command, fields)))
+        except NoEdit as refusal:
+            return Result(ok=False, text=sendable(str(refusal)))
+        except MemtuiError as error:
+            return Result(ok=False, text=_words(error, f"{command} failed"))
+
+    def _do(self, command: str, fields: Mapping[str, object]) -> str:
+        do: Callable[[Mapping[str, object]], str] = getattr(self, f"_{command}")
+        try:
+            return do(fields)
+        except NoEdit as refusal:
+            if not isinstance(refusal.__context__, MemtuiError) or refusal.__context__.code != "E_ROOT_REPLACED":
+                raise
+        # Nothing was done. A call starts from nothing it has seen before, so it may go to the new folder.
+        self._engine.kind(Address(self._root.id, ""))
+        return do(fields)
+
+    def make_root(self) -> None:
+        """Make the folder of the memories if it is missing, for its owner only."""
+        self._engine.make_root(self._root.id)
+
+    def clear(self) -> Result:
+        """Delete all memories, as one step of `memtui undo`."""
+        try:
+            self.make_root()
+            self._engine.delete_tree(Address(self._root.id, ""), actor=self._actor)
+        except MemtuiError as error:
+            return Result(ok=False, text=_words(error, "Clearing the memory failed"))
+        return Result(ok=True, text="All memory cleared")
+
+    def close(self) -> None:
+        """Record what was used."""
+        self._uses.close()
+
+    # --- the commands
+
+    def _view(self, fields: Mapping[str, object]) -> str:
+        path = _text(fields, "view", "path")
+        at = self._place(path)
+        window = _window(fields.get("view_range"))
+        try:
+            address, data = self._linked(at, path, self._read)
+        except MemtuiError as error:
+            if error.code in _NO_FILE:
+                raise NoEdit(_missing(path)) from None
+            if error.code != "E_NOT_REGULAR":
+                raise NoEdit(_words(error, f"The path {path} cannot be viewed")) from None
+            return self._view_folder(at, path)
+        text = _decoded(data, path, "shown")
+        self._uses.note(address)
+        return sdk_text.content(path, text, window)
+
+    def _view_folder(self, at: Address, path: str) -> str:
+        try:
+            tree = self._linked(at, path, lambda address: self._engine.tree(address, 2))
+        except MemtuiError as error:
+            if error.code in _NO_FILE:
+                raise NoEdit(f"Unsupported file type for {path}" if at.path else _missing(path)) from None
+            raise
+        return sdk_text.listing(path, tree.bytes, tree.entries)
+
+    def _create(self, fields: Mapping[str, object]) -> str:
+        path, text = _text(fields, "create", "path"), _text(fields, "create", "file_text")
+        at = self._place(path)
+        taken = f"File {path} already exists"
+        if not at.path:
+            raise NoEdit(taken)
+        data = _encoded(text, "file_text")
+        try:
+            done = self._linked(at, path, lambda to: self._engine.create(to, data, actor=self._actor))
+        except MemtuiError as error:
+            if error.code == "E_EXISTS":
+                raise NoEdit(taken) from None
+            if error.code in _NO_FILE:
+                raise NoEdit(f"Cannot create {path}: a part of its path is a file, not a directory.") from None
+            raise NoEdit(_words(error, f"Cannot create {path}")) from None
+        if not isinstance(done, Saved):
+            raise NoEdit(taken)  # with the same text, but not by this call
+        self._uses.note(done.address, wrote=True)
+        return f"File created successfully at: {path}"
+
+    def _str_replace(self, fields: Mapping[str, object]) -> str:
+        path, old = _text(fields, "str_replace", "path"), _text(fields, "str_replace", "old_str")
+        new = "" if _given(fields, "new_str") is None else _text(fields, "str_replace", "new_str")
+        _encoded(new, "new_str")
+        answer = ""
+
+        def change(data: bytes) -> bytes:
+            nonlocal answer
+            text, answer = sdk_text.str_replace(path, _decoded(data, path, "changed"), old, new)
+            return text.encode()
+
+        self._edit(path, change)
+        return answer
+
+    def _insert(self, fields: Mapping[str, object]) -> str:
+        path, text = _text(fields, "insert", "path"), _text(fields, "insert", "insert_text")
+        line = fields.get("insert_line")
+        if line is None:
+            raise NoEdit(_needs("insert", "insert_line"))
+        if isinstance(line, float) and line.is_integer():
+            line = int(line)
+        if not isinstance(line, int) or isinstance(line, bool):
+            raise NoEdit(f"Invalid `insert_line` parameter: {line}. It should be a whole number.")
+        number = line
+        _encoded(text, "insert_text")
+        self._edit(path, lambda data: sdk_text.insert(_decoded(data, path, "changed"), number, text).encode())
+        return f"The file {path} has been edited."
+
+    def _edit(self, path: str, change: Callable[[bytes], bytes]) -> None:
+        at = self._place(path)
+        for _ in range(TRIES):
+            try:
+                done = self._linked(at, path, lambda to: self._engine.edit(to, change, actor=self._actor))
+            except MemtuiError as error:
+                if error.code in _NO_FILE:
+                    raise NoEdit(_missing(path)) from None
+                if error.code == "E_NOT_REGULAR":
+                    raise NoEdit(f"The path {path} is not a file.") from None
+                raise NoEdit(_words(error, f"Cannot edit {path}")) from None
+            if not isinstance(done, Conflict):
+                self._uses.note(done.address, wrote=True)
+                return
+        raise NoEdit(f"Another program keeps changing {path}. Nothing was done. View it, then try again.")
+
+    def _delete(self, fields: Mapping[str, object]) -> str:
+        path = _text(fields, "delete", "path")
+        at = self._place(path)
+        if not at.path:
+            raise NoEdit("Cannot delete the /memories directory itself")
+        try:
+            self._named(at, path, lambda to: self._engine.delete_tree(to, actor=self._actor))
+        except MemtuiError as error:
+            if error.code in (*_NO_FILE, "E_NOT_REGULAR"):
+                raise NoEdit(f"The path {path} does not exist") from None
+            raise NoEdit(_words(error, f"Cannot delete {path}")) from None
+        return f"Successfully deleted {path}"
+
+    def _rename(self, fields: Mapping[str, object]) -> str:
+        old, new = _text(fields, "rename", "old_path"), _text(fields, "rename", "new_path")
+        source, target = self._place(old), self._place(new)
+        if not source.path:
+            raise NoEdit("Cannot rename the /memories directory itself")
+        taken = f"The destination {new} already exists"
+        if not target.path:
+            raise NoEdit(taken)
+        if f"{target.path}/".startswith(f"{source.path}/") and source != target:
+            raise NoEdit(self._inside(old, new, source))
+        try:
+            self._move(source, target, old, new)
+        except MemtuiError as error:
+            if error.code == "E_EXISTS" or self._engine.kind(target):
+                raise NoEdit(taken) from None
+            if error.code not in _NO_FILE:
+                raise NoEdit(_words(error, f"Cannot rename {old} to {new}")) from None
+            if not self._engine.kind(source):
+                raise NoEdit(f"The path {old} does not exist") from None
+            raise NoEdit(f"Cannot rename {old} to {new}: a part of the new path is a file, not a directory.") from None
+        self._uses.note(target, wrote=True)
+        return f"Successfully renamed {old} to {new}"
+
+    def _inside(self, old: str, new: str, source: Address) -> str:
+        kind = self._engine.kind(source)
+        if not kind:
+            return f"The path {old} does not exist"
+        if kind != "folder":
+            return f"Cannot rename {old} to {new}: a part of the new path is a file, not a directory."
+        return f"Cannot rename {old} to {new}: a directory cannot be moved inside itself."
+
+    def _move(self, source: Address, target: Address, old: str, new: str) -> None:
+        def move(source: Address, target: Address) -> None:
+            self._engine.rename_tree(source, target, actor=self._actor)
+
+        try:
+            move(source, target)
+        except RefusedError as error:
+            if error.code != "E_SYMLINK":
+                raise
+            self._escape(source, old)
+            self._escape(target, new)
+            real = self._above(source, old), self._above(target, new)
+            if self._engine.kind(real[0]) == "link" or real == (source, target):
+                raise NoEdit(f"path '{old}' is a symlink") from None
+            move(*real)
+
+    # --- paths
+
+    def _place(self, path: str) -> Address:
+        """Where a path leads, before anything is looked at; links are followed later."""
+        if path != ROOT and not path.startswith(f"{ROOT}/"):
+            raise NoEdit(f"Path must start with {ROOT}, got: {path}")
+        if "\0" in path:
+            raise NoEdit("Path must not hold a NUL character, got: " + path.replace("\0", "\\0"))
+        if not path.isascii() and any("\ud800" <= c <= "\udfff" for c in path):
+            raise NoEdit(f"Path must be text that has a UTF-8 form, got: {path}")
+        parts = [part for part in path[len(ROOT) :].split("/") if part not in ("", ".")]
+        if ".." not in parts:
+            return Address(self._root.id, "/".join(parts))
+        depth = 0
+        for part in parts:
+            depth += -1 if part == ".." else 1
+            if depth < 0:
+                raise NoEdit(_escapes(path))
+        return self._follow(Address(self._root.id, "/".join(parts)), path)
+
+    def _follow(self, at: Address, path: str) -> Address:
+        try:
+            return self._engine.follow(at)
+        except RefusedError:
+            raise NoEdit(_escapes(path)) from None
+
+    def _escape(self, at: Address, path: str) -> None:
+        """Refuse a path that a link leads out of the root."""
+        self._follow(at, path)
+
+    def _above(self, at: Address, path: str) -> Address:
+        """The address with the links in its folder followed, and its last name as it is."""
+        folder, _, name = at.path.rpartition("/")
+        if not folder:
+            return at
+        above = self._follow(Address(at.root, folder), path).path
+        return Address(at.root, f"{above}/{name}" if above else name)
+
+    def _linked(self, at: Address, path: str, do: "Callable[[Address], Answer]") -> "Answer":
+        """Do something at an address; when a link is in the way, where that leads, as long as it stays inside.
+
+        The engine never follows a link, so one that is put there meanwhile is refused and not followed.
+        """
+        try:
+            return do(at)
+        except RefusedError as error:
+            if error.code != "E_SYMLINK":
+                raise
+        try:
+            return do(self._follow(at, path))
+        except RefusedError as error:
+            if error.code == "E_SYMLINK":
+                raise NoEdit(f"path '{path}' is a symlink") from None
+            raise
+
+    def _named(self, at: Address, path: str, do: "Callable[[Address], Answer]") -> "Answer":
+        """As `_linked`, but a link that has the last name is meant itself."""
+        if self._engine.kind(at) == "link":
+            self._escape(at, path)
+        try:
+            return do(at)
+        except RefusedError as error:
+            if error.code != "E_SYMLINK":
+                raise
+        real = self._above(at, path)
+        self._escape(real, path)
+        try:
+            return do(real)
+        except RefusedError as error:
+            if error.code == "E_SYMLINK":
+                raise NoEdit(f"path '{path}' is a symlink") from None
+            raise
+
+    def _read(self, address: Address) -> tuple[Address, bytes]:
+        if not address.path:
+            raise RefusedError("The root is a folder.", code="E_NOT_REGULAR")
+        return address, self._engine.read_bytes(address)
+
+
+def _given(fields: Mapping[str, object], name: str) -> object:
+    value = fields.get(name)
+    if value is None:
+        for other in _OTHER_NAMES.get(name, ()):
+            value = fields.get(other)
+            if value is not None:
+                break
+    return value
+
+
+def _text(fields: Mapping[str, object], command: str, name: str) -> str:
+    value = _given(fields, name)
+    if value is None:
+        raise NoEdit(_needs(command, name))
+    if not isinstance(value, str):
+        raise NoEdit(f"Invalid `{name}` parameter: it must be a text.")
+    return value
+
+
+def _needs(command: str, name: str) -> str:
+    return f"The command {command} needs the parameter `{name}`."
+
+
+def _window(value: object) -> tuple[int, int] | None:
+    """A view range; one that has not two ends is none."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return None
+    first, last = value
+    if not isinstance(first, int) or not isinstance(last, int):
+        raise NoEdit("Invalid `view_range` parameter: it must be two whole numbers, the first and the last line.")
+    return first, last
+
+
+def _encoded(text: str, name: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise NoEdit(
+            f"Invalid `{name}` parameter: the character at position {error.start} has no UTF-8 form. Nothing was done."
+        ) from None
+
+
+def _decoded(data: bytes, path: str, what: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise NoEdit(
+            f"The file {path} is not UTF-8 text (byte {error.start}), so it cannot be {what} here."
+            " It was left as it is."
+        ) from None
+
+
+def _missing(path: str) -> str:
+    return f"The path {path} does not exist. Please provide a valid path."
+
+
+def _escapes(path: str) -> str:
+    return f"Path {path} would escape /memories directory"
+
+
+def _words(error: MemtuiError, what: str) -> str:
+    """A failure in words that name no place on this machine: an error's own message may."""
+    limit, found = error.details.get("limit"), error.details.get("bytes")
+    if error.code == "E_TOO_BIG" and limit:
+        has = f"it has {found:,} bytes and " if found else ""
+        return sendable(f"{what}: {has}the limit is {limit:,} bytes. Split it into several files.")
+    if error.code == "E_LOCKED":
+        return sendable(f"{what}: another program is writing to these memories. Nothing was done. Try again.")
+    return sendable(f"{what}: {CODES.get(error.code, error.code)} ({error.code}).")
