@@ -2,7 +2,6 @@
 
 from memtui.cli.call import BATCH, Call
 from memtui.context import PARTS, Context, build
-from memtui.engine import Engine
 from memtui.errors import UsageError
 from memtui.wire import contexts, outcomes
 from memtui.wire.doors import open_door
@@ -11,15 +10,14 @@ from memtui.wire.doors import open_door
 def context(call: Call) -> int:
     """Print the index and the hot set."""
     part, form = call.args.text("part") or "all", call.args.text("format") or "text"
-    if form == "hook" and (call.out.json or part != "all"):
-        raise UsageError("--format hook goes with neither --json nor --part.", hint="Leave one of them out.")
+    if form == "hook":
+        if call.out.json or part != "all":
+            raise UsageError("--format hook goes with neither --json nor --part.", hint="Leave one of them out.")
+        return _hook(call)
     session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=BATCH)
     engine = session.engine
     try:
-        if form == "hook":
-            _hook(call, engine)
-        else:
-            _print(call, build(engine, parts=PARTS if part == "all" else (part,)), json=form == "json")
+        _print(call, build(engine, parts=PARTS if part == "all" else (part,)), json=form == "json")
     finally:
         engine.close()
     for notice in engine.notices():
@@ -34,8 +32,22 @@ def _print(call: Call, found: Context, *, json: bool) -> None:
         call.out.raw(found.text.encode())
 
 
-def _hook(call: Call, engine: Engine) -> None:
-    """Answer a hook with as much as its agent takes."""
+def _hook(call: Call) -> int:
+    """Answer a hook, always: some agents take a refusal of a hook for an order to stop."""
+    import json
+
+    from memtui.errors import MemtuiError
+
+    try:
+        call.out.raw(_fitting(call).encode())
+    except MemtuiError as error:
+        quiet = error.code == "E_DISABLED"  # the user wanted it so, and need not be told at each session
+        call.out.raw(f"{json.dumps({} if quiet else {'systemMessage': f'memtui: {error}'})}\n".encode())
+    return outcomes.DONE
+
+
+def _fitting(call: Call) -> str:
+    """Make the answer with as much as an agent takes."""
     import json
 
     from memtui.context.fitting import HOOK, fitted
@@ -46,4 +58,8 @@ def _hook(call: Call, engine: Engine) -> None:
     def characters(found: Context) -> int:
         return len(answer(found).encode("utf-16-le")) // 2
 
-    call.out.raw(answer(fitted(engine, characters, HOOK)).encode())
+    session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=BATCH)
+    try:
+        return answer(fitted(session.engine, characters, HOOK))
+    finally:
+        session.engine.close()

@@ -1,0 +1,48 @@
+"""context --format hook: an agent's session begins, whatever is wrong with memtui."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+@pytest.fixture
+def config(home: Path) -> Path:
+    """Where the settings file is looked for; not there yet."""
+    (home / ".memtui-test").mkdir()
+    return home / ".memtui-test" / "config.toml"
+
+
+def test_the_answer_carries_the_context(cli: Cli, config: Path) -> None:
+    assert cli("create", "memtui:global/style.md", "-", stdin=b"---\ndescription: How we write\n---\nx\n").status == 0
+    result = cli("context", "--format", "hook", "--client", "claude-code", stdin=b'{"hook_event_name": "SessionStart"}')
+    answer = result.json["hookSpecificOutput"]
+    assert isinstance(answer, dict)
+    assert answer["hookEventName"] == "SessionStart"
+    assert "How we write" in answer["additionalContext"]
+    assert (result.status, len(result.lines), result.err) == (0, 1, "")
+
+
+@pytest.mark.parametrize("text", ["agents.enabled = false\n", "[access]\nclaude-code = 'off'\n"])
+def test_what_the_user_switched_off_is_quiet(cli: Cli, config: Path, text: str) -> None:
+    config.write_text(text)
+    result = cli("context", "--format", "hook", "--client", "claude-code")
+    assert (result.status, result.json, result.err) == (0, {}, "")
+    assert cli("context", "--client", "claude-code").status == 5
+
+
+def test_what_is_wrong_is_told_to_the_user_and_stops_nobody(cli: Cli, config: Path) -> None:
+    config.write_text("calm = maybe\n")
+    result = cli("context", "--format", "hook")
+    assert (result.status, list(result.json)) == (0, ["systemMessage"])
+    assert "E_CONFIG" in str(result.json["systemMessage"])
+    assert cli("context").status == 2
+
+
+def test_a_hook_is_asked_for_alone(cli: Cli) -> None:
+    for words in (("--json",), ("--part", "hot")):
+        result = cli("context", "--format", "hook", *words)
+        assert result.status == 2
+        assert "hookSpecificOutput" not in json.dumps(result.out)
