@@ -5,10 +5,11 @@ import gc
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memtui.cli.call import Key
-    from memtui.wire.session import Session
+    from memtui.config.settings import Settings
+    from memtui.wire.session import Options, Session
 
 
 _USUAL = gc.get_threshold()
@@ -34,6 +35,43 @@ class _Workbench:
 
         return ACTIONS
 
+    def serve(self, words: "Sequence[str]", *, port: int, ready: "Callable[[str], None]") -> None:
+        """Serve it to browsers until interrupted; see `memtui.web.server.serve`."""
+        try:
+            from memtui.web.server import serve
+        except ModuleNotFoundError as missing:
+            from memtui.errors import UsageError
+
+            raise UsageError(
+                f"Serving to a browser needs the package {missing.name}.",
+                code="E_EXTRA",
+                hint="Install memtui with it: pip install 'memtui[web]'.",
+            ) from None
+        gc.set_threshold(*_USUAL)
+        serve(words, port=port, ready=ready)
+
+
+class _McpServer:
+    """The MCP server, loaded at the first call."""
+
+    def serve(self, load: "Callable[[], Settings]", options: "Options", *, access: str | None) -> int:
+        """Serve one client to its end and return the exit number; see `memtui.mcp_server.server.serve`."""
+        gc.disable()  # what is loaded now stays
+        try:
+            from memtui.mcp_server.server import serve
+        except ModuleNotFoundError as missing:
+            from memtui.errors import UsageError
+
+            raise UsageError(
+                f"Serving MCP clients needs the package {missing.name}.",
+                code="E_EXTRA",
+                hint="Install memtui with it: pip install 'memtui[mcp]'.",
+            ) from None
+        gc.freeze()
+        gc.set_threshold(*_USUAL)
+        gc.enable()
+        return serve(load, options, access=access)
+
 
 def main() -> int:
     """Run the command line, which opens the workbench when no verb is given."""
@@ -41,7 +79,7 @@ def main() -> int:
     try:
         from memtui.cli.main import run
 
-        return run(workbench=_Workbench())
+        return run(workbench=_Workbench(), mcp=_McpServer())
     except KeyboardInterrupt:  # while it was still loading
         return 130
     finally:

@@ -43,6 +43,7 @@ CODES = {
     "E_CURRENT_VERSION": "the current version of a memory cannot be redacted",
     "E_REDACTED": "the text of this version was removed on request",
     "E_DISABLED": "switched off in the settings",
+    "E_EXTRA": "an optional part of memtui is not installed",
     "E_EDITOR": "the editor cannot be started, or it failed",
     "E_PERMISSION": "the operating system refuses access",
     "E_FRONTMATTER": "the front matter cannot be edited safely",

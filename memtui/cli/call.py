@@ -5,7 +5,7 @@ A command that needs no memories (help, completion, config) must not pay for fin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from memtui.cli.arguments import Arguments
 from memtui.cli.output import Output
@@ -14,6 +14,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Changes
 from memtui.errors import UsageError
 from memtui.values import TYPE_CHECKING
+from memtui.wire.params import GLOBALS
 from memtui.wire.session import Options, Session, open_session
 
 if TYPE_CHECKING:
@@ -59,17 +60,33 @@ class Workbench(Protocol):
     def actions(self) -> Sequence[Key]:
         """List its actions, without loading anything that draws."""
 
+    def serve(self, words: Sequence[str], *, port: int, ready: Callable[[str], None]) -> None:
+        """Serve it to browsers until interrupted; see `memtui.web.server.serve`."""
+
+
+class McpServer(Protocol):
+    """What the command line may ask of the MCP server, which it does not import either."""
+
+    def serve(self, load: Callable[[], Settings], options: Options, *, access: str | None) -> int:
+        """Serve one client to its end and return the exit number; see `memtui.mcp_server.server.serve`."""
+
 
 class Call:
     """One command line, ready to be carried out."""
 
     def __init__(
-        self, arguments: Arguments, options: Arguments, out: Output, workbench: Workbench | None = None
+        self,
+        arguments: Arguments,
+        options: Arguments,
+        out: Output,
+        workbench: Workbench | None = None,
+        mcp: McpServer | None = None,
     ) -> None:
         """Keep what was given; nothing is read yet."""
         self.args = arguments
         self.out = out
         self._workbench = workbench
+        self._mcp = mcp
         self._given = options
         self._settings: Settings | None = None
         self._session: Session | None = None
@@ -83,9 +100,13 @@ class Call:
             UsageError: `E_CONFIG`, when they cannot be read.
         """
         if self._settings is None:
-            chosen = {key: True for key in ("ascii", "calm") if self._given.flag(key)}
-            self._settings = load_settings(read_environment(), home=self._given.text("home"), options=chosen)
+            self._settings = self.reload()
         return self._settings
+
+    def reload(self) -> Settings:
+        """Read the settings as they are now; raises what `settings` does."""
+        chosen = {key: True for key in ("ascii", "calm") if self._given.flag(key)}
+        return load_settings(read_environment(), home=self._given.text("home"), options=chosen)
 
     @property
     def options(self) -> Options:
@@ -105,6 +126,18 @@ class Call:
             project=given.text("project"),
             roots=tuple(given.texts("root")),
         )
+
+    def again(self) -> list[str]:
+        """The global options as they were given, for another memtui that stands where this one does."""
+        words = []
+        for param in GLOBALS:
+            if param.kind == "flag":
+                words += [param.name] if self._given.flag(param.key) else []
+            else:
+                one = self._given.text(param.key)
+                for value in self._given.texts(param.key) if param.many else [one] if one is not None else []:
+                    words += [param.name, value]
+        return words
 
     @property
     def session(self) -> Session:
@@ -146,13 +179,24 @@ class Call:
             raise UsageError("There is no workbench here.", code="E_DISABLED", hint="Run memtui itself.")
         return self._workbench
 
+    @property
+    def mcp(self) -> McpServer:
+        """The MCP server.
+
+        Raises:
+            UsageError: `E_DISABLED`, when this command line was started without one.
+        """
+        if self._mcp is None:
+            raise UsageError("There is no MCP server here.", code="E_DISABLED", hint="Run memtui itself.")
+        return self._mcp
+
     def need_terminal(self) -> None:
         """Refuse to draw where nobody can see it.
 
         Raises:
             UsageError: input or output is not a terminal that can be drawn on, or JSON is asked for.
         """
-        if self.out.json or not self.out.interactive:
+        if self.out.json or not (self.out.interactive or self.settings.terminal.web):
             raise UsageError(
                 "The workbench needs a terminal.",
                 hint="Run memtui in a terminal, or use a verb: memtui --help lists them.",

@@ -16,7 +16,7 @@ from memtui.values import TYPE_CHECKING
 from memtui.wire import outcomes
 
 if TYPE_CHECKING:
-    from memtui.cli.call import Workbench
+    from memtui.cli.call import McpServer, Workbench
 
 COMMANDS = {
     "roots": "listing",
@@ -42,24 +42,32 @@ COMMANDS = {
     "seen": "following",
     "log": "following",
     "watch": "following",
+    "mcp": "mcp",
+    "install": "install",
+    "uninstall": "install",
     "doctor": "doctor",
     "config": "setup",
     "keys": "setup",
     "completion": "setup",
     "demo": "demo",
+    "context": "context",
+    "web": "web",
 }
 """The module of `memtui.cli.commands` with each verb's function; imported when the verb is used."""
 
-_NO_SETTINGS = ("completion", "config", "doctor")
+_NO_SETTINGS = ("completion", "config", "context", "doctor")
 """Verbs that must work although the configuration cannot be read."""
 
 
-def run(words: Sequence[str] | None = None, *, workbench: "Workbench | None" = None) -> int:
+def run(
+    words: Sequence[str] | None = None, *, workbench: "Workbench | None" = None, mcp: "McpServer | None" = None
+) -> int:
     """Carry out one command line.
 
     Args:
         words: what follows the program's name; None: the process's own.
-        workbench: the other front; None: there is none.
+        workbench: another front; None: there is none.
+        mcp: another front; None: there is none.
 
     Returns:
         The exit number.
@@ -67,7 +75,7 @@ def run(words: Sequence[str] | None = None, *, workbench: "Workbench | None" = N
     given = list(sys.argv[1:] if words is None else words)
     out = output.standard(json=peek_json(given))
     try:
-        status = _carry_out(parse(given), out, workbench)
+        status = _carry_out(parse(given), out, workbench, mcp)
         out.flush()
     except KeyboardInterrupt:
         return outcomes.INTERRUPTED
@@ -83,7 +91,7 @@ def run(words: Sequence[str] | None = None, *, workbench: "Workbench | None" = N
     return status
 
 
-def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None") -> int:
+def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: "McpServer | None") -> int:
     verb, options = parsed.verb, parsed.options
     if options.flag("version"):
         out.fact({"version": __version__}, f"memtui {__version__}")
@@ -94,7 +102,7 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None") -> in
         return answer(verb, parsed.arguments.text("verb"), out)
     from memtui.cli.call import INTERACTIVE, Call
 
-    call = Call(parsed.arguments, options, out, workbench)
+    call = Call(parsed.arguments, options, out, workbench, mcp)
     if verb is None or verb.name not in _NO_SETTINGS:
         terminal = call.settings.terminal
         color = not terminal.no_color and terminal.name not in ("", "dumb")

@@ -91,6 +91,7 @@ class Settings(NamedTuple):
     retention_versions: int = 20
     retention_days: int = 30
     merge_when_mergeable: str = "ask"
+    merge_auto_advance: str = "pause"
     agents_enabled: bool = True
     access: tuple[AccessRule, ...] = ()
     """The `[access]` table, in the file's order."""

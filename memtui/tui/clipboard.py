@@ -40,11 +40,11 @@ def copy(text: str, terminal: Terminal, escape: Callable[[str], None]) -> str:
         RefusedError: `E_TOO_BIG`, when it does not fit the only route there is.
     """
     data = text.encode("utf-8", "surrogateescape")
-    local = not terminal.remote and (terminal.display or sys.platform == "darwin")
+    local = not (terminal.remote or terminal.web) and (terminal.display or sys.platform == "darwin")
     for name, arguments in NATIVE if local else ():
         if _piped(name, arguments, data):
             return name
-    if terminal.tmux and _piped("tmux", ("load-buffer", "-w", "-"), data):
+    if terminal.tmux and not terminal.web and _piped("tmux", ("load-buffer", "-w", "-"), data):
         return "the tmux buffer, and the terminal through it"
     if len(data) > ESCAPE_BYTES:
         raise RefusedError(
@@ -53,7 +53,7 @@ def copy(text: str, terminal: Terminal, escape: Callable[[str], None]) -> str:
             hint="Copy the path (y p) and use the file.",
         )
     escape(data.decode("utf-8", "replace"))
-    return "the terminal (OSC 52)"
+    return "the browser" if terminal.web else "the terminal (OSC 52)"
 
 
 def _piped(name: str, arguments: tuple[str, ...], data: bytes) -> bool:

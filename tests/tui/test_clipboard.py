@@ -37,6 +37,13 @@ def test_a_native_tool_when_local(programs: dict[str, Any]) -> None:
     assert programs["given xclip"] == b"text"
 
 
+def test_a_browser_gets_the_text_itself(programs: dict[str, Any]) -> None:
+    programs["xclip"] = programs["tmux"] = 0
+    sent: list[str] = []
+    assert clipboard.copy("text", Terminal(display=True, tmux=True, web=True), sent.append) == "the browser"
+    assert sent == ["text"]
+
+
 def test_a_tool_that_fails_is_passed_over(programs: dict[str, Any]) -> None:
     programs |= {"wl-copy": 1, "xclip": subprocess.TimeoutExpired("xclip", 3), "xsel": 0}
     assert clipboard.copy("text", LOCAL, pytest.fail) == "xsel"

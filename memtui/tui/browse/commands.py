@@ -120,6 +120,8 @@ class Commands:
             return f"{action.label}: there is no memory here."
         if action.id == "resolve" and node is not None and not node.signs.conflict:
             return "There is no conflict on this memory."
+        if action.id == "edit_outside" and screen.facts.settings.terminal.web:
+            return "A browser cannot lend its screen to another program: e edits here."
         if action.id == "all_projects" and screen.facts.demo:
             return "The demo has one project."
         return ""

@@ -1,0 +1,91 @@
+"""Who may speak to the server: a pure function of one request's headers, so that every refusal can be tested alone.
+
+A server on the loopback address is reachable by every page the user visits, by every other user of the machine, and
+by names that an attacker points at 127.0.0.1. So the Host must be ours, a foreign Origin is refused, and the secret
+of this run must be there.
+"""
+
+import hmac
+from collections.abc import Mapping, Sequence
+
+from memtui.values import NamedTuple
+
+COOKIE = "memtui-{port}"
+"""The cookie's name: browsers send cookies to every port of a host, so each server has its own."""
+
+
+class Refusal(NamedTuple):
+    """Why a request is not answered."""
+
+    status: int
+    """400, 401, 403 or 421, as HTTP has them."""
+    text: str
+    """One sentence for whoever looks at the answer; repeats nothing of the request."""
+
+
+class Guard(NamedTuple):
+    """What this server expects of a request."""
+
+    token: str
+    """The secret of this run, printable ASCII."""
+    port: int
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The values of Host that are this server."""
+        return tuple(f"{name}:{self.port}" for name in ("127.0.0.1", "localhost"))
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The pages that may open the websocket."""
+        return tuple(f"http://{host}" for host in self.hosts)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie that carries the token."""
+        return COOKIE.format(port=self.port)
+
+    def knows(self, token: str) -> bool:
+        """Whether a token is the right one; takes as long for any wrong one."""
+        return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self.token.encode())
+
+    def check(
+        self, hosts: Sequence[str], headers: Mapping[str, str], cookies: Mapping[str, str], *, websocket: bool
+    ) -> Refusal | None:
+        """Check one request; the page that takes the token out of the address is checked with `check_place` alone.
+
+        Args:
+            hosts: every Host header of the request.
+            headers: the other headers.
+            cookies: the request's cookies.
+            websocket: whether it wants to drive the workbench: then an Origin must be there.
+
+        Returns:
+            Why it is refused; None when it may go on.
+        """
+        place = self.check_place(hosts, headers, websocket=websocket)
+        if place is not None:
+            return place
+        if not self.knows(cookies.get(self.cookie, "")):
+            return Refusal(401, "Open the address that memtui printed: it holds the token of this run.")
+        return None
+
+    def check_place(self, hosts: Sequence[str], headers: Mapping[str, str], *, websocket: bool) -> Refusal | None:
+        """Check where a request comes from and whom it means; see `check`."""
+        if len(hosts) != 1:
+            return Refusal(400, "A request names its host once.")
+        if hosts[0].lower() not in self.hosts:
+            return Refusal(421, "This server answers to its loopback name only.")
+        origin = headers.get("Origin")
+        if origin is None and websocket:
+            return Refusal(403, "The workbench is driven from its own page only.")
+        if origin is not None and origin.lower() not in self.origins:
+            return Refusal(403, "Another page may not reach the workbench.")
+        if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and not _navigates(headers):
+            return Refusal(403, "Another page may not reach the workbench.")
+        return None
+
+
+def _navigates(headers: Mapping[str, str]) -> bool:
+    """Whether the user followed a link: harmless, because nothing is changed by loading the page."""
+    return headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"

@@ -1,0 +1,4 @@
+"use strict";
+addEventListener("DOMContentLoaded", () => {
+  document.getElementById("again").addEventListener("click", () => location.reload());
+});

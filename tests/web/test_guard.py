@@ -1,0 +1,113 @@
+"""Only the page of this run, under its loopback name and with its token, reaches the workbench."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.web.guard import Guard
+
+GUARD = Guard("s3cret-of-this-run", 8017)
+OURS = "127.0.0.1:8017"
+ORIGIN = {"Origin": f"http://{OURS}"}
+COOKIES = {GUARD.cookie: GUARD.token}
+
+
+def status(
+    hosts: list[str] | None = None,
+    headers: dict[str, str] | None = None,
+    cookies: dict[str, str] | None = None,
+    *,
+    websocket: bool = True,
+) -> int | None:
+    """What a request gets; ours in everything that is not said."""
+    refusal = GUARD.check(
+        [OURS] if hosts is None else hosts,
+        ORIGIN if headers is None else headers,
+        COOKIES if cookies is None else cookies,
+        websocket=websocket,
+    )
+    return refusal.status if refusal else None
+
+
+def test_our_own_page_is_let_in() -> None:
+    assert status() is None
+    assert status(["localhost:8017"], {"Origin": "http://localhost:8017"}) is None
+    assert status(headers={}, websocket=False) is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "127.0.0.1.evil.example:8017",
+        "127.0.0.1",
+        "127.0.0.1:80",
+        "localhost",
+        "",
+        "0.0.0.0:8017",
+        "[::1]:8017",
+    ],
+)
+def test_another_name_is_refused(host: str) -> None:
+    assert status([host]) == 421
+
+
+@pytest.mark.parametrize("hosts", [[], [OURS, OURS], [OURS, "evil.example"]])
+def test_one_host_is_named(hosts: list[str]) -> None:
+    assert status(hosts) == 400
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "null",
+        "",
+        "http://evil.example",
+        "http://127.0.0.1:8018",
+        "https://127.0.0.1:8017",
+        "http://127.0.0.1:8017.evil.example",
+    ],
+)
+@pytest.mark.parametrize("websocket", [True, False])
+def test_another_page_is_refused(origin: str, websocket: bool) -> None:
+    assert status(headers={"Origin": origin}, websocket=websocket) == 403
+
+
+def test_the_websocket_wants_an_origin() -> None:
+    assert status(headers={}) == 403
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_another_page_loads_is_refused_though_it_names_no_origin(site: str) -> None:
+    assert status(headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}, websocket=False) == 403
+    follow = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert status(headers=follow, websocket=False) is None
+    assert status(headers={**follow, "Sec-Fetch-Dest": "iframe"}, websocket=False) == 403
+
+
+@pytest.mark.parametrize(
+    "cookies", [{}, {GUARD.cookie: ""}, {"memtui-8018": GUARD.token}, {GUARD.cookie: GUARD.token[:-1]}]
+)
+def test_the_token_is_wanted(cookies: dict[str, str]) -> None:
+    assert status(cookies=cookies) == 401
+
+
+@given(st.text())
+def test_no_other_token_is_known(token: str) -> None:
+    assert GUARD.knows(token) is (token == GUARD.token)
+
+
+@given(
+    st.lists(st.text(max_size=30), max_size=2),
+    st.dictionaries(st.sampled_from(["Origin", "Sec-Fetch-Site"]), st.text()),
+)
+def test_whatever_is_sent_gets_an_answer_that_repeats_nothing(hosts: list[str], headers: dict[str, str]) -> None:
+    refusal = GUARD.check(hosts, headers, {}, websocket=True)
+    assert refusal is not None
+    assert refusal.status in (400, 401, 403, 421)
+    assert refusal.text in {GUARD.check([OURS], ORIGIN, {}, websocket=True).text} | {  # type: ignore[union-attr]
+        "A request names its host once.",
+        "This server answers to its loopback name only.",
+        "The workbench is driven from its own page only.",
+        "Another page may not reach the workbench.",
+    }
