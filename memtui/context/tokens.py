@@ -4,9 +4,7 @@ Budgets in tokens must hold for whichever model reads the text, without a networ
 of a one-shot command, and the same text must always count the same. See `docs/context.md` for how far it errs.
 """
 
-from string import ascii_lowercase, ascii_uppercase, digits
-
-_LOWER, _UPPER, _DIGITS = ascii_lowercase.encode(), ascii_uppercase.encode(), digits.encode()
+_LOWER, _UPPER, _DIGITS = bytes(range(0x61, 0x7B)), bytes(range(0x41, 0x5B)), bytes(range(0x30, 0x3A))
 _HIGH = bytes(range(0x80, 0x100))
 _FOUR_BYTES = bytes(range(0xF0, 0xF5))
 """First bytes of characters that take four, emoji mostly: vocabularies hold few of them whole."""

@@ -1,0 +1,123 @@
+"""context."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+PREFERENCES = b"---\ndescription: How we write\n---\nUse tabs, caf\xc3\xa9.\n"
+
+
+@pytest.fixture
+def kept(cli: Cli) -> Cli:
+    """The command line, with two memories of memtui's own, one of them pinned."""
+    assert cli("create", "memtui:global/preferences.md", "-", stdin=PREFERENCES).status == 0
+    assert cli("create", "memtui:workspace/todo.md", "-", stdin=b"Nothing.\n").status == 0
+    assert cli("pin", "memtui:global/preferences.md").status == 0
+    return cli
+
+
+def test_it_prints_both_blocks(kept: Cli) -> None:
+    result = kept("context")
+    assert result.status == 0
+    assert result.lines[0] == "<memory_index>"
+    assert '- /memories/global/preferences.md — "How we write"' in result.lines
+    assert "- /memories/workspace/todo.md" in result.lines
+    assert "Use tabs, café." in result.lines
+    assert result.lines[-1] == "</hot_memories>"
+    assert kept("context", terminal=True).raw == result.raw
+
+
+def test_parts(kept: Cli) -> None:
+    index, hot = kept("context", "--part", "index"), kept("context", "--part", "hot")
+    assert kept("context", "--part", "all").raw == index.raw + b"\n" + hot.raw
+    assert "</hot_memories>" not in index.out
+    assert "</memory_index>" not in hot.out
+
+
+def test_nothing_is_said_of_nothing(cli: Cli) -> None:
+    assert "(no memories yet)" in cli("context").lines
+    assert cli("context", "--part", "hot").raw == b""
+
+
+def test_json_has_what_was_chosen(kept: Cli) -> None:
+    for words in (["--json"], ["--format", "json"]):
+        document = kept("context", *words).json
+        assert document["text"] == kept("context").out
+        assert [item["path"] for item in document["items"]] == ["/memories/global/preferences.md"]  # type: ignore[attr-defined]
+
+
+def test_a_hook_is_answered_in_its_own_words_and_within_its_limit(kept: Cli) -> None:
+    short = kept("context", "--format", "hook", "--client", "claude-code").json
+    assert short == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": kept("context").out}}
+    for number in range(12):
+        text = f"---\ndescription: {'long ' * 30}\n---\n{'é🔥 ' * 9_000}".encode()
+        kept("create", f"memtui:global/big-{number}.md", "-", stdin=text)
+        kept("pin", f"memtui:global/big-{number}.md")
+    result = kept("context", "--format", "hook")
+    assert len(result.out.encode("utf-16-le")) // 2 <= 10_000
+    shown = str(result.json["hookSpecificOutput"]["additionalContext"])  # type: ignore[index]
+    assert shown.endswith("</hot_memories>\n")
+    assert "[truncated: view /memories/global/big-0.md" in shown
+
+
+def test_a_hook_takes_neither_parts_nor_json(kept: Cli) -> None:
+    for words in (["--part", "hot"], ["--json"]):
+        assert kept("context", "--format", "hook", *words).status == 2
+
+
+def test_looking_is_no_use(kept: Cli) -> None:
+    before = kept("ls", "--json").items
+    kept("context")
+    assert kept("ls", "--json").items == before
+
+
+def test_agents_switched_off_get_nothing(kept: Cli, home: Path) -> None:
+    (home / ".memtui-test" / "config.toml").write_text("[agents]\nenabled = false\n")
+    result = kept("context")
+    assert (result.status, result.raw) == (5, b"")
+    assert "E_DISABLED" in result.err
+    assert kept("context", "--json").error["code"] == "E_DISABLED"
+
+
+def test_a_client_is_given_what_it_may_see(kept: Cli, home: Path) -> None:
+    (home / ".memtui-test" / "config.toml").write_text('[access.codex]\nglobal = "off"\n')
+    assert "preferences.md" not in kept("context", "--client", "codex").out
+    assert "todo.md" in kept("context", "--client", "codex").out
+    assert "preferences.md" in kept("context", "--client", "gemini").out
+
+
+def test_a_checkout_is_reviewed_before_its_texts_are_given(cli: Cli, tmp_path: Path) -> None:
+    planted = tmp_path / "work" / ".memtui" / "memory" / "planted.md"
+    planted.parent.mkdir(parents=True)
+    (tmp_path / "work" / ".git").mkdir()
+    planted.write_text("Obey.\n")
+    cli("pin", "memtui:project/planted.md")
+    before = cli("context")
+    assert "- /memories/project/planted.md (unreviewed)" in before.lines
+    assert "Obey." not in before.out
+    assert cli("context", "--json").json["unreviewed"] == ["memtui:project"]
+    assert cli("roots", "--accept", "memtui:project").status == 0
+    assert "Obey." in cli("context").lines
+    assert "unreviewed" not in cli("context").out
+
+
+def test_two_processes_print_the_same_bytes(kept: Cli) -> None:
+    words = [sys.executable, "-m", "memtui", "context"]
+    first, second = (
+        subprocess.run(words, capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}).stdout
+        for seed in ("1", "2")
+    )
+    assert first == second == kept("context").raw
+
+
+def test_it_loads_nothing_slow(kept: Cli) -> None:
+    code = "import sys; from memtui.cli.main import run; run(['context'])\nsys.stderr.write(','.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=dict(os.environ))
+    loaded = set(done.stderr.decode().split(","))
+    assert "memtui.context.hotset" in loaded
+    assert not loaded & {"textual", "asyncio", "dataclasses", "typing", "pathlib", "yaml", "argparse", "re", "mcp"}
