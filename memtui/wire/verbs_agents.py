@@ -1,0 +1,49 @@
+"""The verbs by which agents get at memories, and by which users let them."""
+
+from memtui.wire.verb import Param, Verb
+
+ACCESS = Param(
+    "--access",
+    "what the client may do at most; the settings can only narrow it",
+    choices=("rw", "plan", "ro"),
+)
+
+AGENTS = (
+    Verb(
+        "context",
+        "agents",
+        "Print what an agent is given without asking: the index and the hot set",
+        (
+            Param("--part", "only this part; default: all", choices=("index", "hot", "all")),
+            Param(
+                "--format",
+                "text as the agent reads it, json with what was chosen and left out, or the answer of a hook",
+                choices=("text", "json", "hook"),
+            ),
+            Param("--client", "the client it is for, as the [access] table names it", metavar="NAME"),
+        ),
+        (
+            ("memtui context", "the very bytes"),
+            ("memtui context --part hot --json | jq '.items[].path'", "what is in the hot set"),
+            ("memtui context --format hook --client claude-code", "what a session-start hook runs"),
+        ),
+        "The same memories, pins and uses give the same bytes. Looking at it is no use. With --format hook it is made to "
+        "fit into 10,000 characters, which is what Claude Code takes of a hook.",
+        "one object: text, sha256, masked, index (bytes, tokens, masked, memories, listed, unlisted, limits), hot (bytes, "
+        "tokens, masked, text_bytes, limits), items (address, path, place, pinned, heat, uses, size, bytes, tokens, "
+        "truncated, masked), left_out (address, path, reason, pinned, heat, uses, size), unreviewed",
+    ),
+    Verb(
+        "mcp",
+        "agents",
+        "Serve memories to an MCP client on standard input and output",
+        (ACCESS,),
+        (
+            ("memtui mcp", "what a client's configuration starts"),
+            ("memtui mcp --access ro", "for a client that may read only"),
+        ),
+        "Offers the tools memory and memory_search, and memories as resources; the client's name stands in history as "
+        "mcp:NAME. Needs memtui[mcp].",
+        "messages of the protocol, one a line",
+    ),
+)
