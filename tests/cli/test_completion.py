@@ -62,7 +62,7 @@ def complete(line: str) -> list[str]:
     ("line", "offered"),
     [
         ("memtui re", ["restore", "redo", "redact"]),
-        ("memtui --json un", ["undo", "unpin"]),
+        ("memtui --json un", ["undo", "unpin", "uninstall"]),
         ("memtui --home ls l", ["ls", "log"]),
         ("memtui ls --sort ", ["name", "uses", "age", "size", "changed"]),
         ("memtui ls --pin", ["--pinned"]),
