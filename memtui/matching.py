@@ -84,18 +84,23 @@ class Query(NamedTuple):
             text: the original.
             limit: look for so many of each term at most.
         """
-        folded = text.casefold()
-        found: set[Span] = set()
+        return self.spans_in(text, text.casefold(), limit)
+
+    def spans_in(self, text: str, folded: str, limit: int = PLACES) -> list[Span]:
+        """The same, for a caller who has the case-folded text already."""
+        found: list[Span] = []
         flat: _Flat | None = None
         for term in self.terms:
             for form in term.forms:
                 if " " in form:
                     flat = flat or _Flat(folded)
-                    found.update(flat.places(form, limit))
+                    found += flat.places(form, limit)
                 else:
-                    found.update(_places(folded, form, limit))
-        back = _Unfolded(text, folded)
-        return _merged(sorted((back.start(start), back.end(end)) for start, end in found))
+                    found += _places(folded, form, limit)
+        if len(folded) != len(text):
+            back = _Unfolded(text, folded)
+            found = [(back.start(start), back.end(end)) for start, end in found]
+        return _merged(sorted(found))
 
 
 class Literal(NamedTuple):
@@ -210,22 +215,34 @@ class _Flat:
     """A folded text with one space between words, and where each word stands in the text."""
 
     def __init__(self, folded: str) -> None:
-        words = folded.split()
-        self._text = " ".join(words)
+        self._folded = folded
+        self._words = folded.split()
+        self._text = " ".join(self._words)
         self._flat: list[int] = []
         """Where each word begins in the flat text."""
         self._real: list[int] = []
         """Where it begins in the folded one."""
+
+    def places(self, form: str, limit: int) -> list[Span]:
+        """Where the folded text holds a form, whatever is between its words."""
+        found = _places(self._text, form, limit)
+        if not found:
+            return found
+        simple = _places(self._folded, form, limit)
+        if len(simple) == len(found):  # Mostly there is one space between them: that is much quicker.
+            return simple
+        if not self._flat:
+            self._place()
+        return [(self._back(start), self._back(end - 1) + 1) for start, end in found]
+
+    def _place(self) -> None:
         flat = real = 0
-        for word in words:
-            real = folded.index(word, real)
+        for word in self._words:
+            real = self._folded.index(word, real)
             self._flat.append(flat)
             self._real.append(real)
             flat += len(word) + 1
             real += len(word)
-
-    def places(self, form: str, limit: int) -> list[Span]:
-        return [(self._back(start), self._back(end - 1) + 1) for start, end in _places(self._text, form, limit)]
 
     def _back(self, at: int) -> int:
         word = bisect_right(self._flat, at) - 1

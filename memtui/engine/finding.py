@@ -17,6 +17,7 @@ from memtui.engine.ledger.versions import OldText
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Wanted
 from memtui.engine.paths import RootHandle
 from memtui.engine.texts import Texts, decode, read_folded
+from memtui.engine.words import Words
 from memtui.errors import MemtuiError
 from memtui.matching import Query, Term, fold, typed
 from memtui.values import TYPE_CHECKING, NamedTuple
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
-SLICE = 0.1
-"""Seconds after which what was found so far is told."""
+SOON, SLICE = 0.03, 0.1
+"""Seconds after which what was found so far is told: the first time, and from then on."""
 OLD_ROOM = 8 * 1024 * 1024
 """Bytes of old versions that are kept."""
 _CHUNK = 64
@@ -81,7 +82,7 @@ class Finder:
         self._reading = reading
         self._versions = versions
         self._clock = clock
-        self._texts = texts or Texts()
+        self._texts = Texts() if texts is None else texts
         self._old: dict[str, str] = {}
         self._old_bytes = 0
         self._plan: _Plan | None = None
@@ -134,13 +135,15 @@ class Finder:
     def _read(self, running: _Run, stop: Stop, tell: Tell) -> bool:
         """Read the texts that are not kept; False when stopped."""
         unread = running.unread()
-        due = time.monotonic()
+        told = None
+        due = time.monotonic() + SOON
         for row, folded, true in read_folded(unread, self._reading, self._clock()):
             if stop():
                 return False
-            if time.monotonic() >= due:
-                tell(running.found(complete=False))
-                due = time.monotonic() + SLICE
+            if told is None or time.monotonic() >= due:
+                told = running.found(complete=False)
+                tell(told)
+                due = time.monotonic() + (SLICE if told.total else SOON)
             if not (true and row.sha256 is not None and self._texts.add(row.sha256, folded)):
                 running.look_at(row, folded)
         return True
@@ -211,6 +214,13 @@ class _Plan:
         """Where each row comes among equally good hits."""
         for place, index in enumerate(self.best_first):
             self.place[index] = place
+        self.roots = [self.rows[index].address.root for index in self.best_first]
+        """The root of the row in each place."""
+        self.words = Words()
+        """Of the descriptions, which are many with the same words."""
+        for index, about in enumerate(self.abouts):
+            if about:
+                self.words.add(index, about)
         self._numbers: list[int | None] = []
         self._known = -1
 
@@ -246,22 +256,31 @@ class _Run:
         self._old: list[tuple[int, OldText, Memory, Callable[[], Versions]]] = []
 
     def _in_heads(self, term: Term) -> dict[int, int]:
+        plan = self._plan
         found: dict[int, int] = {}
+        about = search.level(search.DESCRIPTION, 0)
         for form in term.forms:
-            for index, about in enumerate(self._plan.abouts):
-                if form in about and (grade := term.grade(about)) is not None:
-                    found[index] = search.level(search.DESCRIPTION, grade)
+            if " " in form:
+                graded = {index: term.grade(text) or 0 for index, text in enumerate(plan.abouts) if form in text}
+            else:
+                graded = plan.words.grades(form)
+            for index in found.keys() & graded.keys():
+                graded[index] = min(graded[index], found[index] - about)
+            found |= {index: about + grade for index, grade in graded.items()}
         for form in term.forms:
-            for index, name in enumerate(self._plan.names):
-                if form in name and (grade := search.grade_name(term, name)) is not None:
-                    found[index] = search.level(search.NAME, grade)
+            for index in [index for index, name in enumerate(plan.names) if form in name]:
+                found[index] = search.level(search.NAME, search.grade_name(term, plan.names[index]) or 0)
         return found
 
     def unread(self) -> list[Memory]:
         """The rows with a text that is not kept."""
-        number = self._texts.number
+        numbers = self._plan.numbers(self._texts)
+        if None not in numbers:
+            return []
         return [
-            row for row in self._plan.rows if row.sha256 is not None and not row.missing and number(row.sha256) is None
+            row
+            for row, number in zip(self._plan.rows, numbers, strict=True)
+            if number is None and row.sha256 is not None and not row.missing
         ]
 
     def look_at(self, row: Memory, folded: str) -> None:
@@ -297,8 +316,10 @@ class _Run:
             hit = search.find(self._query, row, decode(data), text.version)
             if hit is not None:
                 hits.append(hit)
-        rows = self._plan.rows
-        roots = Counter(rows[self._plan.best_first[key % count]].address.root for key in keys)
+        of = self._plan.roots
+        roots = Counter([of[key % count] for key in keys] if len(self._plan.lists) > 1 else {})
+        if len(self._plan.lists) == 1 and keys:
+            roots[of[0]] = len(keys)
         roots.update(row.address.root for _, _, row, _ in old)
         return Found(tuple(hits), len(keys) + len(old), tuple(roots.items()), complete)
 

@@ -97,7 +97,8 @@ def match(query: Query, name: str, description: str, body: str) -> Match | None:
     Returns:
         How it matched; None when a term is in none of the three, or an excluded one is.
     """
-    texts = (fold(name), fold(description), fold(body) if query.phrases else body.casefold())
+    folded = body.casefold()
+    texts = (fold(name), fold(description), " ".join(folded.split()) if query.phrases else folded)
     if not query.allows(*texts):
         return None
     levels = []
@@ -108,7 +109,7 @@ def match(query: Query, name: str, description: str, body: str) -> Match | None:
         levels.append(found)
     whole = _best(query.whole, *texts) if query.whole is not None else None
     good = rank(levels, whole)
-    places = query.spans(body)
+    places = query.spans_in(body, folded)
     field = min(levels) // _STEP if whole is None or good % (2 * _STEP) >= _STEP else whole // _STEP
     if field != BODY:
         snippet, marks = _one_line(query, (name, description)[field])
@@ -154,7 +155,7 @@ def _line(query: Query, body: str, places: list[Span]) -> tuple[int, int, int]:
     best = (-1, -1)
     chosen = places[0][0]
     seen = -1
-    for at, _ in places[:_CONSIDERED]:
+    for at, _ in places[:_CONSIDERED] if len(query.terms) > 1 else ():
         start = body.rfind("\n", 0, at) + 1
         if start == seen:
             continue

@@ -84,9 +84,9 @@ class Texts:
             if len(candidates) <= _FEW:
                 break
             candidates = dict.fromkeys(candidates.keys() & self._words.grades(word).keys(), 0)
-        term = Term((form,))
-        graded = ((number, term.grade(self._folded[number])) for number in candidates)
-        return {number: grade for number, grade in graded if grade is not None}
+        term, folded = Term((form,)), self._folded
+        holding = [number for number in candidates if form in folded[number]]
+        return {number: grade for number in holding if (grade := term.grade(folded[number])) is not None}
 
     def tidy(self, wanted: Iterable[str | None]) -> None:
         """Forget the texts that are not wanted any more, once they are worth it."""

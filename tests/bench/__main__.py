@@ -24,6 +24,9 @@ NAMES = {
     "start": "starts",
     "screen": "screens",
     "load": "loads",
+    "search": "searches",
+    "context": "contexts",
+    "mcp": "servers",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 

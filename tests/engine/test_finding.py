@@ -21,6 +21,7 @@ class Place:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.start = time.time()
         self.roots = (
             Root("notes", str(folder / "notes"), scope="global"),
             Root("mine", str(folder / "mine"), agent="memtui", scope="project"),
@@ -36,7 +37,7 @@ class Place:
         full = self.folder / root / path
         full.parent.mkdir(parents=True, exist_ok=True)
         full.write_bytes(text if isinstance(text, bytes) else text.encode())
-        then = time.time() - age
+        then = self.start - age
         os.utime(full, (then, then))
 
 
