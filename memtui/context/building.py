@@ -4,7 +4,9 @@ There is no clock here: who is hot was decided by the engine for the moment of t
 uses give the same bytes, in this process and in any other.
 """
 
+import threading
 from collections.abc import Iterable
+from weakref import WeakKeyDictionary
 
 from memtui.context import hotset, index, reach
 from memtui.context.model import NOTHING, Budgets, Context
@@ -13,46 +15,25 @@ from memtui.engine import Engine
 PARTS = ("index", "hot")
 
 
-class Builder:
-    """Builds again and again on one engine, rendering only what changed; not to be shared between threads."""
+class _Kept:
+    """What was rendered from one engine, so that only what changed is read and rendered again."""
 
-    def __init__(self, engine: Engine) -> None:
-        """Begin without anything rendered."""
-        self._engine = engine
-        self._lines: index.Lines = {}
-        self._texts: hotset.Texts = {}
-        self._last: tuple[object, Context] | None = None
+    def __init__(self) -> None:
+        self.guard = threading.Lock()
+        self.lines: index.Lines = {}
+        self.texts: hotset.Texts = {}
+        self.inputs: object = None
+        self.context: Context | None = None
 
-    def build(self, *, parts: Iterable[str] = PARTS, budgets: Budgets = Budgets()) -> Context:  # noqa: B008
-        """Look at the memories as they are now and build what an agent is given; see `build`."""
-        wanted = frozenset(parts)
-        if unknown := wanted.difference(PARTS):
-            raise ValueError(f"no part {sorted(unknown)}; there are {PARTS}")
-        shelves = reach.look(self._engine)
-        inputs = (shelves, wanted, budgets)
-        if self._last is not None and self._last[0] == inputs:
-            return self._last[1]
-        listed = index.render(shelves, budgets, self._lines)
-        chosen = hotset.choose(self._engine, shelves, budgets, self._texts)
-        if len(self._lines) > 2 * listed.memories + 100:
-            self._lines.clear()  # mostly of memories that are gone
-        found = Context(
-            listed.block if "index" in wanted else NOTHING,
-            chosen.block if "hot" in wanted else NOTHING,
-            chosen.items,
-            chosen.left_out,
-            listed.memories,
-            listed.listed,
-            listed.unlisted,
-            tuple(shelf.status.root.id for shelf in shelves if shelf.rows and not shelf.accepted),
-            budgets,
-        )
-        self._last = (inputs, found)
-        return found
+
+_kept: WeakKeyDictionary[Engine, _Kept] = WeakKeyDictionary()
+_guard = threading.Lock()
 
 
 def build(engine: Engine, *, parts: Iterable[str] = PARTS, budgets: Budgets = Budgets()) -> Context:  # noqa: B008
     """Build what an agent is given from the memories this engine shows; nothing is recorded, and no use is counted.
+
+    Safe to call from several threads. What did not change since the last call is not read again.
 
     Args:
         engine: on memtui's own roots, among others; those a client may not see are not in it.
@@ -62,4 +43,40 @@ def build(engine: Engine, *, parts: Iterable[str] = PARTS, budgets: Budgets = Bu
     Raises:
         MemtuiError: the ledger cannot be used.
     """
-    return Builder(engine).build(parts=parts, budgets=budgets)
+    wanted = frozenset(parts)
+    if unknown := wanted.difference(PARTS):
+        raise ValueError(f"no part {sorted(unknown)}; there are {PARTS}")
+    with _guard:
+        kept = _kept.setdefault(engine, _Kept())
+    with kept.guard:
+        shelves = reach.look(engine)
+        inputs = (shelves, wanted, budgets)
+        if kept.context is None or kept.inputs != inputs:
+            kept.context, kept.inputs = _build(engine, shelves, wanted, budgets, kept), inputs
+        return kept.context
+
+
+def forget(engine: Engine) -> None:
+    """Render everything anew at the next call."""
+    with _guard:
+        _kept.pop(engine, None)
+
+
+def _build(
+    engine: Engine, shelves: tuple[reach.Shelf, ...], wanted: frozenset[str], budgets: Budgets, kept: _Kept
+) -> Context:
+    listed = index.render(shelves, budgets, kept.lines)
+    chosen = hotset.choose(engine, shelves, budgets, kept.texts)
+    if len(kept.lines) > 2 * listed.memories + 100:
+        kept.lines.clear()  # mostly of memories that are gone
+    return Context(
+        listed.block if "index" in wanted else NOTHING,
+        chosen.block if "hot" in wanted else NOTHING,
+        chosen.items,
+        chosen.left_out,
+        listed.memories,
+        listed.listed,
+        listed.unlisted,
+        tuple(shelf.status.root.id for shelf in shelves if shelf.rows and not shelf.accepted),
+        budgets,
+    )

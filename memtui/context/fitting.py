@@ -6,7 +6,7 @@ hot set arrives.
 
 from collections.abc import Callable
 
-from memtui.context.building import Builder
+from memtui.context.building import build
 from memtui.context.model import Budgets, Context
 from memtui.engine import Engine
 
@@ -24,11 +24,10 @@ def fitted(engine: Engine, measure: Callable[[Context], int], limit: int) -> Con
         measure: how large a context is as the door wants it, in the door's own measure.
         limit: the largest that may come out.
     """
-    builder = Builder(engine)
     items, hot, index = 8, limit // 2, limit
     while True:
         budgets = Budgets(index_bytes=index, hot_items=items, item_bytes=max(1, limit // 4), hot_bytes=hot)
-        found = builder.build(budgets=budgets)
+        found = build(engine, budgets=budgets)
         over = measure(found) - limit
         if over <= 0 or not (items or index > _LEAST):
             return found

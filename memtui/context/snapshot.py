@@ -6,7 +6,7 @@ for: at the start of a session, when its context was compacted, or when the user
 
 import threading
 
-from memtui.context.building import Builder
+from memtui.context.building import build
 from memtui.context.model import Budgets, Context
 from memtui.engine import Engine
 
@@ -16,7 +16,7 @@ class Snapshot:
 
     def __init__(self, engine: Engine, *, budgets: Budgets = Budgets()) -> None:  # noqa: B008
         """Remember what to build from; nothing is built before it is asked for."""
-        self._builder = Builder(engine)
+        self._engine = engine
         self._budgets = budgets
         self._guard = threading.Lock()
         self._taken: Context | None = None
@@ -26,7 +26,7 @@ class Snapshot:
         """What the session was given: built at the first call, and the same value from then on."""
         with self._guard:
             if self._taken is None:
-                self._taken = self._builder.build(budgets=self._budgets)
+                self._taken = build(self._engine, budgets=self._budgets)
             return self._taken
 
     def renew(self) -> bool:
@@ -36,5 +36,5 @@ class Snapshot:
             Whether a client is given other bytes than before.
         """
         with self._guard:
-            before, self._taken = self._taken, self._builder.build(budgets=self._budgets)
+            before, self._taken = self._taken, build(self._engine, budgets=self._budgets)
             return before is None or before.text != self._taken.text

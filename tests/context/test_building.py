@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memtui.context import Budgets, Builder, build
+from memtui.context import Budgets, build, forget
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from tests.conftest import Clock
@@ -122,11 +122,10 @@ def test_building_is_no_use_and_records_nothing(world: World, engine: Engine) ->
     assert engine.audit() == audit
 
 
-def test_a_builder_gives_what_a_new_one_would(world: World, engine: Engine) -> None:
+def test_what_is_kept_changes_nothing(world: World, engine: Engine) -> None:
     addresses = fill(world, engine)
-    builder = Builder(engine)
-    first = builder.build()
-    assert builder.build() is first
+    first = build(engine)
+    assert build(engine) is first
     steps: list[Callable[[], object]] = [
         lambda: world.use(engine, addresses[1], 9),
         lambda: engine.set_pinned([addresses[5]], pinned=True, actor=TUI),
@@ -138,10 +137,12 @@ def test_a_builder_gives_what_a_new_one_would(world: World, engine: Engine) -> N
         lambda: world.path("workspace", "n-4.md").unlink(),
     ]
     for step in steps:
-        before = builder.build()
+        before = build(engine)
         step()
-        assert builder.build() == build(engine)
-        assert builder.build().text != before.text
+        kept = build(engine)
+        assert kept.text != before.text
+        forget(engine)
+        assert build(engine) == kept
 
 
 def test_parts(world: World, engine: Engine) -> None:
@@ -153,3 +154,43 @@ def test_parts(world: World, engine: Engine) -> None:
     assert index.items == hot.items == whole.items
     with pytest.raises(ValueError, match="no part"):
         build(engine, parts=["cold"])
+
+
+def test_only_what_changed_is_read_again(world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        pinned(world, engine, f"{number}.md", "text")
+    read: list[str] = []
+    original = Engine.read_bytes
+
+    def counted(self: Engine, address: Address) -> bytes:
+        read.append(address.path)
+        return original(self, address)
+
+    monkeypatch.setattr(Engine, "read_bytes", counted)
+    build(engine)
+    build(engine)
+    world.write("global", "1.md", "other text", age=9)
+    assert "other text" in build(engine).text
+    assert read == ["0.md", "1.md", "2.md", "1.md"]
+
+
+def test_an_engine_is_not_kept_alive(world: World) -> None:
+    import gc
+    import weakref
+
+    engine = world.engine()
+    build(engine)
+    engine.close()
+    gone = weakref.ref(engine)
+    del engine
+    gc.collect()
+    assert gone() is None
+
+
+def test_threads_may_ask_at_once(world: World, engine: Engine) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    fill(world, engine)
+    with ThreadPoolExecutor(4) as pool:
+        texts = set(pool.map(lambda _: build(engine).text, range(20)))
+    assert len(texts) == 1
