@@ -86,6 +86,7 @@ class Engine(Reader):
         if used("books"):
             self._rooms.books.close()
         if used("ledger"):
+            self._rooms.ledger.settle()
             if self._rooms.ledger.written:
                 self._rooms.ledger.keep_house(self._retention)
             self._rooms.ledger.close()
@@ -241,9 +242,16 @@ class Engine(Reader):
         """Take the last undo back; see `undo`."""
         return self._rooms.undoer.redo(actor)
 
-    def record_use(self, address: Address, *, actor: Actor, wrote: bool = False) -> None:
-        """Count a read or write by an agent; a person's browsing is no use."""
-        self._rooms.marks.record_use(address, actor, wrote=wrote)
+    def record_use(self, address: Address, *, actor: Actor, wrote: bool = False, soon: bool = False) -> None:
+        """Count a read or write by an agent; a person's browsing is no use.
+
+        Args:
+            address: the memory.
+            actor: who used it.
+            wrote: whether it was a write.
+            soon: within a second is enough, or when the engine is closed; other processes see it then.
+        """
+        self._rooms.marks.record_use(address, actor, wrote=wrote, soon=soon)
 
     # --- what others did
 

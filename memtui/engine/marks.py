@@ -84,11 +84,12 @@ class Marks:
         record = self._ledger.record(self._roots.uid(self._roots.find(address.root)), address.path)
         return record.seen_sha256 if record else None
 
-    def record_use(self, address: Address, actor: Actor, *, wrote: bool) -> None:
+    def record_use(self, address: Address, actor: Actor, *, wrote: bool, soon: bool) -> None:
         """Count a use by an agent."""
         paths.split(address.path)
         if not is_person(actor.name):
-            self._ledger.record_use(self._roots.uid(self._roots.find(address.root)), address.path, wrote=wrote)
+            count = self._ledger.note_use if soon else self._ledger.record_use
+            count(self._roots.uid(self._roots.find(address.root)), address.path, wrote=wrote)
 
     def _unseen(self) -> Iterable[tuple[Root, int, Record]]:
         for root in self._roots.all():

@@ -30,8 +30,8 @@ def numbered(data: bytes, offset: int, limit: int | None) -> str:
         raise Refusal(f"offset {offset} is beyond the end of the file ({len(lines)} lines)")
     if not data:
         return ""
-    end = len(lines) if limit is None else min(len(lines), offset - 1 + limit)
-    shown = [f"{number}\t{lines[number - 1]}" for number in range(offset, end + 1)]
+    end = None if limit is None else offset - 1 + limit
+    shown = [f"{number}\t{line}" for number, line in enumerate(lines[offset - 1 : end], offset)]
     if not is_text(data):
         shown.append(NOT_TEXT)
     return "\n".join(shown)

@@ -328,7 +328,7 @@ class ScopedTool:
     def _used(self, address: Address, *, wrote: bool) -> None:
         """Count a use; a ledger that cannot be written must not make a memory unreadable."""
         with suppress(MemtuiError):
-            self._engine.record_use(address, actor=self._actor, wrote=wrote)
+            self._engine.record_use(address, actor=self._actor, wrote=wrote, soon=True)
 
 
 _GONE = ("E_NOT_FOUND", "E_ROOT_MISSING")

@@ -7,7 +7,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.access import OFF, PLAN, READ_ONLY, READ_WRITE, Access
-from memtui.engine.model import Actor, Address, Draft, Outcome, Policy, Root
+from memtui.engine.model import Actor, Address, Change, Draft, Outcome, Policy, Root, SeenMark
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from tests.faults.world import ME, sha
 
@@ -17,6 +17,12 @@ GLOBAL, PROJECT = "memtui:global", "memtui:project"
 HELD, MINE = Address(PROJECT, "a.md"), Address(GLOBAL, "a.md")
 
 Verb = Callable[[Engine, str], object]
+
+
+def news(engine: Engine) -> list[Change]:
+    """What the user has not seen of the project's memories."""
+    return [change for change in engine.changes() if change.address == HELD]
+
 
 CHANGING: dict[str, Verb] = {
     "edit": lambda e, old: e.edit(HELD, lambda old: NEW, actor=AGENT),
@@ -34,15 +40,19 @@ CHANGING: dict[str, Verb] = {
     "undo": lambda e, old: e.undo(actor=AGENT),
     "redo": lambda e, old: e.redo(actor=AGENT),
     "accept_root": lambda e, old: e.accept_root(PROJECT),
+    "take_back": lambda e, old: e.take_back(news(e), actor=AGENT),
+    "mark_changes_seen": lambda e, old: e.mark_changes_seen(news(e)),
+    "restore_seen": lambda e, old: e.restore_seen([SeenMark(HELD, sha(OLD))]),
     "mark_seen": lambda e, old: (e.mark_seen([HELD]), e.mark_seen(None)),
 }
 """Each verb that changes memories or the user's marks on them, tried on the project's root."""
 
 OTHER = {
-    "access", "add_roots", "audit", "cached", "changes", "close", "drafts", "drop_draft", "file_path", "find_root", "folder",
-    "findings", "follow", "history", "kind", "make_root", "list", "memory", "notices", "open", "read", "read_bytes", "read_version", "reconcile",
-    "record_use", "recover", "resolve", "root_status", "roots", "save_draft", "search", "seen_version", "subscribe",
-    "trash", "tree", "open_conflict", "save_conflict", "virtual_path", "watch",
+    "access", "add_roots", "audit", "cached", "changes", "close", "drafts", "drop_draft", "file_path",
+    "find_root", "findings", "folder", "follow", "history", "kind", "list", "make_root", "memory", "notices",
+    "open", "open_conflict", "read", "read_bytes", "read_version", "reconcile", "record_use", "recover",
+    "resolve", "root_status", "roots", "save_conflict", "save_draft", "search", "seen_version", "subscribe",
+    "trash", "tree", "vanished", "virtual_path", "watch", "written_at",
 }  # fmt: skip
 """Verbs that only read, that look after the ledger, or that keep the user's own drafts."""
 
@@ -58,6 +68,7 @@ def roots(tmp_path: Path) -> list[Root]:
         Root(PROJECT, str(project), "memtui", "project", policy=Policy(102_400), in_checkout=True),
     ]
     with Engine.open(found, state_dir=str(tmp_path / "state")) as engine:
+        engine.reconcile()
         engine.create(MINE, OLD, actor=AGENT)
         engine.create(HELD, b"first\n", actor=AGENT)
         engine.save(HELD, OLD, expected_sha256=sha(b"first\n"), actor=AGENT)

@@ -2,7 +2,8 @@
 
 from memtui.engine.ledger.audit import Intent, Step, Transaction
 from memtui.engine.ledger.drafts import DraftTable
-from memtui.engine.ledger.memories import HALF_LIFE_MS, Record, decay
+from memtui.engine.ledger.memories import Record
+from memtui.engine.ledger.uses import HALF_LIFE_MS, decay
 from memtui.engine.ledger.versions import Observation
 
 __all__ = ["HALF_LIFE_MS", "Intent", "Ledger", "Observation", "Record", "Step", "Transaction", "decay"]

@@ -19,6 +19,7 @@ import apsw
 
 from memtui.engine import fsio
 from memtui.engine.ledger.migrations import LATEST, MIGRATIONS
+from memtui.engine.ledger.uses import Waiting, write
 from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.values import TYPE_CHECKING
 
@@ -61,6 +62,7 @@ class Database:
         self._opened = 0
         self._in_the_way = ""
         self._durable: bool | None = None
+        self._waiting = Waiting(self.settle)
         self.written = False
         """Whether this process committed anything."""
         self.failed = 0
@@ -71,6 +73,8 @@ class Database:
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """Run a query."""
         with self._guard, _ERRORS:
+            if self._waiting and not self._within():
+                self.settle()
             found: list[Row] = self._retry(lambda: list(self._connection().execute(sql, values)))
             return found
 
@@ -91,7 +95,7 @@ class Database:
             BusyError: another process kept the ledger for ten seconds.
         """
         with self._guard:
-            if self._db is not None and self._db.in_transaction:
+            if self._db is not None and self._within():
                 yield self._db  # the outer block looks after errors and the end
                 return
             with _ERRORS:
@@ -103,15 +107,29 @@ class Database:
             database.execute("PRAGMA synchronous=FULL" if durable else "PRAGMA synchronous=NORMAL")
             self._durable = durable
         database.execute("BEGIN IMMEDIATE")
+        uses = self._waiting.take()
         try:
+            if uses:
+                write(database, uses)
             yield database
             database.execute("COMMIT")
             self.written = True
         except BaseException:
+            self._waiting.give_back(uses)
             self.failed += 1
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise
+
+    def _within(self) -> bool:
+        return self._db is not None and bool(self._db.in_transaction)
+
+    def settle(self) -> None:
+        """Write the uses that wait; those that cannot be written now go on waiting."""
+        with contextlib.suppress(StorageError, BusyError), self._guard:
+            if self._waiting:
+                with self.transaction(durable=False):
+                    pass
 
     @contextlib.contextmanager
     def at_once(self) -> Iterator[None]:
@@ -133,11 +151,12 @@ class Database:
             return int(version), database.total_changes()
 
     def close(self) -> None:
-        """Close the connection; a later call opens it again."""
+        """Close the connection; a later call opens it again. What waits is forgotten: call `settle` before the end."""
         with self._guard:
             if self._db is not None:
                 self._db.close()
             self._db, self._identity, self._durable, self.mode = None, None, None, "closed"
+            self._waiting.take()  # the ids in it mean nothing to another file
 
     # --- opening
 

@@ -9,12 +9,10 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.uses import Use, decay, write
 from memtui.engine.model import Root
 from memtui.errors import BusyError, StorageError
 from memtui.values import NamedTuple
-
-HALF_LIFE_MS = 7 * 24 * 3_600_000
-"""A use counts half after this long."""
 
 _COLUMNS = (
     "path, sha, actor, at, seen_sha, versions, pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_path"
@@ -53,14 +51,6 @@ class Record(NamedTuple):
         Every use is aged, not only the last one: the sum of decaying terms decays as a whole.
         """
         return decay(self.heat, now - self.heat_at)
-
-
-def decay(heat: float, elapsed: int) -> float:
-    """What a heat is worth `elapsed` milliseconds later."""
-    if not heat:
-        return 0.0
-    result: float = heat * 0.5 ** (max(0, elapsed) / HALF_LIFE_MS)
-    return result
 
 
 class MemoryTable(Database):
@@ -148,7 +138,10 @@ class MemoryTable(Database):
     def forget_root(self, uid: int) -> None:
         """Forget pins, uses and seen marks of a root that is gone for good; retention takes its versions."""
         with self.transaction() as db:
-            db.execute("UPDATE memories SET pinned = 0, uses = 0, heat = 0, seen_sha = sha, seen_path = NULL WHERE root = ?", (uid,))
+            db.execute(
+                "UPDATE memories SET pinned = 0, uses = 0, heat = 0, seen_sha = sha, seen_path = NULL WHERE root = ?",
+                (uid,),
+            )
 
     # --- memories
 
@@ -220,15 +213,13 @@ class MemoryTable(Database):
 
     def record_use(self, uid: int, path: str, *, wrote: bool) -> None:
         """Count one use by an agent; survives a kill, and a power cut within seconds of it may forget it."""
-        now = self.clock()
         with self.transaction(durable=False) as db:
-            memory = self.memory_id(uid, path)
-            ((heat, heat_at),) = db.execute("SELECT heat, heat_at FROM memories WHERE id = ?", (memory,))
-            db.execute(
-                "UPDATE memories SET uses = uses + 1, heat = ?, heat_at = ?, last_used_at = ?,"
-                " last_written_at = CASE WHEN ? THEN ? ELSE last_written_at END WHERE id = ?",
-                (decay(heat, now - heat_at) + 1.0, now, now, int(wrote), now, memory),
-            )
+            write(db, [Use(uid, path, self.clock(), wrote)])
+
+    def note_use(self, uid: int, path: str, *, wrote: bool) -> None:
+        """Count one use by an agent as soon as something else is written, or within a second; see `uses.py`."""
+        with self._guard:
+            self._waiting.add(Use(uid, path, self.clock(), wrote))
 
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
         """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""
