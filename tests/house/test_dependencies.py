@@ -18,20 +18,52 @@ def plain(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement)[0]).lower()
 
 
-def imported() -> set[str]:
+EXTRAS = {
+    "memtui/mcp_server/": "mcp",
+    "memtui/adapters/anthropic.py": "anthropic",
+    "memtui/web/": "web",
+}
+"""What may import more than a plain installation brings, and the extra it needs."""
+
+
+def imported(file: str) -> set[str]:
+    """The modules of others that a file imports, by their first name."""
     found: set[str] = set()
-    for path in (ROOT / "memtui").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                found |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found.add(node.module.split(".")[0])
+    for node in ast.walk(ast.parse((ROOT / file).read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
     return found - OWN
 
 
-def test_every_import_is_a_declared_dependency_and_every_dependency_is_imported() -> None:
+def used() -> dict[str, set[str]]:
+    """The distributions that are imported, by the extra whose files import them; none for all others."""
     provided = importlib.metadata.packages_distributions()
-    used = {plain(distribution) for name in imported() for distribution in provided.get(name, [f"?{name}"])}
-    declared = {plain(requirement) for requirement in PROJECT["dependencies"]}
+    by_extra: dict[str, set[str]] = {}
+    for path in (ROOT / "memtui").rglob("*.py"):
+        file = path.relative_to(ROOT).as_posix()
+        extra = next((name for beginning, name in EXTRAS.items() if file.startswith(beginning)), "")
+        found = {plain(one) for module in imported(file) for one in provided.get(module, [f"?{module}"])}
+        by_extra.setdefault(extra, set()).update(found)
+    return by_extra
 
-    assert used == declared
+
+def brought(distribution: str) -> set[str]:
+    """What comes along with a distribution: itself, and what it requires."""
+    required = importlib.metadata.requires(distribution) or []
+    return {distribution, *(plain(one) for one in required if "extra ==" not in one)}
+
+
+def test_every_import_is_a_declared_dependency_and_every_dependency_is_imported() -> None:
+    assert used()[""] == {plain(requirement) for requirement in PROJECT["dependencies"]}
+
+
+def test_what_needs_an_extra_is_brought_by_it() -> None:
+    found = used()
+    always = found[""]
+    for extra in set(EXTRAS.values()) & found.keys():
+        declared = {plain(requirement) for requirement in PROJECT["optional-dependencies"][extra]}
+        along = set().union(*map(brought, declared))
+        assert found[extra] <= along | always, extra
+        assert declared <= found[extra] | always, extra

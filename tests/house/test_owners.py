@@ -26,6 +26,9 @@ OWNERS = {
         ("memtui/engine/fsio.py", "memtui/demo/"),
         {
             ("memtui/config/smallfile.py", "os.open"): "reads settings, never a memory",
+            ("memtui/clients/disk.py", "*"): "the configuration of agents, and what it was, in the state folder",
+            ("memtui/clients/start.py", "os.path.isfile"): "how memtui itself was started",
+            ("memtui/clients/vscode.py", "os.path.isdir"): "which edition is installed; opens nothing",
             ("memtui/curation/external.py", "*"): "the private copy for $EDITOR, in the state folder",
             ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",
             ("memtui/cli/output.py", "open"): "a closed stream, by its number",
@@ -36,6 +39,7 @@ OWNERS = {
             ("memtui/engine/ledger/memories.py", "os.path.realpath"): "which folder a root is; opens nothing",
             ("memtui/engine/ledger/memories.py", "os.path.lexists"): "whether a root moved; opens nothing",
             ("memtui/engine/locks.py", "*"): "lock files, in the state folder",
+            ("memtui/mcp_server/stdio.py", "os.open"): "the null device, in place of the standard input",
             ("memtui/engine/roots.py", "os.path.realpath"): "a typed path to an address; opens nothing",
             ("memtui/engine/roots.py", "os.path.lexists"): "a typed path to an address; opens nothing",
         },
@@ -92,8 +96,8 @@ BAD = {
         ("memtui/agents/mux.py", "open('a', mode=mode)"),
         ("memtui/wire/x.py", "import shutil\nshutil.rmtree('a')"),
         ("memtui/cli/x.py", "from pathlib import Path\nPath('a').write_text('')"),
-        ("memtui/tui/tree.py", "from pathlib import Path\nPath('a').read_text()"),
-        ("memtui/tui/tree.py", "import os\nos.path.exists('a')"),
+        ("memtui/tui/browse/tree.py", "from pathlib import Path\nPath('a').read_text()"),
+        ("memtui/tui/browse/tree.py", "import os\nos.path.exists('a')"),
     ],
     "sql": [
         ("memtui/engine/search.py", "import apsw"),

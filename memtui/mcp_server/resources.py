@@ -1,0 +1,109 @@
+"""Memories as resources: the list in pages, and reading one, which counts as a use.
+
+Names and descriptions are other people's text: they leave here visible and short. Contents leave as they are.
+"""
+
+import base64
+import binascii
+
+from mcp_types import Annotations, BlobResourceContents, Resource, ResourceTemplate, TextResourceContents
+
+from memtui.context import reach
+from memtui.engine import Engine
+from memtui.engine.model import Memory
+from memtui.errors import UsageError
+from memtui.mcp_server.desk import Door
+from memtui.mcp_server.uris import TEMPLATE, address_of, uri_of
+from memtui.safe_text import one_line
+from memtui.values import NamedTuple
+from memtui.wire.times import rfc3339
+
+PAGE = 100
+"""Resources a page."""
+MARKDOWN = "text/markdown"
+BINARY = "application/octet-stream"
+_NAME_CELLS, _DESCRIPTION_CELLS = 120, 220
+
+
+class Page(NamedTuple):
+    """Some resources, and where the next ones begin."""
+
+    resources: list[Resource]
+    cursor: str | None
+    """None: these are the last."""
+
+
+def template() -> ResourceTemplate:
+    """Describe the URIs there can be."""
+    return ResourceTemplate(
+        name="memory",
+        title="A memory",
+        uri_template=TEMPLATE,
+        description="One memory, by its scope (global, project or workspace) and its path in it.",
+        mime_type=MARKDOWN,
+    )
+
+
+def page(engine: Engine, cursor: str | None) -> Page:
+    """Give the resources that follow a cursor; it stays good when others come or go meanwhile.
+
+    Raises:
+        UsageError: no cursor of ours.
+    """
+    after = None if cursor is None else _uncursor(cursor)
+    found: list[tuple[bytes, str, Memory]] = []
+    for shelf in reach.look(engine):
+        for row in shelf.rows:
+            virtual = f"{shelf.place}/{row.address.path}"
+            key = virtual.encode("utf-8", "surrogateescape")
+            if after is None or key > after:
+                found.append((key, virtual, row))
+    found.sort(key=lambda entry: entry[0])
+    last = found[PAGE - 1][0] if len(found) > PAGE else None
+    return Page(
+        [_resource(virtual, row) for _, virtual, row in found[:PAGE]],
+        None if last is None else base64.urlsafe_b64encode(last).decode(),
+    )
+
+
+def read(door: Door, uri: str) -> TextResourceContents | BlobResourceContents:
+    """Read one memory whole, and count the use.
+
+    Raises:
+        MemtuiError: it is no URI of a memory, or the memory cannot be read.
+    """
+    address = address_of(door.engine, uri)
+    data = door.engine.read(address).bytes
+    door.engine.record_use(address, actor=door.actor)
+    try:
+        return TextResourceContents(uri=uri, mime_type=MARKDOWN, text=data.decode())
+    except UnicodeDecodeError:
+        return BlobResourceContents(uri=uri, mime_type=BINARY, blob=base64.b64encode(data).decode())
+
+
+def named(door: Door, uri: str) -> None:
+    """Check that a URI can name a memory of this client; there need be none yet.
+
+    Raises:
+        MemtuiError: it cannot.
+    """
+    address_of(door.engine, uri)
+
+
+def _resource(virtual: str, row: Memory) -> Resource:
+    return Resource(
+        uri=uri_of(virtual),
+        name=one_line(virtual.removeprefix("/memories/"), _NAME_CELLS),
+        title=one_line(row.address.name, _NAME_CELLS),
+        description=one_line(row.description, _DESCRIPTION_CELLS) or None,
+        mime_type=MARKDOWN,
+        size=row.bytes,
+        annotations=Annotations(last_modified=rfc3339(row.modified_at)),
+    )
+
+
+def _uncursor(cursor: str) -> bytes:
+    try:
+        return base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        raise UsageError("That is no cursor of this server.", hint="Ask for the list again, without one.") from None

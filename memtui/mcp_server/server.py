@@ -1,0 +1,228 @@
+"""One connection from its first word to its last: the library's server, given our handlers and our pipes.
+
+Everything that touches the disk runs on a worker thread, so that a ping is answered while a call waits for a lock.
+Tool calls run one after the other, in the order they came: a client that sends three edits at once gets them in order.
+"""
+
+import functools
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+
+from memtui import __version__
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.errors import MemtuiError
+from memtui.mcp_server import instructions, log, resources, tools
+from memtui.mcp_server.desk import Desk
+from memtui.mcp_server.notices import Notices
+from memtui.mcp_server.stdio import Pipes, Received, standard_pipes
+from memtui.wire.outcomes import INTERRUPTED
+from memtui.wire.session import Options
+
+Context = ServerRequestContext[Any, Any]
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Connection:
+    """The handlers of one connection."""
+
+    def __init__(self, desk: Desk) -> None:
+        """Serve at a desk; to be made on the event loop."""
+        self._desk = desk
+        self._turn = anyio.Lock()
+        self._threads = anyio.CapacityLimiter(8)
+        self.notices = Notices(self._engine)
+        desk.on_open = self.notices.opened
+
+    def server(self) -> Server[Any]:
+        """The library's server with everything this one can do."""
+        server: Server[Any] = Server(
+            "memtui",
+            version=__version__,
+            title="memtui",
+            description="Memories that outlive a conversation, with history.",
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_subscribe_resource=self._subscribe,
+            on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=self.notices.listen,
+        )
+        server.add_notification_handler("notifications/initialized", types.NotificationParams, self._initialized)
+        # In place of the library's own, which times every message for a tracer that is not there.
+        server.middleware[:] = [self._meet]
+        return server
+
+    async def _work(self, job: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a job on a thread; it is always waited for, so that nothing is under way when the connection ends."""
+        return await anyio.to_thread.run_sync(functools.partial(job, *arguments), limiter=self._threads)
+
+    def _engine(self) -> Engine | None:
+        try:
+            return self._desk.door().engine
+        except MemtuiError:
+            return None
+
+    # --- the client's name, and what it is told at the start
+
+    async def _meet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Learn who calls; give instructions to who begins; turn a malformed tool call into a result."""
+        if ctx.method == "notifications/cancelled":
+            return await call_next(ctx)
+        if (name := _client(ctx)) is not None:
+            self._desk.meet(name)
+        if ctx.method == "tools/call" and (fault := _malformed(ctx.params)):
+            return tools.answer(fault, ok=False).model_dump(by_alias=True, mode="json", exclude_none=True)
+        result = await call_next(ctx)
+        if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
+            result["instructions"] = await self._work(instructions.compose, self._desk)
+        return result
+
+    async def _initialized(self, context: Context, _params: types.NotificationParams) -> None:
+        self.notices.greet(context.session)
+
+    # --- tools
+
+    async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=await self._work(tools.offered, self._desk))
+
+    async def _call_tool(self, _context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        async with self._turn:
+            result: types.CallToolResult = await self._work(tools.call, self._desk, params.name, params.arguments)
+            return result
+
+    # --- resources
+
+    async def _list_resources(
+        self, _context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        self.notices.wanted()
+        engine = await self._work(self._engine)
+        if engine is None:
+            return types.ListResourcesResult(resources=[])
+        page = await self._answered(resources.page, engine, params.cursor if params else None)
+        return types.ListResourcesResult(resources=page.resources, next_cursor=page.cursor)
+
+    async def _list_templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:
+        offered = [] if await self._work(self._engine) is None else [resources.template()]
+        return types.ListResourceTemplatesResult(resource_templates=offered)
+
+    async def _read_resource(
+        self, _context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        door = await self._answered(self._desk.door)
+        return types.ReadResourceResult(contents=[await self._answered(resources.read, door, params.uri)])
+
+    async def _subscribe(self, _context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        door = await self._answered(self._desk.door)
+        await self._answered(resources.named, door, params.uri)
+        if not self.notices.subscribe(params.uri):
+            raise MCPError(types.INVALID_REQUEST, "E_TOO_MANY: too many resources are followed already.")
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, _context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self.notices.unsubscribe(params.uri)
+        return types.EmptyResult()
+
+    async def _answered(self, job: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a job whose failure is an error of the protocol, because its method has no other way to fail."""
+        try:
+            return await self._work(job, *arguments)
+        except MemtuiError as error:
+            raise MCPError(types.INVALID_PARAMS, tools.words(error), {"code": error.code}) from None
+
+
+def _client(context: Context) -> str | None:
+    """The name the client gives: at the start, or with every request where there is no start."""
+    if context.method == "initialize":
+        given = (context.params or {}).get("clientInfo")
+    else:
+        given = (context.params or {}).get("_meta", {})
+        given = given.get(types.CLIENT_INFO_META_KEY) if isinstance(given, dict) else None
+    name = given.get("name") if isinstance(given, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _malformed(params: object) -> str:
+    """What is wrong with the arguments of a tool call, as the library would refuse them without a result."""
+    arguments = params.get("arguments") if isinstance(params, dict) else None
+    return "" if arguments is None or isinstance(arguments, dict) else "E_USAGE: 'arguments' must be an object."
+
+
+async def converse(source: int, target: int, desk: Desk) -> int:
+    """Serve one client until it closes its end, stops reading, or the process is told to end.
+
+    Args:
+        source: the descriptor its messages come from.
+        target: the one answers go to.
+        desk: where it is served.
+
+    Returns:
+        The exit number.
+    """
+    pipes, connection = Pipes(source, target), Connection(desk)
+    server = connection.server()
+    options = server.create_initialization_options(NotificationOptions(resources_changed=True))
+    received, inbox = anyio.create_memory_object_stream[Received](0)
+    outbox, sent = anyio.create_memory_object_stream[SessionMessage](0)
+    ending = Ending(pipes)
+    async with anyio.create_task_group() as group:
+        group.start_soon(connection.notices.run)
+        group.start_soon(ending.run, group.cancel_scope)
+        async with anyio.create_task_group() as work:
+            work.start_soon(pipes.write, sent, group.cancel_scope)
+            work.start_soon(pipes.read, received, outbox.clone())
+            await server.run(inbox, outbox, options)
+        group.cancel_scope.cancel()
+    return ending.status
+
+
+class Ending:
+    """What a signal does: the first lets the calls at hand finish, the second does not."""
+
+    def __init__(self, pipes: Pipes) -> None:
+        """Take what to stop."""
+        self._pipes = pipes
+        self.status = 0
+
+    async def run(self, scope: anyio.CancelScope) -> None:
+        """Wait for signals; those the process was told to ignore stay ignored."""
+        numbers = [one for one in SIGNALS if signal.getsignal(one) is not signal.SIG_IGN]
+        with anyio.open_signal_receiver(*numbers) as received:
+            async for number in received:
+                if number == signal.SIGINT:
+                    self.status = INTERRUPTED
+                if not self._pipes.stop():
+                    scope.cancel()
+                    return
+
+
+def serve(load: Callable[[], Settings], options: Options, *, access: str | None) -> int:
+    """Serve one client on standard input and output.
+
+    Args:
+        load: reads the settings anew; the first time when the client has said its name.
+        options: the global options.
+        access: what the client may do at most: `rw`, `plan`, `ro`, `off`; None: what the settings say.
+
+    Returns:
+        The exit number.
+    """
+    log.speak_plainly()
+    desk = Desk(load, options, access=access)
+    try:
+        with standard_pipes() as (source, target):
+            return anyio.run(converse, source, target, desk)
+    finally:
+        desk.close()

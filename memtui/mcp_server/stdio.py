@@ -1,0 +1,196 @@
+"""The two pipes to the client: one JSON message a line, and nothing else ever on them.
+
+It owns descriptors 0 and 1 while it serves, so that a stray print cannot break the protocol. Unlike the library's own
+transport it needs no thread (a reader that blocks in one cannot be stopped by a signal), answers a line it cannot
+read, and when the client closes its end lets the calls finish that came before.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+from collections.abc import AsyncIterator, Iterator
+
+import anyio
+import anyio.lowlevel
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+
+LONGEST = 64 * 1024 * 1024
+"""Bytes of one message; the largest memory there can be is a thousandth of that."""
+DRAIN_SECONDS = 20.0
+"""How long the calls that came before the client closed its end may still take."""
+STOP_SECONDS = 1.5
+"""The same when a signal ends the process; clients wait about two seconds before they kill."""
+_CHUNK = 1024 * 1024
+_STANDING = "subscriptions/listen"
+"""The request that is answered only when the client goes: nobody waits for it at the end."""
+
+Received = SessionMessage | Exception
+
+
+class Pipes:
+    """Reads messages from one descriptor and writes them to another, on the event loop."""
+
+    def __init__(self, source: int, target: int) -> None:
+        """Take two open descriptors, on the event loop; neither is changed or closed."""
+        self._source = source
+        self._target = target
+        self._ready = select.poll()
+        self._ready.register(target, select.POLLOUT)
+        self._waiting: set[str] = set()
+        self._answered = anyio.Event()
+        self._reading = anyio.CancelScope()
+
+    async def read(
+        self, messages: MemoryObjectSendStream[Received], answers: MemoryObjectSendStream[SessionMessage]
+    ) -> None:
+        """Hand over every message until the client closes its end and what it asked for is answered.
+
+        Args:
+            messages: where they go.
+            answers: where the answer to a line goes that is no message.
+        """
+        async with messages, answers:
+            with self._reading:
+                async for line in self._lines():
+                    message = _message(line)
+                    if isinstance(message, JSONRPCError):
+                        await answers.send(SessionMessage(message))
+                        continue
+                    self._note(message)
+                    await messages.send(SessionMessage(message))
+            with anyio.move_on_after(STOP_SECONDS if self._reading.cancel_called else DRAIN_SECONDS):
+                while self._waiting:
+                    await self._answered.wait()
+
+    def stop(self) -> bool:
+        """Take no more messages; false when that was asked before."""
+        if self._reading.cancel_called:
+            return False
+        self._reading.cancel()
+        return True
+
+    async def write(self, messages: MemoryObjectReceiveStream[SessionMessage], scope: anyio.CancelScope) -> None:
+        """Write every message; a client that does not read any more ends the scope."""
+        try:
+            async with messages:
+                async for message in messages:
+                    await self.send(message.message)
+        except BrokenPipeError:
+            scope.cancel()
+
+    async def send(self, message: JSONRPCMessage) -> None:
+        """Write one message; it is on its way when this returns."""
+        text = message.model_dump_json(by_alias=True, exclude_unset=True)
+        rest = memoryview(text.encode() + b"\n")
+        while rest:
+            if not self._ready.poll(0):
+                await anyio.wait_writable(self._target)
+            # No more than a pipe takes at once, so that a client that does not read cannot block the loop.
+            rest = rest[os.write(self._target, rest[: select.PIPE_BUF]) :]
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            self._done(message.id)
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        """The lines; one that is too long is `b""`, which is no message either."""
+        kept, start, skipping = bytearray(), 0, False
+        while chunk := await self._chunk():
+            kept += chunk
+            while (end := kept.find(b"\n", start)) >= 0:
+                line, start = bytes(kept[:end]), 0
+                del kept[: end + 1]
+                if not skipping and line.strip():
+                    yield line
+                skipping = False
+            start = len(kept)
+            if start > LONGEST:
+                if not skipping:
+                    yield b""
+                kept, start, skipping = bytearray(), 0, True
+        if kept.strip() and not skipping:
+            yield bytes(kept)
+
+    async def _chunk(self) -> bytes:
+        ready = select.poll()
+        ready.register(self._source, select.POLLIN)
+        if ready.poll(0):
+            await anyio.lowlevel.checkpoint()
+        else:
+            await anyio.wait_readable(self._source)
+        return os.read(self._source, _CHUNK)
+
+    def _note(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCRequest) and message.method != _STANDING:
+            self._waiting.add(str(message.id))
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            # A cancelled call is never answered.
+            self._done((message.params or {}).get("requestId"))
+
+    def _done(self, request_id: object) -> None:
+        self._waiting.discard(str(request_id))
+        self._answered.set()
+        self._answered = anyio.Event()
+
+
+def _message(line: bytes) -> JSONRPCMessage:
+    """A line as a message, or the answer that says why it is none."""
+    if not line:
+        return _refusal(None, PARSE_ERROR, f"A message is at most {LONGEST} bytes.")
+    with contextlib.suppress(ValueError):
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        # A request whose id cannot be one would pass for a notification, and its sender would wait for ever.
+        if not (isinstance(message, JSONRPCNotification) and b'"id"' in line):
+            return message
+    # The slow way finds out what is wrong, and takes lone surrogates, which a tool answers better.
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return _refusal(None, PARSE_ERROR, "The line is not JSON.")
+    asked = found.get("id") if isinstance(found, dict) else None
+    known = asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None
+    with contextlib.suppress(ValueError):
+        message = jsonrpc_message_adapter.validate_python(found, by_name=False)
+        if not (isinstance(message, JSONRPCNotification) and "id" in found):
+            return message
+    return _refusal(known, INVALID_REQUEST, "The line is JSON but no JSON-RPC 2.0 message.")
+
+
+def _refusal(request_id: RequestId | None, code: int, message: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))
+
+
+@contextlib.contextmanager
+def standard_pipes() -> Iterator[tuple[int, int]]:
+    """Take standard input and output for the protocol, and give the descriptors to use for it.
+
+    Meanwhile whoever else reads standard input gets nothing, and what is printed goes to standard error.
+    """
+    source = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
+    target = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
+    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        os.dup2(nothing, 0)
+        try:
+            os.dup2(2, 1)
+        except OSError:
+            os.dup2(nothing, 1)  # there is no standard error
+        yield source, target
+    finally:
+        os.dup2(source, 0)
+        os.dup2(target, 1)
+        for handle in (source, target, nothing):
+            os.close(handle)

@@ -1,0 +1,63 @@
+"""The URIs of memories: `memory:///memories/<scope>/<path>`, percent-encoded, one for each memory and back again.
+
+A URI is text from outside: it is decoded once, and what it names is checked like every other path.
+"""
+
+import os
+import re
+from urllib.parse import quote, unquote_to_bytes
+
+from memtui.engine.model import Address
+from memtui.errors import RefusedError, UsageError
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+PREFIX = "memory://"
+TEMPLATE = "memory:///memories/{scope}/{+path}"
+"""RFC 6570; the path may hold slashes."""
+SCOPES = ("global", "project", "workspace")
+LONGEST = 8_192
+"""Characters; a path of 1,024 bytes, all of them encoded, is well below."""
+_URI = re.compile(r"memory:///memories/([a-z]+)/((?:[^%?#\s]|%[0-9A-Fa-f]{2})+)", re.IGNORECASE)
+
+
+def uri_of(virtual_path: str) -> str:
+    """Give the URI of a virtual path such as `/memories/global/a.md`; undecodable bytes are encoded as they are."""
+    return PREFIX + quote(os.fsencode(virtual_path), safe="/")
+
+
+def uri_of_address(address: Address) -> str | None:
+    """Give the URI of a memory; None when it has none, because agents cannot name it."""
+    agent, _, scope = address.root.partition(":")
+    return uri_of(f"/memories/{scope}/{address.path}") if agent == "memtui" and scope in SCOPES else None
+
+
+def virtual_path_of(uri: str) -> str:
+    """Give the virtual path a URI names.
+
+    Raises:
+        UsageError: it is no URI of a memory.
+        RefusedError: `E_NAME`, when it hides a slash.
+    """
+    found = _URI.fullmatch(uri) if len(uri) <= LONGEST else None
+    if found is None or found[1] not in SCOPES:
+        raise UsageError(
+            "That is no URI of a memory.", hint="Write memory:///memories/<scope>/<path>, as resources/list gives it."
+        )
+    if "%2f" in found[2].lower():
+        raise RefusedError("A name in a memory's URI holds an encoded slash.", hint="Write / between names.")
+    path = os.fsdecode(unquote_to_bytes(found[2].encode("utf-8", "surrogatepass")))
+    return f"/memories/{found[1]}/{path}"
+
+
+def address_of(engine: "Engine", uri: str) -> Address:
+    """Give the address a URI names in an engine; whether a memory is there is another question.
+
+    Raises:
+        UsageError, RefusedError: see `virtual_path_of`.
+        NotFoundError: `E_NO_ROOT`, when this client has no such scope.
+    """
+    _, _, scope, path = virtual_path_of(uri).split("/", 3)
+    return Address(engine.find_root(f"memtui:{scope}").id, path)

@@ -1,0 +1,69 @@
+"""The words at the start: guidance first, then the index and the hot set, within their budgets."""
+
+import pytest
+
+from memtui.config.settings import load_settings, read_environment
+from memtui.context import Budgets
+from memtui.engine.model import Actor, Address
+from memtui.mcp_server import instructions
+from memtui.mcp_server.desk import Desk
+from memtui.wire.session import Options
+from tests.mcp_server.talk import Store
+
+
+def composed(access: str | None = None) -> str:
+    desk = Desk(lambda: load_settings(read_environment()), Options(), access=access)
+    try:
+        return instructions.compose(desk)
+    finally:
+        desk.close()
+
+
+def test_a_newcomer_is_told_how_to_begin(store: Store) -> None:
+    said = composed()
+    assert said.startswith(instructions.READING)
+    assert instructions.WRITING in said
+    assert "(no memories yet)" in said
+
+
+def test_a_reader_is_not_told_to_write(store: Store) -> None:
+    said = composed("ro")
+    assert instructions.NO_WRITING in said
+    assert instructions.WRITING not in said
+
+
+def test_what_is_hot_is_given_whole(store: Store) -> None:
+    store.write("global/hot.md", "the hot text\n")
+    store.write("global/cold.md", "the cold text\n")
+    with store.engine() as engine:
+        engine.record_use(Address("memtui:global", "hot.md"), actor=Actor("mcp:codex"))
+    said = composed()
+    assert "the hot text" in said
+    assert "the cold text" not in said
+    assert said == composed()
+
+
+def test_the_guidance_comes_within_what_every_client_shows() -> None:
+    assert len(f"{instructions.READING} {instructions.WRITING}") < 1_000
+
+
+def test_many_memories_stay_within_the_budgets(store: Store) -> None:
+    for number in range(400):
+        store.write(f"global/{number}.md", f"---\ndescription: {'word ' * 38}\n---\n{'text ' * 2_000}")
+    with store.engine() as engine:
+        for number in range(40):
+            engine.record_use(Address("memtui:global", f"{number}.md"), actor=Actor("mcp:codex"))
+    budgets = Budgets()
+    said = composed()
+    assert "more memories not listed" in said
+    assert len(said.encode()) < 1_000 + budgets.index_bytes + budgets.hot_bytes + budgets.hot_items * 300 + 2_000
+
+
+@pytest.mark.parametrize("text", ["[agents]\nenabled = false\n", "nonsense"])
+def test_who_is_not_let_in_is_told_so_and_no_more(store: Store, text: str) -> None:
+    store.write("global/name.md", "text\n")
+    store.configure(text)
+    said = composed()
+    assert said.startswith("Memories are not available: E_")
+    assert "name.md" not in said
+    assert str(store.config.parent) not in said

@@ -1,0 +1,134 @@
+"""A client is told of every change, whoever made it, in the way of its protocol, and never of what it may not see."""
+
+import asyncio
+import threading
+
+import anyio
+import pytest
+
+from memtui.engine.model import Actor, Address
+from memtui.mcp_server import notices
+from tests.mcp_server.talk import ProtocolError, Store, Talk, talk
+
+URI = "memory:///memories/global/a.md"
+ADDRESS = Address("memtui:global", "a.md")
+LISTED, UPDATED = "notifications/resources/list_changed", "notifications/resources/updated"
+
+
+def change(store: Store, text: str) -> None:
+    """Write as another process of memtui does."""
+    with store.engine() as engine:
+        start = engine.read(ADDRESS)
+        engine.save(ADDRESS, text, expected_sha256=start.sha256, actor=Actor("mcp:gemini"))
+
+
+async def subscribed(it: Talk) -> None:
+    await it.hello()
+    await it.ask("resources/list")
+    await it.ask("resources/subscribe", uri=URI)
+
+
+async def test_another_program_s_file_and_another_client_s_write_are_told(store: Store) -> None:
+    store.write("global/a.md", "one\n")
+    store.know()
+    async with talk() as it:
+        await subscribed(it)
+        await anyio.to_thread.run_sync(change, store, "two\n")
+        await it.wait_told(UPDATED, uri=URI)
+        await anyio.to_thread.run_sync(store.write, "global/new.md", "text\n")
+        await it.wait_told(LISTED)
+
+
+async def test_its_own_changes_are_told_too(store: Store) -> None:
+    async with talk() as it:
+        await subscribed(it)
+        await it.memory("create", path="/memories/global/a.md", file_text="one\n")
+        await it.wait_told(LISTED)
+        await it.wait_told(UPDATED, uri=URI)
+
+
+async def test_who_asked_for_nothing_is_still_told_of_new_memories(store: Store) -> None:
+    store.write("global/a.md", "one\n")
+    store.know()
+    async with talk() as it:
+        await it.hello()
+        await anyio.to_thread.run_sync(store.write, "global/new.md", "text\n")
+        await it.wait_told(LISTED)
+
+
+async def test_its_very_first_change_is_told(store: Store) -> None:
+    async with talk() as it:
+        await it.hello()
+        await it.memory("create", path="/memories/global/a.md", file_text="one\n")
+        await it.wait_told(LISTED)
+
+
+async def test_after_unsubscribing_only_the_list_is_told(store: Store) -> None:
+    store.write("global/a.md", "one\n")
+    store.know()
+    async with talk() as it:
+        await subscribed(it)
+        await it.ask("resources/unsubscribe", uri=URI)
+        await anyio.to_thread.run_sync(change, store, "two\n")
+        await it.memory("create", path="/memories/global/b.md", file_text="one\n")
+        await it.wait_told(LISTED)
+        assert UPDATED not in [one["method"] for one in it.told]
+
+
+async def test_a_stream_of_the_later_protocol_brings_what_was_asked_for(store: Store) -> None:
+    store.write("global/a.md", "one\n")
+    store.know()
+    async with talk() as it:
+        await it.hello(modern=True)
+        asked = {"resourcesListChanged": True, "resourceSubscriptions": [URI]}
+        await it.begin("subscriptions/listen", notifications=asked)
+        await it.wait_told("notifications/subscriptions/acknowledged")
+        await anyio.to_thread.run_sync(change, store, "two\n")
+        await it.wait_told(UPDATED, uri=URI)
+        await it.memory("create", path="/memories/global/b.md", file_text="one\n")
+        await it.wait_told(LISTED)
+
+
+async def test_only_memories_can_be_subscribed_to(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notices, "SUBSCRIPTIONS", 1)
+    async with talk() as it:
+        await it.hello()
+        with pytest.raises(ProtocolError, match="E_USAGE"):
+            await it.ask("resources/subscribe", uri="file:///etc/passwd")
+        await it.ask("resources/subscribe", uri=URI)
+        with pytest.raises(ProtocolError, match="E_TOO_MANY"):
+            await it.ask("resources/subscribe", uri="memory:///memories/global/b.md")
+
+
+async def test_who_was_shut_out_is_told_no_more_until_let_in_again(store: Store) -> None:
+    async with talk() as it:
+        await subscribed(it)
+        store.configure("[agents]\nenabled = false\n")
+        await anyio.to_thread.run_sync(store.write, "global/secret.md", "text\n")
+        assert (await it.memory("view", path="/memories"))[1].startswith("E_DISABLED")
+        store.configure("")
+        await it.ask("resources/list")
+        await it.memory("create", path="/memories/global/a.md", file_text="one\n")
+        await it.wait_told(UPDATED, uri=URI)
+        assert not any("secret" in str(one) for one in it.told)
+
+
+async def test_the_watch_ends_with_the_connection(store: Store) -> None:
+    async with talk() as it:
+        await subscribed(it)
+        await it.memory("create", path="/memories/global/a.md", file_text="one\n")
+        await it.wait_told(LISTED)
+        assert "memtui-watch" in {thread.name for thread in threading.enumerate()}
+    assert "memtui-watch" not in {thread.name for thread in threading.enumerate()}
+
+
+async def test_a_burst_is_told_in_few_messages(store: Store) -> None:
+    async with talk() as it:
+        await subscribed(it)
+        for number in range(50):
+            await it.memory("create", path=f"/memories/global/{number}.md", file_text="one\n")
+        await it.memory("create", path="/memories/global/a.md", file_text="one\n")
+        await it.wait_told(UPDATED, uri=URI)
+        assert sum(one["method"] == UPDATED for one in it.told) == 1
+        assert sum(one["method"] == LISTED for one in it.told) <= 52
+    assert asyncio.get_running_loop().is_running()

@@ -1,0 +1,98 @@
+"""Memories as resources: every one is listed once, and can be read by the URI it is listed with."""
+
+import base64
+import os
+from pathlib import Path
+
+import pytest
+
+from memtui.mcp_server import resources
+from tests.mcp_server.talk import ProtocolError, Store, talk
+
+
+async def test_what_a_resource_says_of_a_memory(store: Store) -> None:
+    file = store.write("global/a b/ü.md", "---\ndescription: One \x1b[2J line\n---\ntext\n")
+    os.utime(file, ns=(0, 1_767_225_600_120_000_000))
+    async with talk() as it:
+        await it.hello()
+        (one,) = (await it.ask("resources/list"))["resources"]
+        (template,) = (await it.ask("resources/templates/list"))["resourceTemplates"]
+    assert one["uri"] == "memory:///memories/global/a%20b/%C3%BC.md"
+    assert (one["name"], one["title"]) == ("global/a b/ü.md", "ü.md")
+    assert one["mimeType"] == "text/markdown"
+    assert one["size"] == file.stat().st_size
+    assert one["annotations"]["lastModified"] == "2026-01-01T00:00:00.120Z"
+    assert "\x1b" not in one.get("description", "")
+    assert template["uriTemplate"] == "memory:///memories/{scope}/{+path}"
+
+
+async def test_reading_gives_the_text_and_is_a_use(store: Store) -> None:
+    store.write("global/a.md", "\ufeffone\r\ntwo\x00\n")
+    store.write("global/raw.md", b"\xff\xfe\n")
+    async with talk() as it:
+        await it.hello()
+        await it.ask("resources/read", uri="memory:///memories/global/a.md")
+        (text,) = (await it.ask("resources/read", uri="memory:///memories/global/a.md"))["contents"]
+        assert text["text"] == "\ufeffone\r\ntwo\x00\n"
+        (raw,) = (await it.ask("resources/read", uri="memory:///memories/global/raw.md"))["contents"]
+        assert base64.b64decode(raw["blob"]) == b"\xff\xfe\n"
+        await it.ask("resources/list")
+    rows = store.rows()
+    assert {name: rows[f"memtui:global/{name}"].uses for name in ("a.md", "raw.md")} == {"a.md": 2, "raw.md": 1}
+
+
+@pytest.mark.parametrize(
+    ("uri", "code"),
+    [
+        ("file:///etc/passwd", "E_USAGE"),
+        ("memory:///memories/global/none.md", "E_NOT_FOUND"),
+        ("memory:///memories/global/%2e%2e/%2e%2e/config.toml", "E_NAME"),
+        ("memory:///memories/global/link.md", "E_SYMLINK"),
+        ("memory:///memories/global/folder", "E_NOT_REGULAR"),
+        ("memory:///memories/global/a%00.md", "E_NAME"),
+    ],
+)
+async def test_what_cannot_be_read_is_an_error_that_names_no_place(
+    store: Store, tmp_path: Path, uri: str, code: str
+) -> None:
+    store.write("global/folder/a.md", "text\n")
+    (tmp_path / "secret").write_text("secret")
+    (store.folder / "global" / "link.md").symlink_to(tmp_path / "secret")
+    async with talk() as it:
+        await it.hello()
+        with pytest.raises(ProtocolError) as caught:
+            await it.ask("resources/read", uri=uri)
+        assert caught.value.data == {"code": code}
+        assert caught.value.code == -32602
+        assert str(tmp_path) not in str(caught.value)
+        assert await it.ask("ping") == {}
+
+
+async def test_pages_hold_every_memory_once_even_while_some_go(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "PAGE", 3)
+    for scope in ("global", f"workspace/{os.path.basename(os.getcwd())}"):
+        for number in range(4):
+            store.write(f"{scope}/{number}.md", "text\n")
+    store.write("global/1/a.md", "text\n")
+    undecodable = store.folder / "global" / os.fsdecode(b"\xff.md")
+    undecodable.write_text("text\n")
+    async with talk() as it:
+        await it.hello()
+        found: list[str] = []
+        page = await it.ask("resources/list")
+        while True:
+            assert len(page["resources"]) <= 3
+            found += [one["uri"] for one in page["resources"]]
+            if "nextCursor" not in page:
+                break
+            if len(found) == 3:
+                store.folder.joinpath("global/0.md").unlink()
+            page = await it.ask("resources/list", cursor=page["nextCursor"])
+        assert len(found) == len(set(found))
+        expected = {f"memory:///memories/global/{name}" for name in ("1.md", "2.md", "3.md", "1/a.md", "%FF.md")}
+        assert expected <= set(found)
+        (text,) = (await it.ask("resources/read", uri="memory:///memories/global/%FF.md"))["contents"]
+        assert text["text"] == "text\n"
+        for cursor in ("nonsense!", "ü", "x"):
+            with pytest.raises(ProtocolError, match="cursor"):
+                await it.ask("resources/list", cursor=cursor)

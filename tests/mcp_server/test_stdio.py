@@ -1,0 +1,210 @@
+"""One message a line in both directions, whatever comes in, and nobody waits for ever."""
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+import anyio
+import pytest
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
+
+from memtui.mcp_server import stdio
+from memtui.mcp_server.stdio import Pipes, Received
+
+ASK = b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n'
+
+
+class Line(NamedTuple):
+    """Pipes with both far ends in the test's hands."""
+
+    pipes: Pipes
+    to_server: int
+    from_server: int
+    inbox: MemoryObjectReceiveStream[Received]
+    outbox: MemoryObjectSendStream[SessionMessage]
+
+    def say(self, data: bytes) -> None:
+        """Write what fits into the pipe."""
+        os.write(self.to_server, data)
+
+    async def said(self) -> dict[str, Any]:
+        """The next line of the server's."""
+        data = b""
+        while not data.endswith(b"\n"):
+            await anyio.wait_readable(self.from_server)
+            data += os.read(self.from_server, 1 << 16)
+        found: dict[str, Any] = json.loads(data)
+        return found
+
+    async def got(self) -> JSONRPCRequest:
+        """The next request."""
+        item = await self.inbox.receive()
+        assert isinstance(item, SessionMessage)
+        assert isinstance(item.message, JSONRPCRequest)
+        return item.message
+
+    async def answer(self, number: int | str, **result: object) -> None:
+        """Answer a request."""
+        await self.outbox.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=number, result=result)))
+
+
+@asynccontextmanager
+async def line() -> AsyncIterator[Line]:
+    """Open pipes and serve them until the block ends."""
+    their_in, our_out = os.pipe()
+    our_in, their_out = os.pipe()
+    received, inbox = anyio.create_memory_object_stream[Received](0)
+    outbox, sent = anyio.create_memory_object_stream[SessionMessage](0)
+    pipes = Pipes(our_in, our_out)
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(pipes.write, sent, group.cancel_scope)
+            group.start_soon(pipes.read, received, outbox.clone())
+            with inbox, outbox:
+                yield Line(pipes, their_out, their_in, inbox, outbox)
+            group.cancel_scope.cancel()
+    finally:
+        for handle in (their_in, our_out, our_in, their_out):
+            try:
+                os.close(handle)
+            except OSError:
+                continue  # the test closed it
+
+
+async def test_requests_come_in_and_answers_go_out() -> None:
+    async with line() as it:
+        it.say(ASK % 1 + b"\n  \n" + ASK % 2)
+        assert [(await it.got()).id, (await it.got()).id] == [1, 2]
+        await it.answer(1, text="a\nb ü")
+        assert (await it.said())["result"] == {"text": "a\nb ü"}
+
+
+async def test_a_message_in_many_pieces_is_one() -> None:
+    async with line() as it:
+        for byte in ASK % 7:
+            it.say(bytes([byte]))
+            await anyio.lowlevel.checkpoint()
+        assert (await it.got()).id == 7
+
+
+async def test_an_answer_larger_than_the_pipe_goes_out_while_others_work() -> None:
+    async with line() as it, anyio.create_task_group() as group:
+        it.say(ASK % 1)
+        await it.got()
+        group.start_soon(lambda: it.answer(1, text="x" * 1_000_000))
+        await anyio.wait_all_tasks_blocked()  # the pipe is full, and the loop still runs
+        assert len((await it.said())["result"]["text"]) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("data", "number", "code"),
+    [
+        (b"nonsense\n", None, -32700),
+        (b'{"jsonrpc":"2.0","id":1,\n', None, -32700),
+        (b'\xff\xfe{"jsonrpc":"2.0","id":1,"method":"ping"}\n', None, -32700),
+        (b"[" * 100_000 + b"\n", None, -32700),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n', None, -32600),
+        (b'{"jsonrpc":"1.0","id":5,"method":"ping"}\n', 5, -32600),
+        (b'{"jsonrpc":"2.0","id":"\\u001b[2J","method":5}\n', "\x1b[2J", -32600),
+        (b'{"jsonrpc":"2.0","id":5,"method":"ping","params":"x"}\n', 5, -32600),
+        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}\n', None, -32600),
+        (b"7\n", None, -32600),
+    ],
+)
+async def test_a_line_that_is_no_message_is_answered_and_the_next_one_counts(
+    data: bytes, number: object, code: int
+) -> None:
+    async with line() as it, anyio.create_task_group() as group:
+        group.start_soon(anyio.to_thread.run_sync, it.say, data + ASK % 9)
+        refused = await it.said()
+        assert (refused["id"], refused["error"]["code"]) == (number, code)
+        assert (await it.got()).id == 9
+
+
+async def test_a_lone_surrogate_is_no_reason_to_lose_a_call() -> None:
+    async with line() as it:
+        it.say(b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"x":"\\ud800"}}\n')
+        assert (await it.got()).params == {"x": "\ud800"}
+
+
+async def test_a_line_that_is_too_long_is_answered_once_and_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "LONGEST", 1_000)
+    async with line() as it:
+        for _ in range(4):
+            it.say(b"x" * 900)
+            await anyio.wait_all_tasks_blocked()
+        it.say(b"\n" + ASK % 2)
+        assert (await it.said())["error"]["code"] == -32700
+        assert (await it.got()).id == 2
+        await it.answer(2)
+        assert (await it.said())["id"] == 2
+
+
+async def test_at_the_end_of_input_what_was_asked_is_still_answered() -> None:
+    async with line() as it:
+        it.say(ASK % 1 + ASK % 2)
+        await it.got()
+        await it.got()
+        os.close(it.to_server)
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(anyio.WouldBlock):
+            it.inbox.receive_nowait()
+        await it.answer(2)
+        await it.answer(1)
+        with pytest.raises(anyio.EndOfStream):
+            await it.inbox.receive()
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n',
+        b'{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{}}\n',
+    ],
+)
+async def test_at_the_end_nobody_waits_for_what_will_never_be_answered(last: bytes) -> None:
+    async with line() as it:
+        if b"cancelled" in last:
+            it.say(ASK % 1)
+            await it.got()
+        it.say(last)
+        await it.inbox.receive()
+        os.close(it.to_server)
+        with pytest.raises(anyio.EndOfStream):
+            await it.inbox.receive()
+
+
+async def test_when_told_to_stop_it_takes_no_more() -> None:
+    async with line() as it:
+        assert it.pipes.stop()
+        assert not it.pipes.stop()
+        it.say(ASK % 1)
+        with pytest.raises(anyio.EndOfStream):
+            await it.inbox.receive()
+
+
+async def test_a_client_that_does_not_read_any_more_ends_it() -> None:
+    their_in, our_out = os.pipe()
+    os.close(their_in)
+    send, receive = anyio.create_memory_object_stream[SessionMessage](1)
+    await send.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=1, result={})))
+    with anyio.CancelScope() as scope, send:
+        await Pipes(our_out, our_out).write(receive, scope)
+    assert scope.cancel_called
+    os.close(our_out)
+
+
+async def test_an_error_counts_as_an_answer() -> None:
+    async with line() as it:
+        it.say(ASK % 1)
+        await it.got()
+        fault = stdio._refusal(1, -1, "no")
+        assert isinstance(fault, JSONRPCError)
+        await it.outbox.send(SessionMessage(fault))
+        os.close(it.to_server)
+        with pytest.raises(anyio.EndOfStream):
+            await it.inbox.receive()

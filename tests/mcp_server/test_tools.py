@@ -1,0 +1,45 @@
+"""What a call answers when something is wrong: a sentence with its code, and nothing of this machine."""
+
+import json
+
+import pytest
+
+from memtui.config.settings import load_settings, read_environment
+from memtui.errors import NotFoundError, RefusedError, UsageError
+from memtui.mcp_server import tools
+from memtui.mcp_server.desk import Desk
+from memtui.wire.session import Options
+from tests.mcp_server.talk import Store
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (UsageError("It is wrong.", hint="Do this."), "E_USAGE: It is wrong. Do this."),
+        (NotFoundError("It is gone."), "E_NOT_FOUND: It is gone."),
+        (
+            UsageError("/home/ann/config.toml, line 1: bad", code="E_CONFIG"),
+            "E_CONFIG: the configuration cannot be read. The user can find out why: memtui doctor.",
+        ),
+        (
+            RefusedError("It is off.", code="E_DISABLED", hint="Change /home/ann/config.toml."),
+            "E_DISABLED: It is off. Only the user can change that, in memtui's settings.",
+        ),
+    ],
+)
+def test_an_error_in_words(error: UsageError, said: str) -> None:
+    assert tools.words(error) == said
+    assert tools.refusal(error).is_error
+
+
+def test_an_answer_can_always_be_sent() -> None:
+    content = tools.answer("a\ud800b ü", ok=True).content[0]
+    assert json.loads(content.model_dump_json())["text"] == r"a\ud800b ü"
+
+
+@pytest.mark.parametrize(("access", "may"), [(None, True), ("rw", True), ("plan", True), ("ro", False)])
+def test_who_may_write(store: Store, access: str | None, *, may: bool) -> None:
+    desk = Desk(lambda: load_settings(read_environment()), Options(), access=access)
+    assert tools.may_write(desk.door()) is may
+    assert [tool.annotations and tool.annotations.read_only_hint for tool in tools.offered(desk)] == [not may, True]
+    desk.close()
