@@ -14,7 +14,7 @@ from tests.house import pages
 from tests.house.source import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 COMMANDS = {verb.name: [param.name for param in verb.options] for verb in VERBS}
 OPTIONS = [param.name for param in GLOBALS]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -46,7 +46,7 @@ def test_commands_that_are_shown_exist(found: Path) -> None:
 
 def test_every_page_is_in_the_index() -> None:
     linked = set(pages.LINK.findall(page("index.md")))
-    assert {found.name for found in DOCS.glob("*.md")} - {"index.md"} <= linked
+    assert {found.relative_to(DOCS).as_posix() for found in DOCS.rglob("*.md")} - {"index.md"} <= linked
 
 
 def test_the_error_page_says_what_the_code_says() -> None:

@@ -1,0 +1,40 @@
+"""The guide has a page for each client, and shows what is really written."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from memtui.clients import entries
+from memtui.clients.client import USER
+from memtui.clients.known import CLIENTS, client_named
+from memtui.clients.names import KNOWN
+from memtui.clients.start import how_to_start
+from memtui.config.directories import Directories
+from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
+from tests.house.source import ROOT
+
+GUIDE = ROOT / "docs" / "guide"
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_page_shows_what_is_written(place: Surroundings, name: str) -> None:
+    page = (GUIDE / f"{name}.md").read_text("utf-8")
+    settings = Settings(Directories("/c", "/s", "/d", "per user"), None)
+    start = how_to_start(settings, name, access=None, shared=False, words=("/home/ann/.local/bin/memtui",))
+    for target in client_named(name).targets(place, USER, start):
+        text = ""
+        for entry in target.entries:
+            text = entries.put(target, text, entry)
+        assert f"```{target.format}\n{text}```\n" in page
+        shown = Path(target.path).name if sys.platform == "darwin" else target.path.replace(str(place.home), "~")
+        assert shown in page or f"`{Path(target.path).name}` of your profile" in page
+
+
+def test_every_page_names_the_commands_of_its_client() -> None:
+    for client in CLIENTS:
+        page = (GUIDE / f"{client.name}.md").read_text("utf-8")
+        for line in (f"memtui install {client.name} --write", f"memtui uninstall {client.name} --write"):
+            assert line in page
+        assert page.startswith(f"# Give {client.title} your memories in one minute\n")
