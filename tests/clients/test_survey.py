@@ -1,0 +1,103 @@
+"""Who is here, who has memtui, and whether it would start."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from memtui.clients.client import PROJECT, USER
+from memtui.clients.installing import carry_out, plan_install
+from memtui.clients.known import CLIENTS, client_named
+from memtui.clients.names import KNOWN
+from memtui.clients.start import how_to_start
+from memtui.clients.survey import ABSENT, INSTALLED, OUTDATED, UNREADABLE, Found, look_at, server_runs_here, survey
+from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
+
+EACH = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+
+
+def install(name: str, level: str, place: Surroundings, settings: Settings, access: str | None) -> None:
+    start = how_to_start(settings, name, access=access, shared=level == PROJECT)
+    for target in client_named(name).targets(place, level, start):
+        carry_out(plan_install(target), settings.state_dir, installing=True)
+
+
+def user(name: str, place: Surroundings, settings: Settings) -> Found:
+    return look_at(client_named(name), USER, place, settings)
+
+
+def test_nobody_is_here(place: Surroundings, settings: Settings) -> None:
+    found = survey(place, settings)
+    assert [each.client.name for each in found] == list(KNOWN)
+    assert {(each.level, each.present, each.state, each.command) for each in found} == {(USER, False, ABSENT, None)}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("access", [None, "plan", "ro"])
+def test_what_was_installed_is_found(place: Surroundings, settings: Settings, name: str, access: str | None) -> None:
+    install(name, USER, place, settings, access)
+    found = user(name, place, settings)
+    assert (found.state, found.access, found.command) == (INSTALLED, access, sys.executable)
+    assert found.present
+    assert found.hook
+    assert found.runs
+
+
+def test_a_project_is_told_only_where_something_is(place: Surroundings, settings: Settings) -> None:
+    install("codex", PROJECT, place, settings, None)
+    assert [(each.client.name, each.state) for each in survey(place, settings) if each.level == PROJECT] == [
+        ("codex", INSTALLED)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "state", "command", "access", "runs"),
+    [
+        ({"command": "/gone/memtui", "args": ["mcp"]}, OUTDATED, "/gone/memtui", None, False),
+        ({"command": "sh", "args": ["mcp", "--access=ro"]}, OUTDATED, "sh", "ro", True),
+        ({"command": "sh", "args": ["--access"]}, OUTDATED, "sh", None, True),
+        ({"command": "sh", "args": "mcp"}, OUTDATED, "sh", None, True),
+        ({"url": "http://localhost"}, ABSENT, None, None, False),
+        ("memtui", ABSENT, None, None, False),
+    ],
+)
+def test_entries_of_other_hands(
+    place: Surroundings,
+    settings: Settings,
+    home: Path,
+    entry: object,
+    state: str,
+    command: str | None,
+    access: str | None,
+    runs: bool,
+) -> None:
+    (home / ".qwen").mkdir()
+    (home / ".qwen" / "settings.json").write_text(json.dumps({"mcpServers": {"memtui": entry}}))
+    found = user("qwen", place, settings)
+    assert (found.state, found.command, found.access, found.runs) == (state, command, access, runs)
+    assert not found.hook
+
+
+def test_one_broken_file_hides_nobody(place: Surroundings, settings: Settings, home: Path) -> None:
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text("{oops")
+    install("qwen", USER, place, settings, None)
+    states = {found.client.name: found.state for found in survey(place, settings)}
+    assert (states["gemini"], states["qwen"]) == (UNREADABLE, INSTALLED)
+    problem = user("gemini", place, settings).problem
+    assert problem is not None
+    assert "line 1" in problem.message
+
+
+def test_looking_writes_nothing(place: Surroundings, settings: Settings, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    survey(place, settings)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_servers_package_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert server_runs_here()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert not server_runs_here()
