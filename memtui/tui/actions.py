@@ -119,6 +119,14 @@ ACTIONS: tuple[Action, ...] = (
     _("pin", "p", "pin", "Pin or unpin: pinned memories are always given to agents.", "memory", writes=True, footer=4),
     _("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
     _(
+        "accept_root",
+        "g a",
+        "accept root",
+        "Accept a root that came with a checkout: from then on agents are given its texts.",
+        "memory",
+        writes=True,
+    ),
+    _(
         "undo",
         "u",
         "undo",

@@ -163,6 +163,10 @@ class FakeEngine:
         """Give a path."""
         return f"{self.find_root(address.root).path}/{address.path}"
 
+    def accept_root(self, root_id: str) -> None:
+        """Remember that it was asked for."""
+        self._enter("accept_root", root_id)
+
     def add_roots(self, roots: Iterable[Root]) -> None:
         """Take more roots."""
         known = {root.id for root in self.roots}

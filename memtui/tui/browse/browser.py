@@ -36,6 +36,7 @@ from memtui.tui.views.tabs import Tabs
 from memtui.values import NamedTuple
 
 if TYPE_CHECKING:
+    from memtui.tui.browse.accepting import Accepting
     from memtui.tui.browse.copying import Copying
     from memtui.tui.browse.filtering import Filtering
     from memtui.tui.browse.prompts import Prompt, Question
@@ -112,6 +113,13 @@ class BrowserScreen(KeyedScreen[None]):
         return Verbs(self)
 
     @cached_property
+    def accepting(self) -> Accepting:
+        """What accepts roots."""
+        from memtui.tui.browse.accepting import Accepting
+
+        return Accepting(self)
+
+    @cached_property
     def copying(self) -> Copying:
         """What copies."""
         from memtui.tui.browse.copying import Copying
@@ -179,7 +187,7 @@ class BrowserScreen(KeyedScreen[None]):
             return ""
         words = [problem.text for problem in status.problems]
         if any(problem.code == "unreviewed" for problem in status.problems):
-            words.append(f"`memtui roots --accept {root_id}` accepts it.")
+            words.append("g a accepts it.")
         return " ".join(words)
 
     def _shown_roots(self, roots: tuple[Root, ...], listing: Listing | None) -> tuple[Root, ...]:

@@ -30,6 +30,7 @@ NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_path", "seen"})
 """Actions that work on marks, on a memory, or on a folder."""
 
 ELSEWHERE = {
+    "accept_root": "accepting.accept",
     "copy_path": "copying.path",
     "copy_contents": "copying.contents",
     "copy_description": "copying.description",

@@ -1,0 +1,35 @@
+"""Accepting what a checkout brought along: until the user says so here, agents are given none of its texts unasked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.tui.bridge import WRITE
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+
+
+class Accepting:
+    """Accepts the root under the cursor."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    def accept(self) -> None:
+        """Remember that the user looked at this root and trusts it."""
+        screen, node = self._screen, self._screen.memories.current
+        root_id = node.root if node is not None else ""
+        status = screen.chrome.statuses.get(root_id)
+        if status is None:
+            screen.say("accept: put the cursor on the root, or on a memory in it, first.", "warning")
+            return
+        if all(problem.code != "unreviewed" for problem in status.problems):
+            screen.say(f"{root_id} needs no review.")
+            return
+
+        def done(_: None) -> None:
+            screen.say(f"{root_id} accepted: agents are given its texts from their next session on.")
+            screen.bridge.refresh(everything=True)
+
+        screen.bridge.run(lambda engine: engine.accept_root(root_id), done, what=f"accept {root_id}", lane=WRITE)
