@@ -60,10 +60,13 @@ class _McpServer:
         try:
             from memtui.mcp_server.server import serve
         except ModuleNotFoundError as missing:
+            package = (missing.name or "mcp").partition(".")[0]
+            if package == "memtui":
+                raise
             from memtui.errors import UsageError
 
             raise UsageError(
-                f"Serving MCP clients needs the package {missing.name}.",
+                f"Serving MCP clients needs the package {package}.",
                 code="E_EXTRA",
                 hint="Install memtui with it: pip install 'memtui[mcp]'.",
             ) from None

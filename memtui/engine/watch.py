@@ -25,7 +25,7 @@ RETRY_MS = 60_000
 SLEPT_MS = 5_000
 """When the wall clock ran so far ahead of the other one, the machine slept: nothing heard before counts."""
 RETRY_LEDGER_MS = 1_000
-LEDGER_MS = 500
+LEDGER_MS = 250
 """How often the ledger is asked whether another process wrote to it: a use or a pin changes no file, so no event tells
 of it. The question costs microseconds; an answer that took a millisecond to work in comes at most every ..."""
 LEDGER_SHARE = 50

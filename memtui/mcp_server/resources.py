@@ -74,7 +74,7 @@ def read(door: Door, uri: str) -> TextResourceContents | BlobResourceContents:
     """
     address = address_of(door.engine, uri)
     data = door.engine.read(address).bytes
-    door.engine.record_use(address, actor=door.actor)
+    door.engine.record_use(address, actor=door.actor, soon=True)
     try:
         return TextResourceContents(uri=uri, mime_type=MARKDOWN, text=data.decode())
     except UnicodeDecodeError:

@@ -24,7 +24,7 @@ from memtui.errors import MemtuiError
 from memtui.mcp_server import instructions, log, resources, tools
 from memtui.mcp_server.desk import Desk
 from memtui.mcp_server.notices import Notices
-from memtui.mcp_server.stdio import Pipes, Received, standard_pipes
+from memtui.mcp_server.stdio import Pipes, Received, take_standard_pipes
 from memtui.wire.outcomes import INTERRUPTED
 from memtui.wire.session import Options
 
@@ -222,7 +222,6 @@ def serve(load: Callable[[], Settings], options: Options, *, access: str | None)
     log.speak_plainly()
     desk = Desk(load, options, access=access)
     try:
-        with standard_pipes() as (source, target):
-            return anyio.run(converse, source, target, desk)
+        return anyio.run(converse, *take_standard_pipes(), desk)
     finally:
         desk.close()

@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import select
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import anyio
 import anyio.lowlevel
@@ -173,24 +173,19 @@ def _refusal(request_id: RequestId | None, code: int, message: str) -> JSONRPCEr
     return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))
 
 
-@contextlib.contextmanager
-def standard_pipes() -> Iterator[tuple[int, int]]:
-    """Take standard input and output for the protocol, and give the descriptors to use for it.
+def take_standard_pipes() -> tuple[int, int]:
+    """Take standard input and output for the protocol, for good, and give the descriptors to use for it.
 
-    Meanwhile whoever else reads standard input gets nothing, and what is printed goes to standard error.
+    From then on whoever else reads standard input gets nothing, and what is printed goes to standard error, also what
+    a buffer lets go only at the end of the process.
     """
     source = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
     target = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    os.dup2(nothing, 0)
     try:
-        os.dup2(nothing, 0)
-        try:
-            os.dup2(2, 1)
-        except OSError:
-            os.dup2(nothing, 1)  # there is no standard error
-        yield source, target
-    finally:
-        os.dup2(source, 0)
-        os.dup2(target, 1)
-        for handle in (source, target, nothing):
-            os.close(handle)
+        os.dup2(2, 1)
+    except OSError:
+        os.dup2(nothing, 1)  # there is no standard error
+    os.close(nothing)
+    return source, target

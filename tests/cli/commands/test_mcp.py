@@ -1,0 +1,160 @@
+"""mcp, as a client starts it: a process whose output is the protocol and nothing else, and that ends when it should."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import Implementation, TextContent
+
+from tests.cli.conftest import Cli
+from tests.mcp_server.talk import Store
+from tests.terminal import Terminal
+
+RUN = "import sys; from memtui.__main__ import main; sys.exit(main())"
+NOISY = f"""
+import logging, os, subprocess, sys, warnings
+from memtui.memory_tool.scoped import ScopedTool
+from memtui.memory_tool.result import Result
+
+def call(tool, fields):
+    print("printed")
+    sys.__stdout__.write("written\\n")
+    os.write(1, b"by number\\n")
+    subprocess.run(["echo", "by a child"], check=True)
+    warnings.warn("warned")
+    logging.getLogger("x").warning("logged %s", fields["secret"])
+    return Result(ok=True, text=repr(sys.stdin.read()))
+
+ScopedTool.call = call
+{RUN}
+"""
+
+
+@pytest.fixture
+def store(home: Path) -> Store:
+    """Memories of the test's own home."""
+    return Store(home)
+
+
+def hello(name: str = "codex") -> dict[str, Any]:
+    info = {"name": name, "version": "1"}
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}
+    return {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+
+
+def memory(number: int, **fields: object) -> dict[str, Any]:
+    params = {"name": "memory", "arguments": fields}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def lines(*messages: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(message).encode() + b"\n" for message in messages)
+
+
+def run(said: bytes, *words: str, code: str = RUN) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-c", code, "mcp", *words], input=said, capture_output=True, timeout=60)
+
+
+def test_a_file_of_messages_is_answered_to_the_last(store: Store, tmp_path: Path) -> None:
+    said = lines(
+        hello(),
+        memory(2, command="create", path="/memories/global/a.md", file_text="one\n"),
+        memory(3, command="view", path="/memories/global/a.md"),
+    )
+    done = run(said)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [answer["id"] for answer in answers if "id" in answer] == [1, 2, 3]
+    assert store.rows()["memtui:global/a.md"].uses == 2
+    file, out = tmp_path / "said", tmp_path / "answered"
+    file.write_bytes(said)
+    with file.open("rb") as source, out.open("wb") as target:
+        subprocess.run([sys.executable, "-c", RUN, "mcp"], stdin=source, stdout=target, check=True, timeout=60)
+    assert len(out.read_bytes().splitlines()) >= 3
+
+
+def test_the_output_is_the_protocol_and_nothing_else(store: Store) -> None:
+    done = run(lines(hello(), memory(2, secret="the text of a memory")), code=NOISY)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["jsonrpc"] for answer in answers] == ["2.0"] * len(answers)
+    assert answers[-1]["result"]["content"][0]["text"] == "''"  # who reads standard input gets its end
+    for noise in (b"printed", b"written", b"by number", b"by a child", b"warned", b"logged"):
+        assert noise in done.stderr
+        assert noise not in done.stdout
+    assert b"the text of a memory" not in done.stderr
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_signal_ends_it_and_the_uses_are_kept(store: Store, number: int, status: int) -> None:
+    store.write("global/a.md", "one\n")
+    child = subprocess.Popen(
+        [sys.executable, "-c", RUN, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(lines(hello(), memory(2, command="view", path="/memories/global/a.md")))
+    child.stdin.flush()
+    while json.loads(child.stdout.readline()).get("id") != 2:
+        pass
+    child.send_signal(number)
+    assert child.wait(20) == status
+    assert child.stderr is not None
+    assert child.stderr.read() == b""
+    child.stdin.close()
+    child.stdout.close()
+    child.stderr.close()
+    assert store.rows()["memtui:global/a.md"].uses == 1
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_library_s_own_client_in_both_protocols(store: Store, mode: str) -> None:
+    # The client gives a server few variables of its own accord.
+    server = StdioServerParameters(command=sys.executable, args=["-c", RUN, "mcp"], env=dict(os.environ))
+    name = Implementation(name="tester", version="1")
+    async with Client(stdio_client(server), mode=mode, client_info=name) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["memory", "memory_search"]
+        fields = {"command": "create", "path": "/memories/global/a b.md", "file_text": "one\n"}
+        assert not (await client.call_tool("memory", fields)).is_error
+        (one,) = (await client.list_resources()).resources
+        assert one.uri == "memory:///memories/global/a%20b.md"
+        assert "one" in (await client.read_resource(one.uri)).contents[0].model_dump_json()
+        found = await client.call_tool("memory_search", {"query": "one"})
+        assert isinstance(found.content[0], TextContent)
+        assert "/memories/global/a b.md" in found.content[0].text
+    assert store.rows()["memtui:global/a b.md"].actor == "mcp:tester"
+
+
+def test_without_the_package_it_says_what_to_install() -> None:
+    code = f"import sys; sys.modules['mcp'] = sys.modules['mcp_types'] = None\n{RUN}"
+    done = run(b"", code=code)
+    assert (done.returncode, done.stdout) == (5, b"")
+    assert b"E_EXTRA" in done.stderr
+    assert b"pip install 'memtui[mcp]'" in done.stderr
+    assert json.loads(run(b"", "--json", code=code).stdout)["error"]["code"] == "E_EXTRA"
+
+
+def test_a_bug_of_ours_is_not_taken_for_a_missing_package() -> None:
+    code = f"import sys; sys.modules['memtui.mcp_server.desk'] = None\n{RUN}"
+    assert b"E_EXTRA" not in run(b"", code=code).stderr
+
+
+def test_in_a_terminal_it_says_what_it_is() -> None:
+    with Terminal([sys.executable, "-c", RUN, "mcp"]) as terminal:
+        terminal.wait_for("an MCP client starts it")
+
+
+def test_a_command_line_without_the_front_says_so(cli: Cli) -> None:
+    result = cli("mcp")
+    assert result.status == 2 or result.status == 5
+    assert "E_DISABLED" in result.err
+
+
+def test_an_access_that_is_none_is_a_usage_error(cli: Cli) -> None:
+    assert cli("mcp", "--access", "all").status == 2
