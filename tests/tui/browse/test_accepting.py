@@ -23,7 +23,7 @@ def unreviewed(engine: FakeEngine, root_id: str) -> None:
         )
         return found._replace(roots=roots)
 
-    engine.list = listed  # type: ignore[method-assign]
+    engine.list = listed  # type: ignore[assignment, method-assign]
 
 
 async def test_the_root_of_the_memory_under_the_cursor_is_accepted() -> None:
