@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.faults import io_errors, kills, ledger, load
 from tests.faults.report import Campaign
-from tests.races import edits, escapes, locks, outside
+from tests.races import clients, edits, escapes, locks, outside
 
 CAMPAIGNS: dict[str, Campaign] = {
     "kills": kills.run,
@@ -20,6 +20,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "outside": outside.run,
     "edits": edits.run,
     "locks": locks.run,
+    "clients": clients.run,
 }
 
 
