@@ -27,8 +27,6 @@ OWNERS = {
         {
             ("memtui/config/smallfile.py", "os.open"): "reads settings, never a memory",
             ("memtui/clients/disk.py", "*"): "the configuration of agents, and what it was, in the state folder",
-            ("memtui/clients/start.py", "os.path.isfile"): "how memtui itself was started",
-            ("memtui/clients/vscode.py", "os.path.isdir"): "which edition is installed; opens nothing",
             ("memtui/curation/external.py", "*"): "the private copy for $EDITOR, in the state folder",
             ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",
             ("memtui/cli/output.py", "open"): "a closed stream, by its number",
