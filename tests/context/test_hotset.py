@@ -74,6 +74,7 @@ def test_a_large_memory_is_cut_at_a_character_and_says_where_the_rest_is(world: 
 @pytest.mark.parametrize(
     ("text", "bytes_", "truncated"),
     [("x" * 16_384, 16_384, False), ("x" * 16_385, 16_384, True), ("x" * 16_383 + "\r\nyy", 16_384, True)],
+    ids=["at the limit", "one more", "a line end at the limit"],
 )
 def test_the_limit_of_one_memory_is_exact(
     world: World, engine: Engine, text: str, bytes_: int, truncated: bool
