@@ -42,6 +42,7 @@ COMMANDS = {
     "seen": "following",
     "log": "following",
     "watch": "following",
+    "tool": "tool",
     "mcp": "mcp",
     "install": "install",
     "uninstall": "install",

@@ -200,7 +200,7 @@ class Engine(Reader):
 
     def make_root(self, root_id: str) -> None:
         """Make the folder of a root if it is missing, and what is missing above it."""
-        self._rooms.trees.make_root(self._rooms.rules.allowed(root_id).id)
+        self._rooms.trees.make_root(root_id)
 
     def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
         """Bring a memory back from the trash, or put one of its old versions under its name."""

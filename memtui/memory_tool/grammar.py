@@ -56,13 +56,10 @@ def parse(given: str) -> Place:
     scope, *parts = rest[1:].split("/")
     if scope not in SCOPES:
         raise Refusal(f"Invalid memory scope '{shown(scope)}': expected one of {', '.join(SCOPES)}")
-    doubt = ""
-    for part in parts:
-        reason, hard = _problem(part)
-        if hard:
-            raise Refusal(f"{what}: {reason}")
-        if reason and not doubt:
-            doubt = f"{what}: {reason}"
+    problems = [problem for problem in map(_problem, parts) if problem[0]]
+    doubt = f"{what}: {problems[0][0]}" if problems else ""
+    if any(hard for _, hard in problems):
+        raise Refusal(doubt)
     return Place(given, scope, tuple(parts), doubt)
 
 

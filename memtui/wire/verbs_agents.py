@@ -34,6 +34,22 @@ AGENTS = (
         "truncated, masked), left_out (address, path, reason, pinned, heat, uses, size), unreviewed",
     ),
     Verb(
+        "tool",
+        "agents",
+        "Answer calls of the memory tool: a JSON object a line in, one a line out",
+        (
+            ACCESS,
+            Param("--client", "the client that calls, as the [access] table and history name it", metavar="NAME"),
+        ),
+        (
+            ("memtui tool --client reviewer", "for a host that starts one process"),
+            ('echo \'{"command": "view", "path": "/memories"}\' | memtui tool --access ro', "one call"),
+        ),
+        "The commands are view, create, str_replace, insert, delete and rename; docs/memory-tool.md says what each "
+        "answers. Every call is answered on one line, also one that fails or that is no JSON object.",
+        "one object a call: ok, and output or error",
+    ),
+    Verb(
         "mcp",
         "agents",
         "Serve memories to an MCP client on standard input and output",

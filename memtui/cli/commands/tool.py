@@ -1,0 +1,115 @@
+"""The memory tool on standard input and output: a call a line, an answer a line, for hosts that speak no protocol."""
+
+import sys
+from contextlib import contextmanager
+
+from memtui.cli.call import INTERACTIVE, Call
+from memtui.engine.model import Actor
+from memtui.errors import UsageError
+from memtui.memory_tool.result import Result
+from memtui.values import TYPE_CHECKING
+from memtui.wire import outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import BinaryIO
+
+    Answer = Callable[[Mapping[str, object]], Result]
+
+LONGEST = 4 * 1_048_576
+"""Bytes of one line; a file's text may have a fortieth of it."""
+TERMINATED = 143
+_PERSON = Actor("cli")
+"""The actor of the command line when none is named; here nobody is at the keys."""
+
+
+def tool(call: Call) -> int:
+    """Answer calls until the input ends."""
+    client = call.args.text("client")
+    options = call.options
+    if options.actor == _PERSON:
+        options = options._replace(actor=Actor(f"tool:{client}" if client else "tool"))
+    from memtui.memory_tool.scoped import ScopedTool
+    from memtui.wire.doors import open_door
+
+    session = open_door(
+        call.settings, options, client=client or "", access=call.args.text("access"), lock_wait=INTERACTIVE
+    )
+    with session.engine as engine, ending_on_terminate():
+        status = serve(call, ScopedTool(engine, options.actor).call)
+    for notice in session.engine.notices():
+        call.out.say(f"memtui: {notice}")
+    return status
+
+
+def serve(call: Call, answer: "Answer") -> int:
+    """Answer each line of standard input with one line, until it ends."""
+    if sys.stdin is None:
+        raise UsageError("There is no standard input.", hint="Write one JSON object a line to it.")
+    if call.out.interactive:
+        call.out.say('One call a line, such as {"command": "view", "path": "/memories"}; ctrl+d ends.')
+    while (line := _line(sys.stdin.buffer)) is not None:
+        found = _read(line)
+        result = found if isinstance(found, Result) else answer(found)
+        call.out.json_line({"ok": result.ok, ("output" if result.ok else "error"): result.text})
+    return outcomes.DONE
+
+
+def _line(source: "BinaryIO") -> bytes | None:
+    """The next line, without its end; of one that is too long only the beginning. None at the end of the input."""
+    line = source.readline(LONGEST + 1)
+    if not line:
+        return None
+    if len(line) > LONGEST and not line.endswith(b"\n"):
+        while (rest := source.readline(LONGEST)) and not rest.endswith(b"\n"):
+            pass
+    return line
+
+
+def _read(line: bytes) -> "Mapping[str, object] | Result":
+    """The call a line holds, or why it holds none."""
+    import json
+
+    if len(line) > LONGEST:
+        return _no_call(f"it is longer than {LONGEST:,} bytes")
+    try:
+        found = json.loads(line.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        return _no_call("it is not UTF-8")
+    except RecursionError:
+        return _no_call("it is nested too deeply")
+    except ValueError as error:
+        return _no_call(getattr(error, "msg", None) or str(error))
+    return found if isinstance(found, dict) else _no_call("it is not an object")
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _no_call(why: str) -> Result:
+    return Result(
+        ok=False, text=f'Invalid call: the line is no JSON object ({why}); write {{"command": …}} on one line'
+    )
+
+
+@contextmanager
+def ending_on_terminate() -> "Iterator[None]":
+    """Let SIGTERM end the block like an interrupt, so that what was counted is written."""
+    import signal
+
+    def end(*_: object) -> None:
+        raise SystemExit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
