@@ -232,47 +232,21 @@ class Changer:
         pairs: Iterable[tuple[Address, Address]],
         actor: Actor,
         expected: str | None = None,
-        *,
-        together: bool = False,
+        txn: Txn | None = None,
     ) -> Done:
-        """See `Engine.move`; together: all of them or none."""
+        """See `Engine.move`; as a part of a transaction, where there is one."""
         chosen = list(pairs)
         self._rules.refuse_read_only()
         label = (
             f"rename {chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else _label("move", [a for a, _ in chosen])
         )
-        txn = transaction(self._ledger, "rename", actor, label)
+        txn = txn or transaction(self._ledger, "rename", actor, label)
         targets = dict(chosen)
 
         def one(address: Address) -> Outcome:
             return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
 
-        outcomes = tuple(_each(list(targets), one))
-        failed = next((outcome for outcome in outcomes if not outcome.ok), None)
-        if together and failed is not None:
-            raise self._moved_back(txn, [outcome for outcome in outcomes if outcome.ok], failed, actor)
-        return Done(str(txn.id), "rename", outcomes, label)
-
-    def _moved_back(self, txn: Txn, moved: list[Outcome], failed: Outcome, actor: Actor) -> MemtuiError:
-        """Take the rest of a move back whose members belong together; returns why it could not be done."""
-        stuck = 0
-        for outcome in reversed(moved):
-            if outcome.new_address is not None:
-                try:
-                    back = self.move_one(
-                        outcome.new_address, outcome.address, None, Job(txn, actor, "renamed"), again=True
-                    )
-                    stuck += not back.ok
-                except MemtuiError:
-                    stuck += 1
-        if not stuck:
-            self._ledger.mark_undone(txn.id)
-        error = failed.error or ConflictError(
-            f"{failed.address} was changed by another program in that moment.", hint="Try again."
-        )
-        if stuck:
-            error.unharmed = f"{stuck} of the others could not be given their old name again; undo takes them back."
-        return error
+        return Done(str(txn.id), "rename", tuple(_each(list(targets), one)), label)
 
     def move_one(
         self, address: Address, new: Address, expected: str | None, job: Job, *, again: bool = False

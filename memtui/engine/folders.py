@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from memtui.engine import fsio, paths
 from memtui.engine.changing import Changer
+from memtui.engine.jobs import Job, Txn, transaction
+from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Done, Outcome
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules
@@ -19,9 +21,10 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedErro
 class Folders:
     """Changes whole folders, memory by memory, as one undo step."""
 
-    def __init__(self, roots: Roots, changer: Changer, rules: Rules, shelf: Shelf) -> None:
+    def __init__(self, roots: Roots, ledger: Ledger, changer: Changer, rules: Rules, shelf: Shelf) -> None:
         """Take what it works with."""
         self._roots = roots
+        self._ledger = ledger
         self._changer = changer
         self._rules = rules
         self._shelf = shelf
@@ -35,9 +38,34 @@ class Folders:
             self._rules.check_new(self._rules.writable(target, actor), target)
         if not pairs:
             raise NotFoundError(f"There are no memories in {address}.", hint="Only folders of memories are renamed.")
-        done = self._changer.move(pairs, actor, together=True)
+        label = f"rename {address} to {new}"
+        txn = transaction(self._ledger, "rename", actor, label)
+        done = self._changer.move(pairs, actor, txn=txn)._replace(label=label)
+        failed = next((outcome for outcome in done.outcomes if not outcome.ok), None)
+        if failed is not None:
+            raise self._moved_back(txn, [outcome for outcome in done.outcomes if outcome.ok], failed, actor)
         self._clear(address, actor)
         return done
+
+    def _moved_back(self, txn: Txn, moved: list[Outcome], failed: Outcome, actor: Actor) -> MemtuiError:
+        """Take the rest of a renaming back of which a part could not be done; returns why it could not."""
+        stuck = 0
+        for outcome in reversed(moved):
+            if outcome.new_address is not None:
+                job = Job(txn, actor, "renamed")
+                try:
+                    back = self._changer.move_one(outcome.new_address, outcome.address, None, job, again=True)
+                    stuck += not back.ok
+                except MemtuiError:
+                    stuck += 1
+        if not stuck:
+            self._ledger.mark_undone(txn.id)
+        error = failed.error or ConflictError(
+            f"{failed.address} was changed by another program in that moment.", hint="Try again."
+        )
+        if stuck:
+            error.unharmed = f"{stuck} of the others could not be given their old name again; undo takes them back."
+        return error
 
     def delete(self, addresses: Iterable[Address], actor: Actor, expected: Mapping[Address, str | None] | None) -> Done:
         """See `Engine.delete`."""

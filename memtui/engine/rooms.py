@@ -99,7 +99,7 @@ class Rooms:
         """The verbs that change whole folders."""
         from memtui.engine.folders import Folders
 
-        return Folders(self.roots, self.changer, self.rules, self.shelf)
+        return Folders(self.roots, self.ledger, self.changer, self.rules, self.shelf)
 
     @cached_property
     def trees(self) -> Trees:
