@@ -15,10 +15,16 @@ ROOMS = {
     "list": "Tree and lists",
     "memory": "On a memory, or on all marked ones",
     "view": "What is shown",
-    "picker": "Lists on top: versions, changes, trash",
+    "inbox": "Changes since you looked",
+    "search": "Search (letters are text until tab leaves the line)",
+    "picker": "Lists on top: versions, trash",
     "editor": "Editor",
     "conflict": "Conflict",
     "gone": "Your draft of a memory that somebody else deleted",
+    "deleted": "A memory you deleted while somebody else changed it",
+    "moved": "Your draft of a memory that somebody else renamed",
+    "line_ends": "Your draft of a memory in which somebody else changed only line ends",
+    "unsaved": "A save that failed",
 }
 """Where an action works, in the order of the help page."""
 
@@ -64,6 +70,7 @@ ACTIONS: tuple[Action, ...] = (
     _("next_pane", "tab", "next pane", "Go to the next pane.", "everywhere"),
     _("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "everywhere"),
     _("messages", "M", "messages", "Show what memtui has said since it started.", "everywhere"),
+    _("search_all", "ctrl+f", "search", "Search in every memory: names, descriptions and texts.", "everywhere"),
     # Views
     *(_(view.action, view.key, view.name, view.help, "views") for view in VIEWS),
     # Tree and lists
@@ -157,6 +164,34 @@ ACTIONS: tuple[Action, ...] = (
     _("preview_down", "J", "text down", "Scroll the text beside the tree down.", "view", moves=True),
     _("preview_up", "K", "text up", "Scroll the text beside the tree up.", "view", moves=True),
     _("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
+    # Changes since you looked
+    _("seen_all", "X", "all seen", "Say that you have seen every change listed; u takes it back.", "inbox"),
+    _(
+        "take_back_hunk",
+        "d h",
+        "undo hunk",
+        "Take back this one hunk, if the memory still is as shown; u brings it back.",
+        "inbox",
+        writes=True,
+    ),
+    _(
+        "take_back",
+        "d c",
+        "undo change",
+        "Take back the whole change, or all marked ones, or all of the group; u brings them back.",
+        "inbox",
+        writes=True,
+    ),
+    _("inline_words", "w", "words", "Compare word by word, or line by line.", "inbox"),
+    _("show_in_tree", "o", "in tree", "Go to the memory in the tree.", "inbox"),
+    # Search
+    _("search_open", "enter", "open", "Open the memory at the hit; an old version opens in the history.", "search"),
+    _("search_texts", "f6  ctrl+r", "texts", "Search in texts too, or in names and descriptions only.", "search"),
+    _("search_versions", "f7  ctrl+o", "old", "Search in old versions and deleted memories too, or not.", "search"),
+    _("search_projects", "f8  ctrl+l", "projects", "Search in every project, or in this one only.", "search"),
+    _("search_type", "/", "words", "Go back to the line of words.", "search"),
+    _("search_next", "n", "next place", "Go to the next place in the text beside the list.", "search", moves=True),
+    _("search_previous", "N", "previous place", "Go to the place before it.", "search", moves=True),
     # Lists on top
     _("pick", "enter", "choose", "Choose this row.", "picker"),
     _(
@@ -168,7 +203,6 @@ ACTIONS: tuple[Action, ...] = (
         writes=True,
         footer=1,
     ),
-    _("pick_seen", "x", "seen", "Say that you have seen this change.", "picker", footer=2),
     # Editor
     _("save", "ctrl+s", "save", "Save, guarded: never over somebody else's text.", "editor", writes=True, footer=1),
     _("leave", "escape", "tree", "Go back to the tree; the draft is kept.", "editor", footer=2),
@@ -176,7 +210,9 @@ ACTIONS: tuple[Action, ...] = (
     _("compare", "f8", "compare", "Show both texts when somebody else saved.", "editor", footer=4),
     _("text_undo", "ctrl+z", "undo", "Undo typing.", "editor", footer=5),
     _("text_redo", "ctrl+y", "redo", "Redo typing.", "editor"),
-    _("find_text", "ctrl+f", "find", "Find in this text.", "editor", footer=6),
+    _("find_text", "ctrl+f", "find", "Find in this text; a capital letter makes it exact.", "editor", footer=6),
+    _("find_next", "f3  ctrl+g", "find next", "Go to the next place that was looked for.", "editor"),
+    _("find_previous", "shift+f3  f15", "find previous", "Go to the place before it.", "editor"),
     _("editor_rename", "f2", "rename", "Rename or move this memory; the draft goes with it.", "editor", writes=True),
     _("describe", "f9", "describe", "Set the description in the front matter.", "editor", writes=True),
     # Conflict
@@ -194,10 +230,19 @@ ACTIONS: tuple[Action, ...] = (
     _("previous_hunk", "[", "previous change", "Go to the previous change of any kind.", "conflict"),
     _("conflict_down", "j  down", "down", "Scroll down.", "conflict"),
     _("conflict_up", "k  up", "up", "Scroll up.", "conflict"),
+    _("all_yours", "Y !", "all yours", "Take YOURS for every open conflict: `Y` asks, `!` does it.", "conflict"),
+    _("all_agent", "A !", "all agent", "Take AGENT for every open conflict: `A` asks, `!` does it.", "conflict"),
     _("undo_decision", "u", "undo", "Undo the last decision.", "conflict", footer=7),
     _("redo_decision", "U", "redo", "Redo it.", "conflict"),
-    _("conflict_view", "v", "view", "Change the view: one under the other, or side by side.", "conflict"),
-    _("save_as", "S", "save as", "Save your text under another name.", "conflict", writes=True),
+    _(
+        "word_pair",
+        "w",
+        "words",
+        "Compare other words: each with BASE, YOURS with AGENT, BASE with YOURS, BASE with AGENT.",
+        "conflict",
+    ),
+    _("conflict_view", "v", "view", "Change the view: stacked, side by side, the result only.", "conflict"),
+    _("save_as", "s  S", "save as", "Keep your text as a new memory under another name.", "conflict", writes=True),
     _("write_result", "ctrl+s", "write", "Write the result, once nothing is open.", "conflict", writes=True, footer=8),
     _("later", "escape", "later", "Come back later: texts and decisions are kept.", "conflict", footer=9),
     # Deleted by somebody else
@@ -213,6 +258,47 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _("keep_as", "s", "save as", "Keep your text under another name.", "gone", writes=True, footer=3),
     _("gone_later", "escape", "later", "Come back later: your draft is kept.", "gone", footer=4),
+    # Deleted by you, changed by somebody else
+    _("keep_theirs", "k", "keep theirs", "Leave the memory as they wrote it.", "deleted", footer=1),
+    _(
+        "trash_theirs",
+        "d",
+        "trash it",
+        "Move what they wrote to the trash; u brings it back.",
+        "deleted",
+        writes=True,
+        footer=2,
+    ),
+    _("deleted_later", "escape", "leave it", "Leave the memory as they wrote it.", "deleted", footer=3),
+    # Renamed by somebody else
+    _("follow_name", "f", "follow", "Follow the memory to its new name; your draft comes along.", "moved", footer=1),
+    _(
+        "keep_name",
+        "s",
+        "keep old name",
+        "Write your text under the old name too.",
+        "moved",
+        writes=True,
+        footer=2,
+    ),
+    _("moved_later", "escape", "later", "Come back later: your draft is kept.", "moved", footer=3),
+    # Only line ends differ
+    _(
+        "ends_yours",
+        "y  1",
+        "yours",
+        "Write your text with its own line ends.",
+        "line_ends",
+        writes=True,
+        footer=1,
+    ),
+    _("ends_agent", "a  2", "agent", "Take the text on disk with its line ends.", "line_ends", footer=2),
+    _("ends_later", "escape", "leave", "Leave both as they are.", "line_ends", footer=3),
+    # A save that failed
+    _("try_again", "r", "try again", "Save again.", "unsaved", writes=True, footer=1),
+    _("save_elsewhere", "s", "save as", "Save your text under another name or in another root.", "unsaved", footer=2),
+    _("copy_draft", "c", "copy", "Copy your text.", "unsaved", footer=3),
+    _("unsaved_later", "escape", "later", "Go back to the text; the draft is kept.", "unsaved", footer=4),
 )
 """Everything a user can do. Order is the order of help, palette and docs."""
 
@@ -222,7 +308,10 @@ BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 BROWSER_ROOMS = ("everywhere", "views", "list", "memory", "view")
 """The rooms whose keys work on the main screen."""
 
-TEXT_ROOMS = ("editor", "conflict", "gone")
+CASE_ROOMS = ("gone", "deleted", "moved", "line_ends", "unsaved")
+"""The rooms of questions that are answered with one key."""
+
+TEXT_ROOMS = ("editor", "conflict", *CASE_ROOMS)
 """Rooms whose own keys come before those of `everywhere`."""
 
 SIGNS: tuple[tuple[str, str], ...] = (
@@ -234,6 +323,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("!", "conflict: your draft and the text on disk both changed"),
     ("~", "draft: text of yours that is not saved yet"),
     ("R", "a proposal waits for your review"),
+    ("D", "on a folder: deleted by others since you last looked; w there, or 3, shows and restores them"),
     ("*", "marked; keys such as p and d t work on all marked ones"),
     (">", "the cursor"),
 )
@@ -279,7 +369,7 @@ def _clashes(actions: Iterable[Action]) -> list[tuple[str, list[str]]]:
     """Find keys that two actions of one screen share, or that hide a two-key sequence."""
     clashes = []
     actions = tuple(actions)
-    for rooms in (BROWSER_ROOMS, ("everywhere", "picker"), ("editor",), ("conflict",)):
+    for rooms in (BROWSER_ROOMS, ("everywhere", "picker"), *((room,) for room in TEXT_ROOMS)):
         users: dict[str, list[str]] = {}
         here = in_room(*rooms, actions=actions)
         if "picker" in rooms:

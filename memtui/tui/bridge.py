@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from textual.message import Message
 
 from memtui.engine import now_ms
-from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory, Notice
+from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory, Notice, OpenConflict
 from memtui.errors import InternalError, MemtuiError, NotFoundError
 from memtui.tui import heap, messages
 from memtui.tui.lanes import Lanes
@@ -51,6 +51,8 @@ class Bridge:
         self._engine = engine
         self.now = clock
         """Milliseconds since the epoch."""
+        self.started = clock()
+        """When the workbench started."""
         self.actor = actor
         self.read_only = read_only
         self._app: Target | None = None
@@ -103,6 +105,34 @@ class Bridge:
             self._tell_of_ledger()
 
         self._lanes.submit(lane, work)
+
+    def stream(
+        self,
+        job: Callable[[Engine, Callable[[], bool], Callable[[T], None]], T],
+        then: Callable[[T], None],
+        *,
+        what: str,
+        group: str,
+    ) -> None:
+        """Run a job that has partial results, in a thread of its own; only the newest of its group counts.
+
+        Args:
+            job: called with the engine, with a function that says whether nobody wants the result any more, and with
+                one that takes what there is so far.
+            then: called on the event loop with each partial result, and with the last one.
+            what: what is tried, for people.
+            group: the group, and the thread.
+        """
+        ticket = self._latest.get(group, 0) + 1
+
+        def outdated() -> bool:
+            return not self._is_newest(group, ticket)
+
+        def tell(part: T) -> None:
+            if not outdated():
+                self._post(self._app, messages.Finished(then, part))
+
+        self.run(lambda engine: job(engine, outdated, tell), then, what=what, lane=group, latest=group)
 
     def _take_ticket(self, group: str | None) -> int:
         if group is None:
@@ -162,6 +192,10 @@ class Bridge:
         """
         self._engine.save_draft(draft)
 
+    def store_conflict(self, found: OpenConflict) -> None:
+        """Bring the decisions about a conflict to disk before this returns; as `store_draft`."""
+        self._engine.save_conflict(found)
+
     def focus(self, focused: bool) -> None:
         """Tell the watcher whether somebody is looking."""
         if self._watch is not None:
@@ -173,6 +207,8 @@ class Bridge:
             self._unsubscribe()
         if self._watch is not None:
             self._watch.stop()
+        for group in self._latest:
+            self.drop(group)
         self._lanes.close(wait_for=(WRITE,))
         self._app = self._screen = None
 
@@ -233,8 +269,10 @@ class Bridge:
         self._post(self._screen, messages.DraftsChanged(self._engine.drafts()))
 
     def _send_activity(self) -> None:
-        deleted = sum(change.kind == "deleted" for change in self._engine.changes())
-        self._post(self._screen, messages.ActivityChanged(self._engine.audit(limit=ACTIVITY), deleted))
+        engine = self._engine
+        deleted = tuple(change.address for change in engine.changes() if change.kind == "deleted")
+        news = messages.ActivityChanged(engine.audit(limit=ACTIVITY), deleted, engine.vanished())
+        self._post(self._screen, news)
 
     def _guarded(self, what: str, work: Callable[[], None]) -> Callable[[], None]:
         def guarded() -> None:

@@ -21,6 +21,7 @@ from memtui.tui import messages
 from memtui.tui.actions import BROWSER_ROOMS, Action
 from memtui.tui.bridge import Bridge
 from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.chrome import Chrome
 from memtui.tui.browse.commands import Commands
 from memtui.tui.browse.panes import Panes
@@ -86,7 +87,7 @@ class BrowserScreen(KeyedScreen[None]):
         """The line of text being typed in the footer."""
         self.editing = False
         """Whether the editor is shown."""
-        self._awaited: tuple[Address, bool] | None = None
+        self._awaited: tuple[Address, str | None] | None = None
 
     def compose(self) -> ComposeResult:
         """Everything this size has room for."""
@@ -186,6 +187,9 @@ class BrowserScreen(KeyedScreen[None]):
         if status is None:
             return ""
         words = [problem.text for problem in status.problems]
+        if root_id in self.forest.vanished:
+            held = count_words(self.forest.vanished[root_id], "memory")
+            words.append(f"The folder is not there; it held {held}, and their texts are kept. 3 tells more.")
         if any(problem.code == "unreviewed" for problem in status.problems):
             words.append("g a accepts it.")
         return " ".join(words)
@@ -195,7 +199,7 @@ class BrowserScreen(KeyedScreen[None]):
         if listing is None or not listing.roots:
             return tuple(root for root in roots if root.agent == "memtui") or roots
         there = {status.root.id for status in listing.roots if status.files or status.problems}
-        there |= {memory.address.root for memory in listing.items}
+        there |= {memory.address.root for memory in listing.items} | self.forest.vanished.keys()
         known = tuple(status.root for status in listing.roots)
         wanted = tuple(root for root in known if root.id in there or root.agent in ("memtui", "files"))
         return self.commands.only_wanted(wanted)
@@ -228,8 +232,13 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_activity_changed(self, event: messages.ActivityChanged) -> None:
         """Take in the newest entries of the audit."""
-        self.chrome.records, self.chrome.deleted = event.records, event.deleted
-        self.chrome.update("activity", "header")
+        self.chrome.records = event.records
+        vanished = {one.root.id: one.memories for one in event.vanished}
+        if vanished != self.forest.vanished:
+            self.forest.vanished = vanished
+            self.bridge.refresh(everything=True)
+        self._apply(self.forest.set_deleted(event.deleted))
+        self.chrome.update("activity")
         if "views" in self.__dict__:
             self.views.news()
 
@@ -250,19 +259,19 @@ class BrowserScreen(KeyedScreen[None]):
         self.memories.start_at_memory()
         self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited[0] in self.forest.nodes:
-            (address, opens), self._awaited = self._awaited, None
+            (address, then), self._awaited = self._awaited, None
             self.memories.reveal(address)
-            if opens:
-                self.open_editor(address)
+            if then is not None:
+                self.open_editor(address, then=then)
 
     def go_when_there(self, address: Address) -> None:
         """Put the cursor on a memory as soon as its row is known."""
-        self._awaited = (address, False)
+        self._awaited = (address, None)
         self._apply(Effect(rebuilt=False, touched=frozenset()))
 
-    def open_when_there(self, address: Address) -> None:
-        """Open a memory as soon as its row is known."""
-        self._awaited = (address, True)
+    def open_when_there(self, address: Address, *, then: str = "") -> None:
+        """Open a memory as soon as its row is known; `then` is that of `open_editor`."""
+        self._awaited = (address, then)
         self._apply(Effect(rebuilt=False, touched=frozenset()))
 
     @on(MemoryTree.CursorMoved)

@@ -88,6 +88,7 @@ class Commands:
             "preview_up": lambda: screen.page_view.scroll_rows(-3),
             "zoom": self._zoom,
         }
+        self._does["search_all"] = partial(screen.show_view, "search")
         for view in VIEWS:
             self._does[view.action] = partial(screen.show_view, view.id)
         for sort in ("name", "uses", "age", "size", "edited"):
@@ -237,6 +238,11 @@ class Commands:
 
         screen.bridge.run(find, found, what="find other projects")
 
+    def show_every_project(self) -> None:
+        """Show the memories of every project, as a jump to one of them needs."""
+        if not self._all_projects:
+            self._toggle_projects()
+
     def only_wanted(self, roots: tuple[Root, ...]) -> tuple[Root, ...]:
         """Leave out other projects, unless they are to be shown."""
         if self._all_projects:
@@ -265,7 +271,7 @@ class Commands:
         if node is None:
             return
         if node.kind != MEMORY:
-            screen.viewing.changes(node)
+            screen.views.show("changes", node)
             return
         if screen.side.mode == CHANGES:
             screen.side.show_mode(PREVIEW)
@@ -277,7 +283,7 @@ class Commands:
     def _versions(self) -> None:
         node = self._screen.memories.current
         if node is not None and node.memory is not None:
-            self._screen.viewing.versions(node.memory)
+            self._screen.viewing.versions(node.memory.address)
 
     # Opening
 

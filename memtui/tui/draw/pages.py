@@ -6,10 +6,13 @@ reaches the screen was made safe, however long or hostile it is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
+from memtui.matching import Span
 from memtui.safe_text import cell_width, visible
 from memtui.tui.browse.cells import Run
+from memtui.tui.draw.marking import marked
 from memtui.values import NamedTuple
 
 SHOWN_BYTES = 1_048_576
@@ -41,7 +44,14 @@ def words_page(*lines: str, style: str = "description", width: int = 80) -> Page
     return tuple(PageLine(((" " + part, style),)) for line in lines for part in fold(visible(line), width - 1))
 
 
-def text_page(data: bytes, width: int, *, changed: Collection[int] = (), plain: bool = False) -> Page:
+def text_page(
+    data: bytes,
+    width: int,
+    *,
+    changed: Collection[int] = (),
+    plain: bool = False,
+    places: Mapping[int, Sequence[Span]] = MappingProxyType({}),
+) -> Page:
     """Draw a memory's bytes with line numbers.
 
     Args:
@@ -49,6 +59,7 @@ def text_page(data: bytes, width: int, *, changed: Collection[int] = (), plain: 
         width: cells there are, line numbers included.
         changed: line numbers (from 1) that somebody else changed; they get an `A`.
         plain: show hidden characters in ASCII.
+        places: what to mark: in each line (from 1) characters from, up to; a byte-order mark is not counted.
     """
     if len(data) > SHOWN_BYTES:
         size = f"{len(data):,} bytes"
@@ -66,11 +77,16 @@ def text_page(data: bytes, width: int, *, changed: Collection[int] = (), plain: 
         return words_page("(empty)", style="dim", width=width)
     gutter = max(len(str(len(lines))), 3)
     room = max(width - gutter - 3, 8)
-    return tuple(_text_lines(lines, room, gutter, frozenset(changed), plain))
+    return tuple(_text_lines(lines, room, gutter, frozenset(changed), plain, places))
 
 
 def _text_lines(
-    lines: Sequence[str], room: int, gutter: int, changed: frozenset[int], plain: bool
+    lines: Sequence[str],
+    room: int,
+    gutter: int,
+    changed: frozenset[int],
+    plain: bool,
+    places: Mapping[int, Sequence[Span]],
 ) -> Iterator[PageLine]:
     front = lines[0].rstrip() == "---"
     fence = False
@@ -86,12 +102,39 @@ def _text_lines(
         elif not fence and shown.startswith("#"):
             style = "heading"
         sign: Run = ("A", "agent") if number in changed else (" ", "dim")
-        parts = fold(shown, room)
+        parts = [[(part, style)] for part in fold(shown, room)]
+        if number in places:
+            parts = _marked_parts(parts, shown, _drawn_at(line, places[number], shown, plain))
         if more > 0:
-            parts.append(f"... and {more:,} more characters in this line")
-        yield PageLine((sign, (f"{number:>{gutter}}  ", "number"), (parts[0], style)), number)
+            parts.append([(f"... and {more:,} more characters in this line", style)])
+        yield PageLine((sign, (f"{number:>{gutter}}  ", "number"), *parts[0]), number)
         for part in parts[1:]:
-            yield PageLine(((" " * (gutter + 3), "number"), (part, style)), number)
+            yield PageLine(((" " * (gutter + 3), "number"), *part), number)
+
+
+def _drawn_at(line: str, spans: Sequence[Span], shown: str, plain: bool) -> list[Span]:
+    """Where places of a line are in what is drawn of it, where a hidden character takes several cells."""
+    if shown == line[:LINE_CHARACTERS]:
+        return [(start, end) for start, end in spans if start < LINE_CHARACTERS]
+    lengths = {
+        at: len(visible(line[:at], keep_tabs=True, ascii_tokens=plain).expandtabs(4))
+        for span in spans
+        for at in span
+        if span[0] < LINE_CHARACTERS
+    }
+    return [(lengths[start], lengths[end]) for start, end in spans if start in lengths and end in lengths]
+
+
+def _marked_parts(parts: Sequence[list[Run]], shown: str, spans: Sequence[Span]) -> list[list[Run]]:
+    """Mark places of a line in the pieces it was folded into."""
+    out = []
+    at = 0
+    for ((text, style),) in parts:
+        at = max(shown.find(text, at), at)
+        inside = [(start - at, end - at) for start, end in spans if end > at and start < at + len(text)]
+        out.append(marked(text, style, [(max(start, 0), min(end, len(text))) for start, end in inside]))
+        at += len(text)
+    return out
 
 
 def fold(text: str, width: int) -> list[str]:

@@ -114,7 +114,7 @@ def _styles(variables: Mapping[str, str]) -> dict[str, Style]:
         "add": ink("success"),
         "del": ink("error"),
         "number": front_rule(front, back),
-        "match": ink("accent") + Style(underline=True),
+        "match": ink("accent") + Style(bold=True, underline=True),
     }
 
 
@@ -136,5 +136,9 @@ def _ansi_styles() -> dict[str, Style]:
     return (
         styles
         | dict.fromkeys(rest, plain)
-        | {"title-focus": Style(bold=True, reverse=True), "caret": Style(reverse=True), "match": Style(underline=True)}
+        | {
+            "title-focus": Style(bold=True, reverse=True),
+            "caret": Style(reverse=True),
+            "match": Style(bold=True, underline=True),
+        }
     )

@@ -1,4 +1,4 @@
-"""The one-line bars below the text: find, the description prompt, and the question about a draft.
+"""The one-line bars below the text: the prompt for a name or a description, and the question about a draft.
 
 They are lines and not dialogs, so that the text in question stays in sight and no key that was meant for the text
 answers a question: each bar takes the focus and gives it back.
@@ -15,8 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Input, Label, TextArea
-from textual.widgets.text_area import Selection
+from textual.widgets import Input, Label
 
 from memtui.engine.model import Draft
 from memtui.safe_text import visible
@@ -143,93 +142,3 @@ class EditorPrompt(Horizontal):
             event.stop()
             self.close()
             self.post_message(self.Closed())
-
-
-class FindBar(Horizontal):
-    """Finds text in the open memory, as it is typed."""
-
-    DEFAULT_CSS = """
-    FindBar { display: none; height: 1; width: 1fr; }
-    FindBar > Label { width: auto; padding: 0 1; }
-    FindBar > Input { width: 1fr; height: 1; border: none; padding: 0; }
-    """
-
-    class Wanted(Message):
-        """Look for the next (1), previous (-1) or same (0) place."""
-
-        def __init__(self, bar: FindBar, direction: int) -> None:
-            """Carry where to look."""
-            super().__init__()
-            self.bar = bar
-            self.direction = direction
-
-    class Closed(Message):
-        """esc: back to the text, at the place that was found."""
-
-    def compose(self) -> ComposeResult:
-        """A word, a line, and how many there are."""
-        yield Label("find:", markup=False)
-        yield SafeInput(select_on_focus=True, compact=True)
-        yield Label("", id="find-count", markup=False)
-
-    def open(self) -> None:
-        """Show the line and take the focus."""
-        self.display = True
-        self.query_one(Input).focus()
-
-    def close(self) -> None:
-        """Hide."""
-        self.display = False
-
-    def tell(self, place: int, places: int) -> None:
-        """Show which of how many places is selected."""
-        words = f"{place} of {places:,}" if places else ("none" if self.query_one(Input).value else "")
-        self.query_one("#find-count", Label).update(Content(f"{words}  [enter/down] next  [up] previous  [esc]"))
-
-    def find_in(self, area: TextArea, direction: int) -> tuple[int, int]:
-        """Select a place in the text; return its number from 1 and how many there are (0, 0 when none)."""
-        wanted = self.query_one(Input).value
-        if not wanted:
-            return 0, 0
-        text, needle = area.text, wanted
-        if wanted == wanted.lower() and len(text.lower()) == len(text):
-            text = text.lower()
-        places: list[int] = []
-        at = text.find(needle)
-        while at >= 0:
-            places.append(at)
-            at = text.find(needle, at + len(needle))
-        if not places:
-            return 0, 0
-        row, column = min(area.selection)
-        here = sum(len(line) + 1 for line in area.document.lines[:row]) + column
-        if direction < 0:
-            index = next((n for n in range(len(places) - 1, -1, -1) if places[n] < here), len(places) - 1)
-        else:
-            index = next((n for n, place in enumerate(places) if place >= here + (direction > 0)), 0)
-        start = places[index]
-        line = text.count("\n", 0, start)
-        column = start - (text.rfind("\n", 0, start) + 1)
-        area.selection = Selection((line, column), (line, column + len(needle)))
-        area.scroll_cursor_visible(center=True)
-        return index + 1, len(places)
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self.post_message(self.Wanted(self, 0))
-
-    @on(Input.Submitted)
-    def _next(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.post_message(self.Wanted(self, 1))
-
-    def on_key(self, event: events.Key) -> None:
-        """Up, down and esc; everything else is typing."""
-        if event.key == "escape":
-            event.stop()
-            self.close()
-            self.post_message(self.Closed())
-        elif event.key in ("up", "down"):
-            event.stop()
-            self.post_message(self.Wanted(self, -1 if event.key == "up" else 1))

@@ -17,9 +17,10 @@ from textual.widgets import TextArea
 
 from memtui.engine.model import Address, Snapshot
 from memtui.tui.edit import intents
-from memtui.tui.edit.bars import EditorPrompt, FindBar, QuestionBar
+from memtui.tui.edit.bars import EditorPrompt, QuestionBar
 from memtui.tui.edit.core import EditorCore
 from memtui.tui.edit.drafts import WRITE_AFTER, Question
+from memtui.tui.edit.find_bar import FindBar
 from memtui.tui.edit.memory_text import MemoryText
 from memtui.tui.edit.text_form import EDIT_BYTES
 from memtui.tui.keys.room_bindings import room_bindings
@@ -53,7 +54,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         """Title, text, one line of words, one line of questions."""
         yield self.title_line
         yield self.text_area
-        yield FindBar(id="editor-find")
+        yield FindBar(self.text_area, id="editor-find")
         yield EditorPrompt(id="editor-prompt")
         yield QuestionBar(id="editor-question")
         yield self.said_line
@@ -119,11 +120,6 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         event.stop()
         self.text_area.focus()
 
-    @on(FindBar.Wanted)
-    def _find(self, event: FindBar.Wanted) -> None:
-        event.stop()
-        event.bar.tell(*event.bar.find_in(self.text_area, event.direction))
-
     # --- keys and typing
 
     @on(MemoryText.KeyPressed)
@@ -146,6 +142,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
             return
         self.follow_undo()
         self.update_state()
+        self.query_one(FindBar).refresh_places()
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(WRITE_AFTER, self._draft_due)
         if self.subject.disk_sha256 != self.subject.base_sha256 and self.dirty:
@@ -178,8 +175,12 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         self.post_message(intents.SaveAsked(self))
 
     def action_leave(self) -> None:
-        """Ask to go back to the tree."""
-        self.post_message(intents.LeaveAsked(self))
+        """Put the line that finds away, else ask to go back to the tree."""
+        found = self.query_one(FindBar)
+        if found.display:
+            found.close()
+        else:
+            self.post_message(intents.LeaveAsked(self))
 
     def action_editor_outside(self) -> None:
         """Ask for the user's own editor."""
@@ -200,6 +201,18 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
     def action_find_text(self) -> None:
         """Open the line that finds in the text."""
         self.query_one(FindBar).open()
+
+    def action_find_next(self) -> None:
+        """Go to the next place that was looked for."""
+        self.query_one(FindBar).step(1)
+
+    def action_find_previous(self) -> None:
+        """Go to the place before it."""
+        self.query_one(FindBar).step(-1)
+
+    def found_by(self, words: str, *, jump: bool) -> None:
+        """Mark what a search found; `jump`: with the cursor on the first place."""
+        self.query_one(FindBar).prime(words, jump=jump)
 
     def action_text_undo(self) -> None:
         """Undo typing."""

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from memtui.tui.edit.flow import Editing
 
 
+PAUSE = 0.4
+"""Seconds a decided conflict stays in sight before the next one is shown."""
+
+
 class EditorHost:
     """Opens memories in the editor beside or over the tree."""
 
@@ -45,6 +49,22 @@ class EditorHost:
         self._set_active(active=True)
         editing.open(address, then=then)
 
+    def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
+        """Open a memory where a search found something, with the tree's cursor on it.
+
+        Args:
+            address: which.
+            place: line and column from 1; line 0 for the first place in the text.
+            words: what was searched for.
+        """
+        screen = self._screen
+        screen.views.back()
+        if address not in screen.forest.nodes:
+            screen.commands.show_every_project()
+        elif not screen.memories.reveal(address):
+            screen.filtering.clear()
+        screen.open_when_there(address, then=f"line {place[0]}:{place[1]} {words}")
+
     def say(self, words: str) -> None:
         """Say something where the user types: the footer would keep it, and hide the keys, until another pane's key."""
         if self._editor is not None:
@@ -65,12 +85,21 @@ class EditorHost:
             editor_command=settings.editor,
             private_folder=settings.state_dir,
             when_mergeable=settings.merge_when_mergeable,
+            advance=self._advance(),
+            terminal=settings.terminal,
             table=screen.table,
             lend=cast("MemtuiApp", screen.app).lend_terminal,
             clock=screen.now,
         )
         self._editing = Editing(screen.app, screen.bridge, editor, wishes)
         return self._editing
+
+    def _advance(self) -> float | None:
+        """Seconds from a decided conflict to the next one."""
+        chosen = self._screen.facts.settings.merge_auto_advance
+        if chosen == "off":
+            return None
+        return 0.0 if chosen == "at-once" or self._screen.facts.calm else PAUSE
 
     def leave(self) -> None:
         """Go back to the tree; what was typed is kept as a draft."""

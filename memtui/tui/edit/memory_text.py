@@ -6,10 +6,13 @@ It draws and edits and decides nothing; what a mark means and when text is repla
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from functools import cache
 
+from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.geometry import Offset
 from textual.message import Message
@@ -17,6 +20,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import LanguageDoesNotExist, Selection
 
+from memtui.matching import Span
 from memtui.tui.draw.paint import Paint
 from memtui.tui.edit.text_form import EDIT_BYTES, clean_paste
 
@@ -24,6 +28,8 @@ CHECKPOINTS = 600
 """Undo steps kept for one open memory."""
 HIGHLIGHT_BYTES = 32_768
 """Larger texts are shown plain: highlighting makes every key three times as dear."""
+_FOUND = Style(bold=True, underline=True)
+"""How a place that was looked for is drawn, whatever its colours."""
 _SIGNS = {"~": "draft", "A": "agent", "!": "conflict"}
 """The marks and the style that repeats them."""
 
@@ -54,8 +60,15 @@ class MemoryText(TextArea):
         self.byte_limit = EDIT_BYTES
         self.tell_next_key = False
         self._marks: dict[int, str] = {}
+        self._found: Mapping[int, Sequence[Span]] = {}
 
     # --- marks
+
+    def set_found(self, places: Mapping[int, Sequence[Span]]) -> None:
+        """Mark these places: in each line (from 0) columns from, up to, in order."""
+        if places != self._found:
+            self._found = places
+            self.refresh()
 
     @property
     def marks(self) -> Mapping[int, str]:
@@ -77,24 +90,58 @@ class MemoryText(TextArea):
     def render_line(self, y: int) -> Strip:
         """Draw one row, with the mark of its line in the first cell."""
         strip = super().render_line(y)
-        if not self._marks or not self.show_line_numbers:
+        if not self._marks and not self._found:
             return strip
         row = y + self.scroll_offset.y
         if row >= self.wrapped_document.height:
             return strip
         line, column = self.wrapped_document.offset_to_location(Offset(0, row))
+        if line in self._found:
+            strip = self._with_places(strip, line, column)
         sign = self._marks.get(line)
-        if sign is None or column:
+        if sign is None or column or not self.show_line_numbers:
             return strip
         paint: Paint = self.app.paint  # type: ignore[attr-defined]
         mark = Segment(sign, paint.style(_SIGNS.get(sign, "strong")))
         return Strip.join([Strip([mark], 1), strip.crop(1)])
 
+    def _with_places(self, strip: Strip, line: int, first: int) -> Strip:
+        """Mark the places on one drawn row, whose first character is at a column of its line.
+
+        Only the places on this row are looked at: a line of 20,000 characters is many rows.
+        """
+        spans = self._found[line]
+        text = self.document.get_line(line)
+        breaks = self.wrapped_document.get_offsets(line)
+        after = bisect_right(breaks, first)
+        last = breaks[after] if after < len(breaks) else len(text)
+        paint: Paint = self.app.paint  # type: ignore[attr-defined]
+        ink = Style(color=paint.style("match").color)
+        selected = sorted(self.selection)
+        gutter, at = self.gutter_width, 0
+        pieces: list[Strip] = []
+        for start, end in spans[max(bisect_left(spans, (first, 0)) - 1, 0) :]:
+            if start >= last:
+                break
+            left = gutter + self._cells(text, first, max(start, first))
+            right = gutter + self._cells(text, first, min(end, last))
+            if right > max(left, at):
+                here = selected == [(line, start), (line, end)]  # the colours of the selection are there to be seen
+                style = _FOUND if here else ink + _FOUND
+                marked = [Segment(part, (old or Style()) + style) for part, old, _ in strip.crop(left, right)]
+                pieces += [strip.crop(at, left), Strip(marked, right - left)]
+                at = right
+        return Strip.join([*pieces, strip.crop(at)]) if pieces else strip
+
+    def _cells(self, text: str, first: int, column: int) -> int:
+        """How far right of a row's first character a column is drawn."""
+        return cell_len(text[first:column].expandtabs(self.indent_width))
+
     # --- text from outside
 
     def open_text(self, text: str, *, read_only: bool) -> None:
         """Show another text from its start, with no undo into the one before."""
-        self._marks = {}
+        self._marks, self._found = {}, {}
         self.read_only = read_only
         wanted = "markdown" if _can_highlight() and len(text) <= HIGHLIGHT_BYTES and not read_only else None
         self.history.clear()

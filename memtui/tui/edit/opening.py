@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from memtui.tui.bridge import Bridge
     from memtui.tui.edit.editor import MemoryEditor
-    from memtui.tui.merge.session import MergeSession
+    from memtui.tui.merge.flow import ConflictFlow
 
 T = TypeVar("T")
 
@@ -42,8 +42,8 @@ class Opening(EditingBase):
         super().__init__(app, bridge, wishes)
         self.editor = editor
         self.keeper = DraftKeeper(bridge.store_draft)
-        self.sessions: dict[Address, MergeSession] = {}
-        """Decisions of conflicts that were left for later."""
+        self.conflict: ConflictFlow | None = None
+        """The conflict that is on the screen."""
         self.opened_at = 0
         self.saving = False
         """Whether a write of ours is under way; looks at the disk wait for its end."""
@@ -84,7 +84,7 @@ class Opening(EditingBase):
         """Count what both sides changed, for title and marks."""
         raise NotImplementedError
 
-    def compare_screen(self, *, keep: bool) -> None:
+    def compare_screen(self) -> None:
         """Show both sides and let the user decide."""
         raise NotImplementedError
 
@@ -105,7 +105,8 @@ class Opening(EditingBase):
         Args:
             address: which.
             then: what to go on with: both sides (`compare`) or the user's own editor (`outside`), its draft brought
-                back first; a place in the text (`line 12` or `line 12:5`); or nothing.
+                back first; a place in the text (`line 12`, `line 12:5`, or with
+                what was searched for behind it); or nothing.
         """
         self._then = then
         if address == self.address:
@@ -156,14 +157,21 @@ class Opening(EditingBase):
         """Do what the memory was opened for."""
         then, self._then = self._then, ""
         if then == "compare":
-            self.compare_screen(keep=False)
+            self.compare_screen()
         elif then == "outside":
             self.handle(intents.ExternalAsked(self.editor))
         elif then.startswith(AT_LINE):
-            line, _, column = then.removeprefix(AT_LINE).partition(":")
-            place = (int(line) - 1, int(column or 1) - 1)
-            area = self.editor.text_area
-            area.move_cursor(area.clamp_visitable(place), center=True)
+            place, _, words = then.removeprefix(AT_LINE).partition(" ")
+            line, _, column = place.partition(":")
+            self._show_place(int(line), int(column or 1), words)
+
+    def _show_place(self, line: int, column: int, words: str) -> None:
+        """Put the cursor on a place (from 1; 0: the first one that is found), with words ready to be found."""
+        area = self.editor.text_area
+        if line:
+            area.move_cursor(area.clamp_visitable((line - 1, column - 1)), center=True)
+        if words:
+            self.editor.found_by(words, jump=not line)
 
     def _show(self, loaded: jobs.Loaded, snapshot: Snapshot | None) -> None:
         self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
@@ -183,10 +191,17 @@ class Opening(EditingBase):
         if question is None:
             self.drop(draft.address)
             self._go_on()
-        elif draft.address in self.mine or (self._then and not self._then.startswith(AT_LINE)):
+        elif not self._then and loaded.conflict is not None and loaded.conflict.yours == draft.text.encode():
+            self._then = "compare"  # it was left undecided, so it opens where it was left
+            self._restore(draft)
+        elif self._is_of_this_session(draft) or (self._then and not self._then.startswith(AT_LINE)):
             self._restore(draft)
         else:
             self.editor.ask_about(question, self.when(draft.at))
+
+    def _is_of_this_session(self, draft: Draft) -> bool:
+        """Whether the user knows of a draft: they typed it, or an undo brought it back, since the start."""
+        return draft.address in self.mine or draft.at >= self._bridge.started
 
     def answer(self, event: intents.DraftAnswered) -> None:
         """Do what the user wants with a draft that was found."""
@@ -226,8 +241,8 @@ class Opening(EditingBase):
         """Go back to the tree, once what is typed is on disk."""
         self.keep_then(self.wishes.left)
 
-    def keep_then(self, then: Callable[[], None]) -> None:
-        """Bring what is typed to disk and go on; when that fails, say so and stay."""
+    def keep_then(self, then: Callable[[], None], otherwise: Callable[[MemtuiError], None] | None = None) -> None:
+        """Bring what is typed to disk and go on; when that fails, say so and stay, or do what is to be done then."""
         drafts = self.keeper.due()
         self.mine.update(draft.address for _, draft in drafts)
         if not drafts:
@@ -242,7 +257,7 @@ class Opening(EditingBase):
             self._bridge.refresh_drafts()
             then()
 
-        self.run(store, stored, what="keep a draft", otherwise=self._not_kept, lane=DRAFTS)
+        self.run(store, stored, what="keep a draft", otherwise=otherwise or self._not_kept, lane=DRAFTS)
 
     def _not_kept(self, error: MemtuiError) -> None:
         self.editor.say(f"Your draft could not be kept, so the text stays open. {error}")
@@ -297,6 +312,8 @@ class Opening(EditingBase):
 
     def flush(self) -> int:
         """Bring what is typed to disk before this returns, and return how many drafts that were."""
+        if self.conflict is not None:
+            self.conflict.flush()
         return self.keeper.flush()
 
     def drop(self, address: Address) -> None:

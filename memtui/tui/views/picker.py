@@ -105,12 +105,14 @@ class PickScreen(KeyedScreen[None]):
         *,
         plain: bool = False,
         switch: Callable[[str], object] | None = None,
+        start: int = 0,
     ) -> None:
-        """Take what is listed; `switch` opens a view by its id."""
+        """Take what is listed, and the row to begin at; `switch` opens a view by its id."""
         super().__init__(table)
         self._switch = switch
         self.content = content
         self._plain = plain
+        self._start = start
         self._said: Line = []
 
     def compose(self) -> ComposeResult:
@@ -138,6 +140,7 @@ class PickScreen(KeyedScreen[None]):
         """Show the first row; there is none when the workbench was left meanwhile."""
         for picks in self.query(PickList):
             picks.focus()
+            picks.go(self._start)
             self.call_after_refresh(self.show_row)
 
     def on_resize(self) -> None:
@@ -219,6 +222,9 @@ class PickScreen(KeyedScreen[None]):
         elif action.room == "views" and self._switch is not None:
             self.dismiss()
             self.call_later(self._switch, action.id.removeprefix("view_"))
+        elif action.id == "search_all" and self._switch is not None:
+            self.dismiss()
+            self.call_later(self._switch, "search")
         else:
             self.say(f"{action.label} does not work in this list; esc goes back.")
 

@@ -11,7 +11,7 @@ from memtui.values import NamedTuple
 MOVES = ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up")
 """Actions that move in a list or a text."""
 
-COMMON = ("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo")
+COMMON = ("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all")
 """Actions that work in every view; their keys come after the view's own."""
 
 
@@ -31,6 +31,8 @@ class View(NamedTuple):
     for the main screen."""
     actions: tuple[str, ...] = ()
     """Ids of the actions that work in it beside `COMMON` and the digits, in the order of its help page."""
+    footer: tuple[str, ...] = ()
+    """Ids of those of them that the footer shows, the most important first."""
 
     @property
     def action(self) -> str:
@@ -38,7 +40,35 @@ class View(NamedTuple):
         return f"view_{self.id}"
 
 
-VIEWS: tuple[View, ...] = (View("memories", "1", "Memories", "Show the tree of all memories."),)
+VIEWS: tuple[View, ...] = (
+    View("memories", "1", "Memories", "Show the tree of all memories."),
+    View(
+        "search",
+        "2",
+        "Search",
+        "Search in names, descriptions and texts.",
+        "memtui.tui.views.search:SearchScreen",
+        (
+            *("search_open", "search_texts", "search_versions", "search_projects", "search_type", "search_all"),
+            *("search_next", "search_previous", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+        ),
+        ("search_open", "search_type", "next_pane", "search_next", "preview_down"),
+    ),
+    View(
+        "changes",
+        "3",
+        "Changes",
+        "Show everything others changed since you looked, by who and when.",
+        "memtui.tui.views.changes:ChangesScreen",
+        (
+            *("seen", "seen_all", "take_back_hunk", "take_back", "open", "edit", "edit_outside", "versions"),
+            *("next_hunk", "previous_hunk", "inline_words", "show_in_tree", "mark", "range", "range_down", "range_up"),
+            *("mark_all", "filter", "left", "right", "expand_all", "next_folder", "previous_folder", "reload"),
+            *("next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+        ),
+        ("seen", "open", "take_back_hunk", "take_back", "next_hunk", "mark", "seen_all", "versions", "filter"),
+    ),
+)
 """Every view, in the order of the tabs."""
 
 VIEW: Mapping[str, View] = {view.id: view for view in VIEWS}

@@ -1,4 +1,4 @@
-"""The lists on top of the main screen: versions, changes of others, trash, help, commands, messages.
+"""The lists on top of the main screen: versions, trash, help, commands, messages.
 
 Each is made of rows read by the bridge and a function that shows one of them, so that this module holds no rule about
 memories, only how they are listed.
@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Address, Change, Memory, TrashEntry, Version
+from memtui.engine.model import Address, TrashEntry, Version
 from memtui.tui.browse import reading
 from memtui.tui.browse.cells import Run, ago, fit, size_words
-from memtui.tui.browse.nodes import Node
 from memtui.tui.draw.pages import Page
 from memtui.tui.views.picker import Content, PickScreen, Row, text_content
 
@@ -31,12 +30,12 @@ class Viewing:
         self._screen = screen
         self._on_top: PickScreen | None = None
 
-    def _open(self, content: Content) -> None:
+    def _open(self, content: Content, start: int = 0) -> None:
         """Put a list on top, unless there is one: a key pressed twice before its rows are read opens one list."""
         if self._on_top is not None:
             return
         screen = self._screen
-        top = PickScreen(content, screen.table, plain=screen.facts.ascii, switch=screen.show_view)
+        top = PickScreen(content, screen.table, plain=screen.facts.ascii, switch=screen.show_view, start=start)
         self._on_top = top
 
         def closed(_: None) -> None:
@@ -49,15 +48,14 @@ class Viewing:
 
     # Versions
 
-    def versions(self, memory: Memory) -> None:
-        """List every version of a memory."""
+    def versions(self, address: Address, *, at: str | None = None) -> None:
+        """List every version of a memory, beginning at the newest one, or at the one with this sha-256."""
 
         def show(versions: tuple[Version, ...]) -> None:
-            self._open(self._versions_content(memory.address, versions))
+            start = next((index for index, version in enumerate(versions) if version.sha256 == at), 0)
+            self._open(self._versions_content(address, versions), start)
 
-        self._screen.bridge.run(
-            lambda engine: engine.history(memory.address), show, what=f"read the versions of {memory.address}"
-        )
+        self._screen.bridge.run(lambda engine: engine.history(address), show, what=f"read the versions of {address}")
 
     def _versions_content(self, address: Address, versions: tuple[Version, ...]) -> Content:
         plain = self._screen.facts.ascii
@@ -97,76 +95,6 @@ class Viewing:
             (fit(version.operation, 9) + " ", "name"),
             (f"{size_words(version.bytes):>7}  {version.sha256[:8]}", "dim"),
             (f"  {version.note or ('redacted' if version.redacted else '')}", "problem"),
-        ]
-
-    # Changes
-
-    def changes(self, node: Node) -> None:
-        """List what others changed below a row, deletions included."""
-
-        def show(changes: tuple[Change, ...]) -> None:
-            self._open(self._changes_content(node, changes))
-
-        self._screen.bridge.run(lambda engine: engine.changes(), show, what="read what others changed")
-
-    def _changes_content(self, node: Node, changes: tuple[Change, ...]) -> Content:
-        roots = self._screen.forest.roots
-        here = tuple(
-            change for change in changes if _is_below(change.address, node, {r.id: r.scope for r in roots.values()})
-        )
-        plain = self._screen.facts.ascii
-
-        def show(row: Row, width: int, give: Callable[[Page], None]) -> None:
-            change = row.value
-            assert isinstance(change, Change)
-            self._page(
-                lambda engine: reading.change_page(engine, change, width, plain=plain),
-                give,
-                f"compare {change.address}",
-            )
-
-        def seen(row: Row) -> None:
-            change = row.value
-            assert isinstance(change, Change)
-            self._screen.verbs.mark_seen((change.address,), quiet=True)
-            left = tuple(one for one in changes if one is not change)
-            if self._on_top is not None:
-                self._on_top.replace(self._changes_content(node, left))
-
-        def restore(row: Row) -> None:
-            change = row.value
-            assert isinstance(change, Change)
-            if change.before is None and self._on_top is not None:
-                self._on_top.say(f"There was no {change.address} before, so there is nothing to restore.", "warning")
-            else:
-                self._screen.verbs.restore(change.address, change.before, self.close)
-
-        def go(row: Row) -> None:
-            change = row.value
-            assert isinstance(change, Change)
-            self.close()
-            if not self._screen.memories.reveal(change.address):
-                self._screen.say(f"{change.address} is not on disk; r in the list of changes (w) restores it.")
-
-        rows = tuple(Row(tuple(self._change_runs(change)), change, ends=True) for change in here)
-        name = self._screen.forest.label(node)
-        return Content(
-            f"What others changed: {name}",
-            rows,
-            show,
-            {"pick_seen": seen, "restore": restore, "pick": go},
-            empty="You have seen everything here.",
-            off=self._read_only("restore"),
-        )
-
-    def _change_runs(self, change: Change) -> list[Run]:
-        name = str(change.address)
-        if change.old_address is not None:
-            name = f"{change.old_address} -> {name}"
-        return [
-            (f"{ago(change.at, self._screen.now()):>4}  ", "dim"),
-            (fit(change.kind, 8) + " ", "del" if change.kind == "deleted" else "agent"),
-            (name, "name"),
         ]
 
     # Trash
@@ -251,12 +179,3 @@ class Viewing:
         if not self._screen.bridge.read_only:
             return {}
         return dict.fromkeys(ids, "memtui was started with --read-only, so nothing can be written.")
-
-
-def _is_below(address: Address, node: Node, scopes: dict[str, str]) -> bool:
-    """Whether a memory lies at or below a row, also when it is not on disk any more."""
-    if node.kind == "scope":
-        return scopes.get(address.root) == node.name
-    if address.root != node.root:
-        return False
-    return node.kind == "root" or address.path == node.key[-1] or address.path.startswith(node.key[-1] + "/")

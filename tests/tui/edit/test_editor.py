@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from memtui.engine.model import Address, Draft
 from memtui.errors import StorageError
 from memtui.tui.draw.lines import Lines
-from memtui.tui.edit.bars import FindBar
 from memtui.tui.edit.file_state import FileState
+from memtui.tui.merge.cases import CaseScreen
 from memtui.tui.merge.screen import ConflictScreen
 from tests.tui.workbench import AGENT, Bench, address, until
 
@@ -261,22 +261,6 @@ async def test_read_only_says_so_and_writes_nothing(tmp_path: Path) -> None:
     assert bench.path("a.md").read_bytes() == b"one\n"
 
 
-async def test_find_selects_each_place_in_turn(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": b"cat dog\nCat\nbird cat\n"})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
-        await pilot.press("ctrl+f", "c", "a", "t")
-        await until(pilot, lambda: bench.editor.text_area.selected_text == "cat")
-        assert bench.editor.text_area.selection.start == (0, 0)
-        await pilot.press("enter")
-        await until(pilot, lambda: bench.editor.text_area.selection.start == (1, 0))
-        await pilot.press("up")
-        await until(pilot, lambda: bench.editor.text_area.selection.start == (0, 0))
-        await pilot.press("escape")
-        await until(pilot, lambda: bench.editor.text_area.has_focus)
-        assert not bench.editor.query_one(FindBar).display
-
-
 async def test_the_description_is_set_by_splice(tmp_path: Path) -> None:
     bench = make(tmp_path, {"a.md": b"---\ndescription: old # kept\nx: 1\n---\nbody\n"})
     async with bench.run_test() as pilot:
@@ -310,6 +294,8 @@ async def test_a_moved_memory_is_followed(tmp_path: Path) -> None:
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.MOVED)
         await pilot.press("f8")
+        await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+        await pilot.press("f")
         await until(pilot, lambda: bench.flow.address == address("b.md"))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: bench.path("b.md").read_bytes() == b"xone\n")

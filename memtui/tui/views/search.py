@@ -1,0 +1,468 @@
+"""The search over everything: one line to type in, what was found as it is typed, and each hit's text beside it.
+
+Letters always go to the line until `tab` leaves it; the cursor in the list moves meanwhile. Leaving gives back the main
+screen untouched, and the words are there the next time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.containers import Container, Vertical
+from textual.geometry import Offset
+from textual.widget import Widget
+
+from memtui.engine.model import Found, Hit, Wanted
+from memtui.matching import Query, typed
+from memtui.tui.actions import Action, beside_text
+from memtui.tui.browse import bars
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import Look
+from memtui.tui.browse.preview import PageView
+from memtui.tui.browse.prompts import Prompt, Question
+from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.rowlist import RowList
+from memtui.tui.views import search_reading
+from memtui.tui.views.search_rows import HitList, Item, More, items_of, label_of
+from memtui.tui.views.table import MOVES
+from memtui.tui.views.view import ViewScreen
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.views.search_reading import Beside, Searcher
+
+REST = 0.1
+"""Seconds after the last letter before it is looked for."""
+NEWS_AFTER = 0.5
+"""Seconds after the last change on disk before the search is done again."""
+FORGET_AFTER = 60.0
+"""Seconds without this view after which the texts that were read for it are given back."""
+FIRST = 200
+"""Hits that are shown at first."""
+KEPT_QUERIES = 50
+GROUP, BESIDE = "search", "search-text"
+"""Groups of jobs: the search, and the text of the row under the cursor."""
+PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
+"""Keys that are not for the line of text while it is typed in."""
+
+
+class SearchScreen(ViewScreen):
+    """The search."""
+
+    ID = "search"
+    HORIZONTAL_BREAKPOINTS = [(0, "-one"), (100, "-two")]  # noqa: RUF012 - Textual's own shape
+    CSS_PATH = "search.tcss"
+    HELP = """Search in everything. Every word must occur somewhere in a memory: in its name, its description or its
+text. Words in "quotes" stand together; -word must be nowhere. Names come first, then descriptions, then texts."""
+
+    def __init__(self, browser: BrowserScreen) -> None:
+        super().__init__(browser)
+        self.prompt = Prompt(Question("search", "", lambda _: None, changed=self._typed, hint=self._count))
+        self.hits = HitList(lambda: Look(self.browser.now(), self.ascii), self._row_moved)
+        self.page = PageView(id="search-page")
+        self.bodies, self.versions, self.everywhere = True, False, False
+        self.past: list[str] = []
+        """What was searched for before, the newest last."""
+        self._recalled = 0
+        """How far back in them the line is."""
+        self._in_line = True
+        self._selected = False
+        """The words are from the last visit: the next letter replaces them."""
+        self._found: Found | None = None
+        self._searching = False
+        self._limit = FIRST
+        self._due: Timer | None = None
+        self._idle: Timer | None = None
+        self._kept: Item | None = None
+        """The row the user moved to, which stays under the cursor when more is found."""
+        self._beside: Beside | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The line, what is looked in, the hits, and the text of one."""
+        yield Lines(self._line, id="search-line")
+        yield Lines(self._state, id="search-state")
+        with_title = Vertical(Lines(self._page_title, id="search-page-title"), self.page, id="search-right")
+        yield Container(Vertical(self.hits, id="search-left"), with_title, id="search-body")
+
+    def does(self) -> Mapping[str, Callable[[], object]]:
+        """What the keys do here."""
+        moves = {move: lambda move=move: self._move(move) for move in MOVES}
+        return {
+            **moves,
+            "search_open": self._open,
+            "search_all": self.type_words,
+            "search_type": self.type_words,
+            "search_texts": lambda: self._toggle("bodies"),
+            "search_versions": lambda: self._toggle("versions"),
+            "search_projects": self._toggle_projects,
+            "search_next": lambda: self._step(1),
+            "search_previous": lambda: self._step(-1),
+            "next_pane": lambda: self._pane(1),
+            "previous_pane": lambda: self._pane(-1),
+            "preview_down": lambda: self.page.scroll_rows(3),
+            "preview_up": lambda: self.page.scroll_rows(-3),
+        }
+
+    def off(self, action: Action) -> str:
+        """Say why an action is off."""
+        if action.id == "search_open" and self.hits.current is None:
+            return "There is nothing to open."
+        if action.id == "search_projects" and self.browser.facts.demo:
+            return "The demo has one project."
+        return ""
+
+    def _footer(self, width: int) -> list[Line]:
+        """Leave out the keys that are letters while letters are text."""
+        if self._said or not self._in_line:
+            return super()._footer(width)
+        by_id = {action.id: beside_text(action) for action in self.actions}
+        able = [by_id[id_]._replace(footer=rank) for rank, id_ in enumerate(("search_open", "down", "next_pane"), 1)]
+        return [bars.footer(able, width, end=[by_id["back"], by_id["help"]])]
+
+    # Coming and going
+
+    def on_mount(self) -> None:
+        """Type at once."""
+        self.hits.focus()
+        self._say_empty()
+
+    def on_screen_resume(self) -> None:
+        """Begin in the line, with the words of the last time."""
+        if self._idle is not None:
+            self._idle.stop()
+        self._selected = bool(self.prompt.text)
+        self.type_words()
+        if self.prompt.text and not self._searching:
+            self._search(fresh=True, keep=True)
+
+    def on_screen_suspend(self) -> None:
+        """Keep the words; give back the memory after a while."""
+        self.app.cursor_position = Offset(0, 0)
+        self._remember()
+        self._idle = self.browser.set_timer(FORGET_AFTER, self._forget)
+
+    def _forget(self) -> None:
+        if self.app.screen is not self:
+            self.bridge.run(lambda engine: engine.forget_texts(), what="forget what was searched", lane=GROUP)
+
+    def _remember(self) -> None:
+        words = self.prompt.text.strip()
+        if words:
+            self.past = [*(one for one in self.past if one != words), words][-KEPT_QUERIES:]
+        self._recalled = 0
+
+    def type_words(self) -> None:
+        """Put the cursor into the line."""
+        self._in_line = True
+        self.hits.focus()
+        self._draw_bars()
+
+    def search_for(self, words: str) -> None:
+        """Search for these words, as if they were typed."""
+        self.prompt.text, self.prompt.cursor = words, len(words)
+        self._selected = False
+        self._typed(words)
+
+    # Typing
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the line."""
+        if not self._in_line or key in PASSED:
+            return False
+        if self._selected:
+            self._selected = False
+            if character is not None and character.isprintable():
+                self.prompt.text, self.prompt.cursor = "", 0
+        used = self.prompt.feed(key, character)
+        if used:
+            self._recalled = 0
+            self._draw_bars()
+        return used or (character is not None and character.isprintable())
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Give a paste to the line."""
+        if not self._in_line:
+            super().on_paste(event)
+            return
+        event.stop()
+        if self._selected:
+            self.prompt.text, self.prompt.cursor, self._selected = "", 0, False
+        self.prompt.paste(event.text)
+        self._draw_bars()
+
+    def _typed(self, text: str) -> None:
+        """Look for it when no other letter follows."""
+        del text
+        self._limit, self._kept = FIRST, None
+        self._later(REST, fresh=self._found is None)
+
+    def _later(self, seconds: float, *, fresh: bool, keep: bool = False) -> None:
+        if self._due is not None:
+            self._due.stop()
+        self._due = self.set_timer(seconds, lambda: self._search(fresh=fresh, keep=keep))
+
+    def _recall(self, by: int) -> bool:
+        """Write what was searched for earlier into the line; False when there is nothing."""
+        words = [one for one in self.past if by < 0 or one != self.prompt.text]
+        back = self._recalled + by
+        if not 0 < back <= len(words):
+            return False
+        self.search_for(words[-back])
+        self._recalled = back
+        self._draw_bars()
+        return True
+
+    # Searching
+
+    @property
+    def asked(self) -> Query | None:
+        """What is looked for."""
+        return typed(self.prompt.text)
+
+    def news(self) -> None:
+        """Look again after something changed; what is under the cursor stays there."""
+        if self._found is not None and self.asked is not None and self.app.screen is self:
+            self._later(NEWS_AFTER, fresh=False, keep=True)
+
+    def _search(self, *, fresh: bool, keep: bool = False) -> None:
+        query = self.asked
+        if query is None:
+            self.bridge.drop(GROUP)
+            self._searching, self._found = False, None
+            self._say_empty()
+            return
+        if keep:
+            self._kept = self.hits.current
+        roots = None if self.everywhere else frozenset(root.id for root in self.browser.facts.roots)
+        wanted = Wanted(
+            self.prompt.text, roots=roots, bodies=self.bodies, versions=self.versions, limit=self._limit, fresh=fresh
+        )
+
+        def job(engine: Searcher, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+            return engine.find(wanted, stop=stop, tell=tell)
+
+        self._searching = True
+        self.bridge.stream(job, lambda found: self._take(found, query), what="search", group=GROUP)
+        self.update("#search-line")
+
+    def _take(self, found: Found, query: Query) -> None:
+        self._searching = not found.complete
+        if not found.complete and not found.hits and self._found is not None:
+            return  # the answer to the letter before stays until there is a better one
+        self._found = found
+        roots = {root.id: root for root in self.browser.facts.roots} | dict(self.browser.forest.roots)
+        names = self.browser.forest.names
+        if not found.hits:
+            self._say_nothing_found()
+        self.hits.show(items_of(found, lambda id_: label_of(roots.get(id_), names)), query, keep=self._kept is not None)
+        self._row_moved(by_user=False)
+        self._draw_bars()
+
+    def _toggle(self, what: str) -> None:
+        setattr(self, what, not getattr(self, what))
+        self._limit = FIRST
+        self._draw_bars()
+        self._search(fresh=False, keep=True)
+
+    def _toggle_projects(self) -> None:
+        self.everywhere = not self.everywhere
+        self._draw_bars()
+        if not self.everywhere:
+            self._search(fresh=False)
+            return
+        more = self.browser.facts.more_roots
+        self.say("Looking for every project.")
+
+        def found(_: None) -> None:
+            self.show_hint(None)
+            self._search(fresh=True)
+
+        self.bridge.run(lambda engine: engine.add_roots(more()), found, what="find other projects")
+
+    # Moving
+
+    def _move(self, what: str) -> None:
+        view = self.page if self.focused is self.page else self.hits
+        pages = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
+        ends = {"top": -(10**9), "bottom": 10**9}
+        if what in pages:
+            if isinstance(view, PageView):
+                view.scroll_rows(round(pages[what] * view.size.height))
+            else:
+                view.page(pages[what])
+            return
+        step = {"down": 1, "up": -1, **ends}[what]
+        if isinstance(view, PageView):
+            view.scroll_rows(step)
+        elif what == "up" and self._in_line and self.hits.at_first and self._recall(1):
+            return
+        elif not (what == "down" and self._recalled > 1 and self._in_line and not self.hits.items and self._recall(-1)):
+            view.move(step)
+            self._kept = self.hits.current
+
+    def _step(self, by: int) -> None:
+        """Go to the next place in the text beside the list."""
+        lines = self._beside.lines if self._beside is not None else ()
+        if not lines:
+            return
+        top = self.page.page[min(self.page.top + 2, len(self.page.page) - 1)].source or 0
+        later = [line for line in lines if line > top] if by > 0 else [line for line in reversed(lines) if line < top]
+        self.page.go_to_source(later[0] if later else lines[0 if by > 0 else -1])
+
+    def _pane(self, step: int) -> None:
+        places = ["line", "hits", "page"]
+        here = "page" if self.focused is self.page else "line" if self._in_line else "hits"
+        there = places[(places.index(here) + step) % len(places)]
+        self._in_line = there == "line"
+        (self.page if there == "page" else self.hits).focus()
+        self._draw_bars()
+
+    def on_descendant_focus(self) -> None:
+        """Show where the keys go; a click on the text leaves the line."""
+        if self.focused is self.page:
+            self._in_line = False
+        self._draw_bars()
+
+    # Opening
+
+    @on(RowList.Opened)
+    def _row_opened(self) -> None:
+        self._open()
+
+    def _open(self) -> None:
+        item = self.hits.current
+        if isinstance(item, More):
+            self._limit *= 10
+            self._search(fresh=False, keep=True)
+        elif isinstance(item, Hit):
+            self._remember()
+            if item.version is not None:
+                self.browser.viewing.versions(item.memory.address, at=item.version.sha256)
+            else:
+                place = (item.line or 0, item.column or 1)
+                self.browser.host.open_found(item.memory.address, place, self.prompt.text)
+
+    # The text beside the list
+
+    def _row_moved(self, *, by_user: bool = True) -> None:
+        """Show the text of the row under the cursor."""
+        del by_user
+        item, query = self.hits.current, self.hits.query_shown
+        self.update("#search-page-title")
+        if not isinstance(item, Hit) or query is None:
+            self.bridge.drop(BESIDE)
+            self._beside = None
+            self.page.show(())
+            return
+        width = max(self.page.room, 20)
+        self.bridge.run(
+            lambda engine: search_reading.beside(engine, item, query, width, plain=self.ascii),
+            self._show_beside,
+            what=f"read {item.memory.address}",
+            latest=BESIDE,
+        )
+
+    def _show_beside(self, beside: Beside) -> None:
+        before, self._beside = self._beside, beside
+        same = before is not None and before.hit == beside.hit
+        self.page.show(beside.page, keep_place=same)
+        line = beside.hit.line or (beside.lines[0] if beside.lines else None)
+        if line is not None and not same:
+            self.page.go_to_source(line)
+        self.update("#search-page-title")
+
+    def on_resize(self) -> None:
+        """Fold the text anew."""
+        self._beside = None
+        self.call_after_refresh(self._row_moved)
+
+    # Words
+
+    def _draw_bars(self) -> None:
+        self.update("#search-line", "#search-state", "#search-page-title", "#view-footer")
+
+    def _line(self, width: int) -> list[Line]:
+        if not self._in_line or not self.is_current:
+            shown = " ".join(self.prompt.text.split())
+            return [bars.spread([(" search ", "dim"), (shown, "strong")], self._count(""), width)]
+        if self._selected:
+            text = self.prompt.text
+            return [bars.spread([(" search ", "key"), (text, "caret"), (" ", "dim")], self._count(""), width)]
+        line, column = self.prompt.line(width, plain=self.ascii)
+        self.app.cursor_position = Offset(column, self.query_one("#search-line").region.y)
+        return [line]
+
+    def _count(self, text: str) -> Line:
+        """How much was found, at the right end of the line."""
+        del text
+        found = self._found
+        if found is None or self.asked is None:
+            return [("searching... ", "dim")] if self._searching else []
+        shown = len(found.hits)
+        of = f"{shown:,} of {found.total:,}" if found.total > shown else f"{found.total:,}"
+        words = "1 hit" if found.total == 1 else f"{of} hits"
+        more: Line = [("searching... ", "dim")] if self._searching else []
+        return [*more, (words + " ", "strong" if found.total else "warning")]
+
+    def _state(self, width: int) -> list[Line]:
+        """What is looked in, and the keys that change it."""
+        wide = width >= 76
+        parts: Line = []
+        for id_, on_words, off_words, is_on in (
+            ("search_texts", "texts", "names only" if wide else "names", self.bodies),
+            ("search_versions", "old versions too", "no old versions", self.versions),
+            ("search_projects", "every project", "this project", self.everywhere),
+        ):
+            key = next(action for action in self.table if action.id == id_).keys[0]
+            parts += [(f" {key}", "key"), (f" {on_words if is_on else off_words} ", "strong" if is_on else "dim")]
+        query = self.asked
+        if query is not None and query.without and wide:
+            words = ", ".join(term.forms[0] for term in query.without)
+            return [bars.spread(parts, [(f"without {words} "[: width // 3], "warning")], width)]
+        return [parts]
+
+    def _page_title(self, width: int) -> list[Line]:
+        item = self.hits.current
+        if not isinstance(item, Hit):
+            return [bars.title("Text", [], width, focused=self.focused is self.page, plain=self.ascii)]
+        words = str(item.memory.address)
+        if item.version is not None:
+            words += f" version {item.version.sha256[:8]}"
+        notes: Line = [(f"{item.places:,} {'place' if item.places == 1 else 'places'}", "title")] if item.places else []
+        return [bars.title(words, notes, width, focused=self.focused is self.page, plain=self.ascii)]
+
+    def _say_empty(self) -> None:
+        """Say what can be typed."""
+        lines: list[Line] = [
+            [],
+            [("  Type words: memories that hold all of them are listed.", "name")],
+            [('  "two words"', "key"), ("  side by side", "name")],
+            [("  -word", "key"), ("        nowhere in it", "name")],
+        ]
+        if self.past:
+            lines += [[], [("  Before: ", "dim"), (self.past[-1], "name"), ("   up brings it back", "dim")]]
+        self._note(lines)
+
+    def _say_nothing_found(self) -> None:
+        lines: list[Line] = [[], [("  Nothing holds these words.", "name")]]
+        tries = (
+            ("search_texts", "looks into the texts as well", self.bodies),
+            ("search_versions", "looks into old versions and deleted memories", self.versions),
+            ("search_projects", "looks into every project", self.everywhere),
+        )
+        for id_, words, done in tries:
+            action = next(action for action in self.table if action.id == id_)
+            if not done and not self.unavailable(action):
+                lines.append([(f"  {action.keys[0]}", "key"), (f" {words}", "name")])
+        self._note(lines)
+
+    def _note(self, lines: list[Line]) -> None:
+        self.hits.note = lines
+        if self._found is None or not self._found.hits:
+            self.hits.show((), None, keep=False)
+            self._row_moved()
+        self._draw_bars()
