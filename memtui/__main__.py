@@ -35,7 +35,14 @@ class _Workbench:
 
         return ACTIONS
 
-    def serve(self, words: "Sequence[str]", *, port: int, ready: "Callable[[str], None]") -> None:
+    def serve(
+        self,
+        words: "Sequence[str]",
+        *,
+        port: int,
+        ready: "Callable[[str], None]",
+        narrate: "Callable[[str], None]",
+    ) -> None:
         """Serve it to browsers until interrupted; see `memtui.web.server.serve`."""
         try:
             from memtui.web.server import serve
@@ -48,7 +55,7 @@ class _Workbench:
                 hint="Install memtui with it: pip install 'memtui[web]'.",
             ) from None
         gc.set_threshold(*_USUAL)
-        serve(words, port=port, ready=ready)
+        serve(words, port=port, ready=ready, narrate=narrate)
 
 
 class _McpServer:

@@ -60,7 +60,9 @@ class Workbench(Protocol):
     def actions(self) -> Sequence[Key]:
         """List its actions, without loading anything that draws."""
 
-    def serve(self, words: Sequence[str], *, port: int, ready: Callable[[str], None]) -> None:
+    def serve(
+        self, words: Sequence[str], *, port: int, ready: Callable[[str], None], narrate: Callable[[str], None]
+    ) -> None:
         """Serve it to browsers until interrupted; see `memtui.web.server.serve`."""
 
 

@@ -5,10 +5,10 @@ textual-serve as it comes lets any page in, lists its files and loads a font fro
 
 import asyncio
 import contextlib
+import io
 import secrets
 import signal
 import socket
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -136,13 +136,14 @@ class Server:
         )
 
 
-def serve(words: Sequence[str], *, port: int, ready: Callable[[str], None]) -> None:
+def serve(words: Sequence[str], *, port: int, ready: Callable[[str], None], narrate: Callable[[str], None]) -> None:
     """Serve until interrupted.
 
     Args:
         words: what each visitor's workbench is started with, without `memtui`.
         port: where to listen on 127.0.0.1; 0 takes a free one.
         ready: told the address to open, its token included, once it can be opened.
+        narrate: told, line by line, what the workbenches say beside what they draw.
 
     Raises:
         StorageError: `E_IO`, when the port cannot be had.
@@ -157,10 +158,24 @@ def serve(words: Sequence[str], *, port: int, ready: Callable[[str], None]) -> N
                 f"Port {port} of this machine cannot be used: {error.strerror}.", hint="Choose another with --port."
             ) from error
         guard = Guard(secrets.token_urlsafe(32), listener.getsockname()[1])
-        asyncio.run(_run(Server(words, guard).app(), listener, lambda: ready(_address(guard))))
+        asyncio.run(_run(Server(words, guard).app(), listener, lambda: ready(_address(guard)), narrate))
 
 
-async def _run(app: web.Application, listener: socket.socket, ready: Callable[[], None]) -> None:
+class _Narration(io.TextIOBase):
+    """Where textual-serve repeats a workbench's standard error: it prints, and standard output is for data."""
+
+    def __init__(self, narrate: Callable[[str], None]) -> None:
+        self._narrate = narrate
+
+    def write(self, text: str) -> int:
+        for line in filter(None, text.splitlines()):
+            self._narrate(line)
+        return len(text)
+
+
+async def _run(
+    app: web.Application, listener: socket.socket, ready: Callable[[], None], narrate: Callable[[str], None]
+) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -170,8 +185,7 @@ async def _run(app: web.Application, listener: socket.socket, ready: Callable[[]
     await web.SockSite(runner, listener).start()
     try:
         ready()
-        # textual-serve repeats what a workbench says on standard error; standard output has had its one line.
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(_Narration(narrate)):
             await ended.wait()
             await runner.cleanup()
     finally:

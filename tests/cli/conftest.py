@@ -75,6 +75,7 @@ class FakeWorkbench:
 
     def __init__(self) -> None:
         self.opened: list[tuple[Session, bool]] = []
+        self.served: list[tuple[list[str], int]] = []
         self.then: Callable[[Session], int] = lambda session: 0
 
     def open(self, session: Session, *, demo: bool) -> int:
@@ -83,6 +84,13 @@ class FakeWorkbench:
 
     def actions(self) -> Sequence[Key]:
         return ACTIONS
+
+    def serve(
+        self, words: Sequence[str], *, port: int, ready: Callable[[str], None], narrate: Callable[[str], None]
+    ) -> None:
+        self.served.append((list(words), port))
+        ready("http://127.0.0.1:1/?token=x")
+        narrate("said by a workbench")
 
 
 class Cli(Protocol):

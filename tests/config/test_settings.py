@@ -82,9 +82,10 @@ def test_the_terminal(home: Path) -> None:
     settings = load(
         home, TERM="dumb", NO_COLOR="1", SSH_CONNECTION="1 2 3 4", TMUX="/t,1,0", WAYLAND_DISPLAY="wayland-0"
     )
-    assert settings.terminal == ("dumb", True, True, True, True)
+    assert settings.terminal == ("dumb", True, True, True, True, False)
     assert (settings.calm, settings.origin("calm")) == (True, "SSH_CONNECTION")
-    assert load(home, NO_COLOR="").terminal == ("", False, False, False, False)
+    assert load(home, NO_COLOR="").terminal == ("", False, False, False, False, False)
+    assert load(home, TEXTUAL_DRIVER="textual.drivers.web_driver:WebDriver").terminal.web
 
 
 @pytest.mark.parametrize(("value", "debug"), [("1", True), ("0", False), ("", False)])

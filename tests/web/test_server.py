@@ -132,7 +132,7 @@ def test_a_port_that_is_taken_is_said() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(StorageError, match="cannot be used"):
-            serve([], port=taken.getsockname()[1], ready=pytest.fail)
+            serve([], port=taken.getsockname()[1], ready=pytest.fail, narrate=pytest.fail)
 
 
 @pytest.fixture

@@ -20,5 +20,5 @@ def web(call: Call) -> int:
 
             webbrowser.open(address)
 
-    call.workbench.serve(words, port=call.args.number("port", 0), ready=ready)
+    call.workbench.serve(words, port=call.args.number("port", 0), ready=ready, narrate=call.out.say)
     return 0

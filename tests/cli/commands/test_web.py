@@ -1,0 +1,45 @@
+"""`memtui web` starts a workbench that stands where the command did, read-only unless asked."""
+
+import json
+
+import pytest
+
+from memtui.cli.main import run
+from tests.cli.conftest import FakeWorkbench
+
+
+@pytest.mark.parametrize(
+    ("words", "handed_on"),
+    [
+        ([], ["--read-only"]),
+        (["--write"], []),
+        (["--write", "--read-only"], ["--read-only"]),
+        (["--demo"], ["--read-only", "demo"]),
+        (
+            ["--write", "--root", "a=/x", "--root", "b=/y", "--only-root", "--actor", "ann"],
+            ["--root", "a=/x", "--root", "b=/y", "--only-root", "--actor", "ann"],
+        ),
+    ],
+)
+def test_what_each_visitor_is_started_with(words: list[str], handed_on: list[str]) -> None:
+    served = FakeWorkbench()
+    assert run(["web", *words], workbench=served) == 0
+    assert served.served == [(handed_on, 0)]
+
+
+def test_the_address_is_data_and_the_rest_is_not(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["web", "--json", "--port", "8017"], workbench=FakeWorkbench()) == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out) == {"address": "http://127.0.0.1:1/?token=x", "write": False}
+    assert "can read your memories" in err
+    assert "said by a workbench" in err
+
+
+def test_a_workbench_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    from memtui import __main__ as front
+
+    monkeypatch.setitem(sys.modules, "memtui.web.server", None)
+    monkeypatch.setattr(sys, "argv", ["memtui", "web"])
+    assert front.main() == 5
