@@ -86,6 +86,13 @@ FIELDS = (
         choices=("ask", "save"),
     ),
     Field(
+        "merge.auto_advance",
+        "text",
+        "When a conflict is decided, go to the next open one: after a pause in which its result is seen (no pause with "
+        "`calm`), at once, or only with the key for it.",
+        choices=("pause", "at-once", "off"),
+    ),
+    Field(
         "agents.enabled",
         "yes/no",
         "Whether agents reach memories through memtui at all; `false` shuts every door: the MCP server lists no tool, "

@@ -33,7 +33,9 @@ class Bench(App[None]):
     ENABLE_COMMAND_PALETTE = False
     plain = False
 
-    def __init__(self, folder: Path, *, read_only: bool = False, editor_command: str = "true") -> None:
+    def __init__(
+        self, folder: Path, *, read_only: bool = False, editor_command: str = "true", advance: float | None = 0.0
+    ) -> None:
         super().__init__()
         for theme in THEMES:
             self.register_theme(theme)
@@ -44,6 +46,7 @@ class Bench(App[None]):
         self.engine = Engine.open([self.root], state_dir=str(folder / "state"), read_only=read_only)
         self.bridge = Bridge(self.engine, actor=ACTOR, read_only=read_only)
         self.command = editor_command
+        self.advance = advance
         self.left = 0
         self.failures: list[MemtuiError] = []
         self.flow: Editing
@@ -58,6 +61,7 @@ class Bench(App[None]):
             roots=lambda: {self.root.id: self.root},
             editor_command=self.command,
             private_folder=str(self.folder / "private"),
+            advance=self.advance,
         )
         self.flow = Editing(self, self.bridge, self.query_one(MemoryEditor), wishes)
 

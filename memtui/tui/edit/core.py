@@ -38,7 +38,9 @@ class EditorCore(Vertical):
         self.moved_to: Address | None = None
         """Where the text went, when it is gone from its name and was found under another one."""
         self.disk_at = 0
-        """When the version on disk was written, milliseconds; 0 when there is none."""
+        """When the version on disk was written, or deleted, milliseconds; 0 when that is not known."""
+        self.why = ""
+        """Why somebody deleted it, when they said so."""
         self._state = FileState.CLEAN
         self._base_text = ""
 
@@ -118,13 +120,23 @@ class EditorCore(Vertical):
 
     # --- what others do
 
-    def disk_is(self, snapshot: Snapshot | None, *, who: str = "", moved: Address | None = None) -> bool:
+    def disk_is(
+        self,
+        snapshot: Snapshot | None,
+        *,
+        who: str = "",
+        moved: Address | None = None,
+        at: int = 0,
+        why: str = "",
+    ) -> bool:
         """Take note of what is on disk now; a text nobody typed in follows it at once.
 
         Args:
             snapshot: the content; None when there is no file.
             who: who wrote it: an actor's name, or empty when it is not known.
             moved: where the text was found when there is no file under this name.
+            at: when it was deleted, milliseconds; 0 when that is not known.
+            why: the reason that was given for the deletion.
 
         Returns:
             Whether the two sides have to be compared (`compared` takes the result).
@@ -136,7 +148,7 @@ class EditorCore(Vertical):
         if sha256 == subject.disk_sha256 and moved == self.moved_to:
             return False
         self._who, self.moved_to, self._sides = who, moved, None
-        self.disk_at = snapshot.modified_at if snapshot else 0
+        self.disk_at, self.why = snapshot.modified_at if snapshot else at, why
         self.subject = subject._replace(disk=snapshot.bytes if snapshot else None, disk_sha256=sha256)
         if snapshot is not None and not self.dirty:
             self._follow(snapshot)
@@ -197,6 +209,14 @@ class EditorCore(Vertical):
         self._sides = None
         self.text_area.set_marks({})
         self.update_state()
+
+    @property
+    def before_merge(self) -> tuple[bytes, Subject] | None:
+        """What was typed before a merge was shown, and what it was an edit of; None when no merge is shown."""
+        if self._before_merge is None:
+            return None
+        text, subject = self._before_merge
+        return to_bytes(text, subject.form), subject
 
     def follow_undo(self) -> None:
         """Undone to before a merge, the text is again an edit of the version before that, so that a save compares."""

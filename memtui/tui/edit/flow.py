@@ -49,11 +49,13 @@ class Editing(Opening):
         def seen(found: jobs.Found) -> None:
             if self.address != address or self.saving or self.editor.asking:
                 return
-            if self.editor.disk_is(found.snapshot, who=found.who, moved=found.moved_to):
+            if self.editor.disk_is(found.snapshot, who=found.who, moved=found.moved_to, at=found.at, why=found.why):
                 self.write_drafts()  # with the text it started from, which is no longer on disk
                 self.compare_sides()
             elif not self.editor.dirty:
                 self.settle_drafts()
+            if self.conflict is not None and self.conflict.address == address:
+                self.conflict.look(found)
             if then is not None:
                 then()
 
@@ -92,7 +94,7 @@ class Editing(Opening):
             case FileState.CLEAN | FileState.DRAFT:
                 self._write(editor.data, subject.base_sha256)
             case _:
-                self.compare_screen(keep=True)
+                self.compare_screen()
 
     def _write(self, data: bytes, expected: str | None) -> None:
         address, actor = self.address, self.actor
@@ -102,14 +104,21 @@ class Editing(Opening):
             lambda engine: jobs.write(engine, address, data, expected, actor=actor),
             lambda written: self._written(address, written),
             what=f"save {address}",
-            otherwise=self._not_saved,
+            otherwise=lambda error: self._not_saved(address, data, error),
             lane=WRITE,
         )
 
-    def _not_saved(self, error: MemtuiError) -> None:
+    def _not_saved(self, address: Address, data: bytes, error: MemtuiError) -> None:
         self.saving = False
-        self.write_drafts()
-        self.editor.say(f"Not saved. {error} Your draft is kept.")
+        self.editor.say(f"Not saved. {error}")
+
+        def ask() -> None:
+            from memtui.tui.merge.keeping import ask_where
+
+            if self.address == address:
+                ask_where(self, address, data, error, again=self.save)
+
+        self.keep_then(ask, otherwise=lambda _: ask())
 
     def _written(self, address: Address, written: jobs.Written) -> None:
         self.saving = False
@@ -146,7 +155,7 @@ class Editing(Opening):
         editor.disk_is(written.disk, who=written.who)
         subject = editor.subject
         if subject is None or subject.disk is None:
-            self.compare_screen(keep=False)
+            self.compare_screen()
             return
         base, yours, disk = subject.base, editor.data, subject.disk
 
@@ -155,7 +164,7 @@ class Editing(Opening):
             if editor.state is FileState.MERGEABLE:
                 self._merge_then_show()
             else:
-                self.compare_screen(keep=False)
+                self.compare_screen()
 
         self.run(lambda _: jobs.compare(base, yours, disk), compared, what="compare both sides")
 
@@ -173,7 +182,7 @@ class Editing(Opening):
             if self.address != address or self.editor.data != yours:
                 return
             if text is None or not self.editor.put(text):
-                self.compare_screen(keep=True)
+                self.compare_screen()
                 return
             self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.wishes.clock()))
             self.write_drafts()
@@ -200,15 +209,16 @@ class Editing(Opening):
         self.editor.text_area.focus()
         self.editor.say(words)
 
-    def compare_screen(self, *, keep: bool) -> None:
-        """Show both sides and let the user decide; see `conflict_flow.py`."""
-        if self.editor.state is FileState.MOVED and self.editor.moved_to is not None and self.address is not None:
-            self.renamed(self.address, self.editor.moved_to)
-            self.editor.say("You follow the memory to its new name; what you typed came along.")
+    def compare_screen(self) -> None:
+        """Show both sides and let the user decide; see `merge/flow.py`."""
+        if self.editor.state is FileState.MOVED and self.editor.moved_to is not None:
+            from memtui.tui.merge.moved import ask_about_name
+
+            ask_about_name(self, self.editor.moved_to)
             return
         from memtui.tui.merge.flow import start
 
-        start(self, keep=keep)
+        start(self)
 
     # --- intents
 
@@ -225,7 +235,7 @@ class Editing(Opening):
             case intents.DraftAnswered():
                 self.answer(event)
             case intents.CompareAsked():
-                self.look(lambda: self.compare_screen(keep=False))
+                self.look(self.compare_screen)
             case intents.LeaveAsked():
                 self.leave()
             case _:

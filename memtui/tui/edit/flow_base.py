@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from memtui.engine.model import Actor, Address, Root
+from memtui.config.settings import Terminal
+from memtui.engine.model import Actor, Address, OpenConflict, Root
 from memtui.errors import MemtuiError
 from memtui.tui.actions import ACTIONS, Action
 from memtui.tui.bridge import READ
@@ -47,6 +48,10 @@ class Wishes(NamedTuple):
     """The actions with the user's own keys."""
     lend: Callable[[str], None] = lambda _: None
     """Told who gets the terminal (a word), and when it comes back (nothing)."""
+    advance: float | None = 0.4
+    """Seconds from a decided conflict to the next one; None: never by itself."""
+    terminal: Terminal = Terminal()
+    """What is known of the terminal: how text is copied."""
     clock: Callable[[], int] = now_ms
     """Milliseconds since the epoch."""
 
@@ -96,6 +101,10 @@ class EditingBase:
             self._shown = screen
             self._app.push_screen(screen)
 
+    def show_over(self, screen: Screen[None]) -> None:
+        """Put a screen on top of whatever is there."""
+        self._app.push_screen(screen)
+
     def close_screen(self, screen: Screen[None] | None) -> None:
         """Take a screen away, when it is on top."""
         if screen is not None and screen.is_current:
@@ -104,6 +113,33 @@ class EditingBase:
     def every(self, seconds: float, call: Callable[[], None]) -> Timer:
         """Call something again and again."""
         return self._app.set_interval(seconds, call)
+
+    def after(self, seconds: float, call: Callable[[], None]) -> Timer:
+        """Call something once, later."""
+        return self._app.set_timer(seconds, call)
+
+    def store_conflict(self, found: OpenConflict) -> None:
+        """Keep decisions before this returns; from any thread, also when the event loop is gone."""
+        self._bridge.store_conflict(found)
+
+    def copy_text(self, text: str, say: Callable[[str], None]) -> None:
+        """Copy a text, and say which way it went."""
+        from memtui.tui.clipboard import copy
+
+        terminal = self.wishes.terminal
+        escaped: list[str] = []
+
+        def copied(route: str) -> None:
+            for through_terminal in escaped:
+                self._app.copy_to_clipboard(through_terminal)
+            say(f"Copied your text ({len(text):,} characters) by {route}.")
+
+        self.run(
+            lambda _: copy(text, terminal, escaped.append),
+            copied,
+            what="copy your text",
+            otherwise=lambda error: say(str(error)),
+        )
 
     @contextmanager
     def lent_terminal(self) -> Iterator[None]:

@@ -11,8 +11,23 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from memtui.curation.merge import CONFLICT, THEIRS, YOURS
-from memtui.engine.model import Actor, Address, Conflict, Done, Draft, Listing, Memory, Root, Saved, Snapshot, Unchanged
-from memtui.errors import NotFoundError
+from memtui.engine.model import (
+    Actor,
+    Address,
+    AuditRecord,
+    Conflict,
+    Done,
+    Draft,
+    Listing,
+    Memory,
+    MergeOf,
+    OpenConflict,
+    Root,
+    Saved,
+    Snapshot,
+    Unchanged,
+)
+from memtui.errors import NotFoundError, RefusedError
 from memtui.tui.edit.open_memory import Sides
 from memtui.tui.merge.session import MergeSession, bytes_of
 
@@ -37,7 +52,14 @@ class Verbs(Protocol):
         ...
 
     def save(
-        self, address: Address, text: str | bytes, /, *, expected_sha256: str | None, actor: Actor
+        self,
+        address: Address,
+        text: str | bytes,
+        /,
+        *,
+        expected_sha256: str | None,
+        actor: Actor,
+        merge: MergeOf | None = None,
     ) -> Saved | Unchanged | Conflict:
         """Save, guarded."""
         ...
@@ -80,6 +102,18 @@ class Verbs(Protocol):
         """Remove a draft; its text goes to history when it is nowhere else."""
         ...
 
+    def save_conflict(self, found: OpenConflict, /) -> None:
+        """Keep the decisions about a conflict, and its texts."""
+        ...
+
+    def open_conflict(self, address: Address, /) -> OpenConflict | None:
+        """Return the conflict a memory is in."""
+        ...
+
+    def audit(self, *, address: Address | None = None, limit: int = 200) -> tuple[AuditRecord, ...]:
+        """List what was done, newest first."""
+        ...
+
 
 class Loaded(NamedTuple):
     """Everything needed to open a memory in the editor."""
@@ -97,6 +131,8 @@ class Loaded(NamedTuple):
     who: str
     """Who wrote what is on disk, when known."""
     unseen: bool
+    conflict: OpenConflict | None = None
+    """The conflict of the draft that was being decided."""
 
 
 class Written(NamedTuple):
@@ -127,7 +163,16 @@ def load(engine: Verbs, address: Address, *, read_only: bool) -> Loaded:
             draft_base = version_or_empty(engine, address, draft.base_sha256)
     refusal = "memtui was started with --read-only" if read_only else "the root is read-only" if root.read_only else ""
     who, unseen = _writer(engine, address) if snapshot is not None else ("", False)
-    return Loaded(address, snapshot, root.policy.write_bytes, refusal, draft, draft_base, who, unseen)
+    conflict = conflict_or_none(engine, address) if draft is not None else None
+    return Loaded(address, snapshot, root.policy.write_bytes, refusal, draft, draft_base, who, unseen, conflict)
+
+
+def conflict_or_none(engine: Verbs, address: Address) -> OpenConflict | None:
+    """Return the conflict a memory is in; None also when a text of it was redacted."""
+    try:
+        return engine.open_conflict(address)
+    except RefusedError:
+        return None
 
 
 def read_or_none(engine: Verbs, address: Address) -> Snapshot | None:
@@ -154,6 +199,10 @@ class Found(NamedTuple):
     """Who wrote it, as far as it is known."""
     moved_to: Address | None
     """Where the text the edit started from stands now, when nothing is left under the old name."""
+    at: int = 0
+    """When it was deleted, milliseconds; 0 when that is not known, or it is there."""
+    why: str = ""
+    """Why it was deleted, when somebody said so."""
 
 
 def look(engine: Verbs, address: Address, base_sha256: str | None) -> Found:
@@ -164,19 +213,24 @@ def look(engine: Verbs, address: Address, base_sha256: str | None) -> Found:
     if base_sha256 is None:
         return Found(None, "", None)
     rows = [row for row in engine.list([address.root]).items if row.sha256 == base_sha256 and row.address != address]
-    return Found(None, "", rows[0].address if len(rows) == 1 else None)
+    last = next((one for one in engine.audit(address=address, limit=8) if one.state == "done"), None)
+    found = Found(None, "", rows[0].address if len(rows) == 1 else None)
+    if last is None or (last.after is not None and last.new_address is None):
+        return found
+    return found._replace(who=name_of(last.actor), at=last.at, why=last.note)
 
 
-def keep_yours(
-    engine: Verbs, address: Address, yours: bytes, expected: str | None, *, actor: Actor
-) -> Saved | Unchanged | Conflict:
-    """Put a text into history by a save from a stale version, which is refused; when it is not, the text is saved."""
-    return engine.save(address, yours, expected_sha256=expected, actor=actor)
-
-
-def write(engine: Verbs, address: Address, data: bytes, expected: str | None, *, actor: Actor) -> Written:
-    """Save, guarded; after a conflict look at what is there."""
-    result = engine.save(address, data, expected_sha256=expected, actor=actor)
+def write(
+    engine: Verbs,
+    address: Address,
+    data: bytes,
+    expected: str | None,
+    *,
+    actor: Actor,
+    merge: MergeOf | None = None,
+) -> Written:
+    """Save, guarded; after a conflict look at what is there. `merge` says what the text was merged from."""
+    result = engine.save(address, data, expected_sha256=expected, actor=actor, merge=merge)
     if not isinstance(result, Conflict):
         return Written(result, data, None, "")
     found = look(engine, address, None)
@@ -229,6 +283,9 @@ def _writer(engine: Verbs, address: Address) -> tuple[str, bool]:
         memory = engine.memory(address)
     except NotFoundError:
         return "", False
-    name = memory.actor
-    who = {"outside": "", "tui": "you", "cli": "you"}.get(name, name.removeprefix("agent:"))
-    return who, memory.unseen
+    return name_of(memory.actor), memory.unseen
+
+
+def name_of(actor: str) -> str:
+    """Name an actor without the prefix that only machines need; nothing when it is not known."""
+    return {"outside": "", "tui": "you", "cli": "you"}.get(actor, actor.removeprefix("agent:"))

@@ -1,170 +1,285 @@
 """From a draft and somebody else's text to one text: what opens which screen, and what each answer does.
 
-Every way through here leaves BASE, YOURS, AGENT and the result readable: YOURS is a draft on disk or a version in
-history before a screen opens, AGENT is what is under the name, and a draft is only dropped into history.
+Every way through here leaves BASE, YOURS, AGENT and the result readable: all of them are on the memory's history before
+a screen opens, and a draft is only dropped into history. What was decided is in the ledger after every key.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Address, Conflict, Saved, Snapshot, Unchanged
+from memtui.digest import sha256_hex
+from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError
 from memtui.tui.bridge import WRITE
 from memtui.tui.edit import jobs
 from memtui.tui.edit.text_form import read_form, same_text
-from memtui.tui.merge.gone import GoneScreen
+from memtui.tui.merge import keeping, questions
+from memtui.tui.merge.cases import CaseScreen
+from memtui.tui.merge.remember import Spot, read_again
 from memtui.tui.merge.screen import ConflictScreen
-from memtui.tui.merge.session import bytes_of
+from memtui.tui.merge.session import MergeSession, bytes_of
 from memtui.tui.merge.view import Parties
 
 if TYPE_CHECKING:
     from memtui.tui.edit.flow import Editing
-    from memtui.tui.merge.session import MergeSession
+    from memtui.tui.merge.cases import Case
 
 ROUNDS = 3
 """After so many writers in between, another name is offered."""
 
 
-def start(editing: Editing, *, keep: bool) -> None:
-    """Show both sides of the open memory.
+class Texts(NamedTuple):
+    """The three texts of a conflict."""
 
-    Args:
-        editing: what is open.
-        keep: put YOURS into history with a save that is bound to be refused; it is there already when False.
-    """
-    subject = editing.editor.subject
+    base: bytes
+    base_sha256: str | None
+    yours: bytes
+    disk: bytes | None
+    disk_sha256: str | None
+
+
+class Prepared(NamedTuple):
+    """A conflict, ready to be shown."""
+
+    session: MergeSession | None
+    """None: there is no file to merge with."""
+    spot: Spot
+    other: bool
+    """Whether somebody wrote again since it was left."""
+
+
+def start(editing: Editing) -> None:
+    """Show both sides of the open memory, or say why there is nothing to decide."""
+    editor = editing.editor
+    subject = editor.subject
     if subject is None:
         return
-    editor = editing.editor
+    texts = Texts(subject.base, subject.base_sha256, editor.data, subject.disk, subject.disk_sha256)
     if subject.disk_sha256 == subject.base_sha256:
-        editor.say("Nobody else saved: there is no other side to compare with.")
-        return
-    if not editor.dirty and subject.disk_sha256 is not None:
+        before = editor.before_merge
+        if before is None or subject.disk is None:
+            editor.say("Nobody else saved: there is no other side to compare with.")
+            return
+        texts = texts._replace(base=before[1].base, base_sha256=before[1].base_sha256, yours=before[0])
+        if bytes_of(MergeSession.of(texts.base, texts.yours, subject.disk).result_or_nothing) != editor.data:
+            editor.say("You changed the merged text since: ctrl+z takes the merge apart, f8 then shows both.")
+            return
+    elif not editor.dirty and subject.disk_sha256 is not None:
         editor.say("You changed nothing: what you see is what is on disk.")
         return
-    editing.write_drafts()
-    ConflictFlow(editing, subject.address, keep=keep).open()
+    ConflictFlow(editing, subject.address, texts).open()
 
 
 class ConflictFlow:
     """One conflict, from the first screen to the last answer."""
 
-    def __init__(self, editing: Editing, address: Address, *, keep: bool) -> None:
+    def __init__(self, editing: Editing, address: Address, texts: Texts) -> None:
         """Take the open memory with its three texts."""
-        subject = editing.editor.subject
-        assert subject is not None
-        self._editing = editing
-        self._address = address
-        self._keep = keep
-        self._base, self._base_sha256 = subject.base, subject.base_sha256
-        self._yours = editing.editor.data
-        self._disk, self._disk_sha256 = subject.disk, subject.disk_sha256
-        self._who = editing.editor.who if editing.editor.who != "agent" else ""
-        self._modified_at = editing.editor.disk_at
+        self.editing = editing
+        self.address = address
+        self.texts = texts
+        self.who = editing.editor.who if editing.editor.who != "agent" else ""
+        self._why = editing.editor.why
+        self._at = editing.editor.disk_at
         self._rounds = 0
-        self._screen: ConflictScreen | GoneScreen | None = None
+        self._screen: ConflictScreen | CaseScreen | None = None
+        self._keeping = keeping.Keeping(editing, self._state)
 
     # --- opening
 
     def open(self) -> None:
-        """Make sure YOURS is kept, work the merge out, and show it."""
-        address, base, yours, disk = self._address, self._base, self._yours, self._disk
-        expected, actor, keep = self._base_sha256, self._editing.actor, self._keep
+        """Make sure every text is kept, work the merge out, and show it."""
+        editing, address, texts = self.editing, self.address, self.texts
+        due, at = editing.keeper.due(), editing.wishes.clock()
 
-        def prepare(engine: jobs.Verbs) -> tuple[Saved | Unchanged | Conflict | None, MergeSession | None]:
-            refused = jobs.keep_yours(engine, address, yours, expected, actor=actor) if keep else None
-            return refused, jobs.merge(base, yours, disk)[1] if disk is not None else None
+        def prepare(engine: jobs.Verbs) -> Prepared:
+            for owner, draft in due:
+                editing.keeper.write(owner, draft)
+            return prepared(engine, address, texts, at)
 
-        self._editing.run(prepare, self._show, what=f"compare {address}", lane=WRITE)
+        editing.run(prepare, self._show, what=f"compare {address}", lane=keeping.LANE)
 
-    def _show(self, found: tuple[Saved | Unchanged | Conflict | None, MergeSession | None]) -> None:
-        refused, session = found
-        if isinstance(refused, Saved | Unchanged):
-            self._took(self._yours, refused)
+    def _show(self, found: Prepared) -> None:
+        editing = self.editing
+        if editing.address != self.address:
             return
-        if self._editing.address != self._address:
-            return
-        if session is None:
-            self._screen = GoneScreen(self._parties(), self._base, self._yours, self, table=self._editing.table)
+        editing.dropped()  # tells the tree of the draft
+        disk, yours = self.texts.disk, self.texts.yours
+        if disk is None or found.session is None:
+            self._ask(self._deleted())
+        elif yours != disk and same_text(yours, disk):
+            self._ask(
+                questions.only_line_ends(
+                    self._parties(),
+                    yours,
+                    disk,
+                    mine=lambda: self.write_result(yours),
+                    agent=self._take_theirs,
+                    later=self.leave,
+                )
+            )
         else:
-            before = self._editing.sessions.get(self._address)
-            if before is not None:
-                session = before.carry_over(session)
-            editable = all(read_form(data).editable for data in (self._base, self._yours, self._disk or b""))
-            self._screen = ConflictScreen(self._parties(), session, self, editable=editable, table=self._editing.table)
-        self._editing.show_screen(self._screen)
+            self._rounds = found.spot.rounds
+            editable = all(read_form(data).editable for data in (self.texts.base, yours, disk))
+            screen = self._screen = ConflictScreen(
+                self._parties(),
+                found.session,
+                self,
+                spot=found.spot,
+                advance=editing.wishes.advance,
+                editable=editable,
+                table=editing.table,
+            )
+            editing.conflict = self
+            editing.show_screen(screen)
+            if found.other:
+                screen.say(self._again_words(screen.session))
+            self.remember()
+
+    def _ask(self, case: Case) -> None:
+        self._screen = CaseScreen(case, table=self.editing.table)
+        self.editing.conflict = self
+        self.editing.show_screen(self._screen)
+
+    def _deleted(self) -> Case:
+        return questions.deleted_by_them(
+            self._parties(),
+            (self.texts.base, self.texts.yours),
+            self._why,
+            keep=self.keep_mine,
+            let_go=self.accept_deletion,
+            keep_as=self.save_as,
+            later=self.leave,
+        )
 
     def _parties(self) -> Parties:
-        when = self._editing.when
-        at = when(self._modified_at) if self._modified_at else ""
+        when = self.editing.when
+        at = when(self._at) if self._at else ""
+        created = self.texts.base_sha256 is None
         return Parties(
-            address=str(self._address),
-            base=f"as you opened it {when(self._editing.opened_at)}" if self._base_sha256 else "none: both created it",
+            address=str(self.address),
+            base="none: both created it" if created else f"as you opened it {when(self.editing.opened_at)}",
             yours="your unsaved draft",
-            agent=f"{self._who or ('saved' if self._disk is not None else 'Somebody')} {at}".strip(),
-            agent_name="AGENT" if self._who else "DISK",
-            same_text=self._disk is not None and same_text(self._yours, self._disk),
+            agent=f"{self.who or ('saved' if self.texts.disk is not None else 'Somebody')} {at}".strip(),
+            agent_name="AGENT" if self.who else "DISK",
         )
+
+    # --- keeping what was decided
+
+    def _state(self) -> OpenConflict | None:
+        """What a restart needs to go on here; None when there is nothing to go on with."""
+        screen, texts = self._screen, self.texts
+        if not isinstance(screen, ConflictScreen) or texts.disk is None:
+            return None
+        spot = screen.spot._replace(rounds=self._rounds)
+        decisions = keeping.decisions(screen.session, spot)
+        at = self.editing.wishes.clock()
+        return OpenConflict(self.address, texts.base_sha256, texts.yours, texts.disk, decisions, at)
+
+    def remember(self) -> None:
+        """Keep what was decided, and where the user is, soon."""
+        self._keeping.soon()
+
+    def flush(self) -> None:
+        """Keep it before this returns; the process is ending."""
+        self._keeping.now()
 
     # --- answers of the conflict screen
 
     def write_result(self, data: bytes) -> None:
         """Save the result over exactly the version that was shown."""
-        address, expected, actor = self._address, self._disk_sha256, self._editing.actor
-        self._editing.run(
-            lambda engine: jobs.write(engine, address, data, expected, actor=actor),
+        address, editing, texts = self.address, self.editing, self.texts
+        log = self._screen.session.log() if isinstance(self._screen, ConflictScreen) else ()
+        merge = MergeOf(texts.base_sha256, sha256_hex(texts.yours), texts.disk_sha256, log)
+        editing.saving = True
+        editing.run(
+            lambda engine: jobs.write(engine, address, data, texts.disk_sha256, actor=editing.actor, merge=merge),
             self._written,
             what=f"save {address}",
-            otherwise=self._refused,
+            otherwise=lambda error: self._not_written(data, error),
             lane=WRITE,
         )
 
     def _written(self, written: jobs.Written) -> None:
+        self.editing.saving = False
         if isinstance(written.result, Conflict):
-            self._third_writer(written)
+            self._disk_is(written.disk, written.who)
         else:
             self._took(written.data, written.result)
+            self.editing.look()
 
     def _took(self, data: bytes, result: Saved | Unchanged) -> None:
         """The result is in the memory: the draft goes to history, the editor shows the result."""
-        editing, address = self._editing, self._address
-        with_whom = f", merged with {self._who or 'what was on disk'}" if self._disk is not None else ""
-        editing.sessions.pop(address, None)
-        editing.close_screen(self._screen)
+        editing, address = self.editing, self.address
+        at = f" {editing.when(self._at)}" if self.who and self._at else ""
+        with_whom = f", merged with {self.who or 'what was on disk'}{at}" if self.texts.disk is not None else ""
+        self._end()
         if editing.address == address:
             snapshot = Snapshot(address, data, result.sha256, editing.wishes.clock())
             editing.adopt(snapshot, f"Saved{with_whom}. u in the tree takes it back.")
         editing.drop(address)
 
-    def _refused(self, error: MemtuiError) -> None:
-        if self._screen is not None:
-            self._screen.say(f"Not written. {error}")
+    def _take_theirs(self) -> None:
+        """What is on disk is what the user wants; nothing is written, the draft goes to history."""
+        texts, address = self.texts, self.address
+        self._end()
+        if self.editing.address == address and texts.disk is not None:
+            snapshot = Snapshot(address, texts.disk, texts.disk_sha256 or "", self._at)
+            self.editing.adopt(snapshot, "The text on disk is taken as it is; yours is in the history (H).")
+        self.editing.drop(address)
 
-    def _third_writer(self, written: jobs.Written) -> None:
-        """Somebody wrote while the conflict was decided: what still fits stays decided, the rest is asked again."""
+    def _not_written(self, data: bytes, error: MemtuiError) -> None:
+        self.editing.saving = False
+        keeping.ask_where(
+            self.editing, self.address, data, error, again=lambda: self.write_result(data), elsewhere=self.save_as
+        )
+
+    def _end(self) -> None:
+        self._keeping.stop()
+        self.editing.conflict = None
+        self.editing.close_screen(self._screen)
+
+    # --- a third writer
+
+    def look(self, found: jobs.Found) -> None:
+        """Take note of what is on disk now, while the user decides."""
+        sha256 = found.snapshot.sha256 if found.snapshot else None
+        if sha256 != self.texts.disk_sha256:
+            self._why = found.why
+            self._disk_is(found.snapshot, found.who)
+
+    def _disk_is(self, disk: Snapshot | None, who: str) -> None:
+        """Somebody wrote while it was decided: what still fits stays decided, the rest is asked again."""
         self._rounds += 1
-        self._disk = written.disk.bytes if written.disk else None
-        self._disk_sha256 = written.disk.sha256 if written.disk else None
-        self._modified_at = written.disk.modified_at if written.disk else 0
-        self._who = written.who or self._who
+        texts = self.texts = self.texts._replace(
+            disk=disk.bytes if disk else None, disk_sha256=disk.sha256 if disk else None
+        )
+        self._at = disk.modified_at if disk else self.editing.wishes.clock()
+        self.who = who or ("" if disk else self.who)
         screen = self._screen
-        if self._disk is None or not isinstance(screen, ConflictScreen):
-            self._editing.close_screen(screen)
-            self._keep = False
+        if disk is None or not isinstance(screen, ConflictScreen):
+            self._end()
             self.open()
             return
-        base, yours, disk = self._base, self._yours, self._disk
-        words = "Somebody wrote again while you decided. Decisions that still fit were kept; nothing was written."
-        if self._rounds >= ROUNDS:
-            words = (
-                "It changed again. S keeps your text as a new memory under another name, if you want out of the race."
-            )
+        base, yours = texts.base, texts.yours
 
         def again(found: tuple[bytes | None, MergeSession]) -> None:
-            screen.take_session(self._parties(), screen.session.carry_over(found[1]), words)
+            if self.texts == texts and self.editing.conflict is self:
+                session = screen.session.carry_over(found[1])
+                screen.take_session(self._parties(), session, self._again_words(session))
 
-        self._editing.run(lambda _: jobs.merge(base, yours, disk), again, what="merge both sides")
+        self.editing.run(lambda _: jobs.merge(base, yours, disk.bytes), again, what="merge both sides")
+
+    def _again_words(self, session: MergeSession) -> str:
+        if self._rounds >= ROUNDS:
+            return "It changed again. To get out of the race, s keeps your text as a new memory under another name."
+        still = f"{len(session.again)} place{'' if len(session.again) == 1 else 's'} to decide again"
+        kept = len(session.places)
+        told = f", {kept} decision{'' if kept == 1 else 's'} kept" if kept else ""
+        return f"{self.who or 'Somebody'} wrote again: {still}{told}. Nothing was written."
+
+    # --- the whole text
 
     def edit_whole(self) -> None:
         """Open the result with markers in the user's editor; markers left over mean it is still open."""
@@ -173,53 +288,69 @@ class ConflictFlow:
         screen = self._screen
         if not isinstance(screen, ConflictScreen):
             return
-        session = screen.session
 
         def edited(data: bytes) -> None:
-            text = data.decode(errors="replace")
-            if not read_form(data).editable:
-                screen.say(f"That text cannot be used: {read_form(data).reason}.")
-            elif session.has_markers(text):
-                screen.say("Markers are left in the text, so it is still open. Nothing was taken.")
+            form = read_form(data)
+            if form.editable:
+                screen.take_whole(data.decode())
             else:
-                screen.take_whole(text)
+                screen.say(f"That text cannot be used: {form.reason}.")
 
-        edit_text_outside(self._editing, bytes_of(session.with_markers()), self._address.name, edited, screen.say)
+        edit_text_outside(self.editing, bytes_of(screen.session.with_markers()), self.address.name, edited, screen.say)
 
     # --- answers of both screens
 
     def keep_mine(self) -> None:
         """Write YOURS again where there is no file any more."""
-        self._disk, self._disk_sha256 = None, None
-        self.write_result(self._yours)
+        self.texts = self.texts._replace(disk=None, disk_sha256=None)
+        self.write_result(self.texts.yours)
 
     def accept_deletion(self) -> None:
         """Let the memory go; the draft's text goes to history."""
-        self._editing.close_screen(self._screen)
-        self._editing.drop(self._address)
-        self._editing.abandon("The deletion stands; your text is in the history (H) and the trash (g t).")
+        self._end()
+        self.editing.drop(self.address)
+        self.editing.abandon("The deletion stands; your text is in the history (H) and the trash (g t).")
 
     def save_as(self, path: str) -> None:
         """Keep YOURS as a new memory, and go on there; the old name stays as somebody else left it."""
-        data, actor, old = self._yours, self._editing.actor, self._address
-        screen = self._screen
 
-        def create(engine: jobs.Verbs) -> Address:
-            new = engine.resolve(path) if "/" in path else Address(old.root, path)
-            engine.create(new, data, actor=actor)
-            return new
+        def refused(error: MemtuiError) -> None:
+            if self._screen is not None:
+                self._screen.say(f"Not written. {error}")
 
-        def created(new: Address) -> None:
-            self._editing.close_screen(screen)
-            self._editing.sessions.pop(old, None)
-            self._editing.drop(old)
-            self._editing.reopen(new)
-
-        self._editing.run(create, created, what=f"create {path}", otherwise=self._refused, lane=WRITE)
+        keeping.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
 
     def leave(self) -> None:
-        """Come back later: decisions stay for this run, the draft stays for any run."""
-        if isinstance(self._screen, ConflictScreen):
-            self._editing.sessions[self._address] = self._screen.session
-        self._editing.close_screen(self._screen)
-        self._editing.editor.say("Both texts are kept. f8 comes back to the conflict.")
+        """Come back later: decisions and draft are kept, also over a restart."""
+        self._keeping.now_in_thread()
+        self._end()
+        self.editing.editor.say("Both texts are kept. f8 comes back to the conflict.")
+
+
+def prepared(engine: jobs.Verbs, address: Address, texts: Texts, at: int) -> Prepared:
+    """Keep the texts of a conflict, and find what was decided about it before; runs in a thread.
+
+    Args:
+        engine: does both.
+        address: the memory.
+        texts: BASE, YOURS and what is on disk.
+        at: now, milliseconds.
+    """
+    if texts.disk is None:
+        return Prepared(None, Spot(), other=False)
+    session = MergeSession.of(texts.base, texts.yours, texts.disk)
+    spot, other = Spot(), False
+    before = jobs.conflict_or_none(engine, address)
+    if before is not None and before.base_sha256 == texts.base_sha256:
+        found = read_again(before.decisions, MergeSession.of(texts.base, before.yours, before.theirs))
+        if found is not None and (before.yours, before.theirs) == (texts.yours, texts.disk):
+            session, spot = found
+        elif found is not None:
+            other = before.theirs != texts.disk
+            spot = found[1]._replace(place=-1, editing=None, rounds=found[1].rounds + other)
+            session = found[0].carry_over(session)
+            if not other:
+                session.again = frozenset()
+    decisions = keeping.decisions(session, spot)
+    engine.save_conflict(OpenConflict(address, texts.base_sha256, texts.yours, texts.disk, decisions, at))
+    return Prepared(session, spot, other)

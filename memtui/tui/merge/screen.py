@@ -7,30 +7,26 @@ pressed, the texts themselves are kept by others; this screen only knows which l
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from textual import on
-from textual.app import ComposeResult
-from textual.binding import BindingType
-from textual.containers import Vertical
+from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
-from memtui.curation.merge import BASE, BOTH, BOTH_THEIRS_FIRST, CONFLICT, THEIRS, YOURS
-from memtui.tui.actions import ACTIONS, Action, in_room, shown_key
-from memtui.tui.browse.cells import Run
-from memtui.tui.draw.lines import Line, Lines
+from memtui.curation.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS
+from memtui.tui.actions import ACTIONS, Action
+from memtui.tui.browse.cells import Run, count_words
 from memtui.tui.draw.lines_view import LinesView
 from memtui.tui.edit.bars import EditorPrompt
-from memtui.tui.edit.memory_text import MemoryText
-from memtui.tui.merge import view
-from memtui.tui.merge.deciding import DecidingScreen
-from memtui.tui.merge.session import MergeSession, bytes_of
+from memtui.tui.merge import sides, view
+from memtui.tui.merge.board import ConflictBoard
+from memtui.tui.merge.remember import Spot
+from memtui.tui.merge.result_editor import shown_text, typed_text
+from memtui.tui.merge.session import EDITED, MergeSession, bytes_of
 from memtui.tui.merge.view import Parties
 
-NARROW_ROWS = 30
-"""Below this height the file after the merge gets only a few rows."""
-MOST_RESULT_ROWS, EDIT_ROWS = 4, 8
-"""Rows for the result of one place, shown and edited."""
+PAUSE = 0.4
+"""Seconds a decided place stays in sight before the next open one is shown."""
 
 
 class Host(Protocol):
@@ -48,30 +44,22 @@ class Host(Protocol):
         """Keep YOURS under another name."""
         ...
 
+    def remember(self) -> None:
+        """Keep what was decided, and where the user is."""
+        ...
+
     def leave(self) -> None:
         """Come back later."""
         ...
 
 
-class ResultEditor(MemoryText):
-    """A small editor for the result of one place: ctrl+s takes it, esc drops it; the file is not touched."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("ctrl+s", "screen.take_edit", "take this text"),
-        ("escape", "screen.drop_edit", "drop it"),
-    ]
-
-
-class ConflictScreen(DecidingScreen):
+class ConflictScreen(ConflictBoard):
     """Decides a conflict."""
 
-    CSS_PATH = "screen.tcss"
-    ROOMS = ("conflict", "everywhere")
-    AUTO_FOCUS = "#conflict-hunk"
     HELP = """Both texts, each shown as its change from BASE: the text you opened. Decide each conflict with one key.
 
 Nothing is written before ctrl+s, and ctrl+s works only when no conflict is open. esc leaves and keeps everything: your
-text, theirs, and what you decided. All texts are in the history of the memory (H)."""
+text, theirs, and what you decided, also after a restart. All texts are in the history of the memory (H)."""
 
     def __init__(
         self,
@@ -79,6 +67,8 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         session: MergeSession,
         host: Host,
         *,
+        spot: Spot | None = None,
+        advance: float | None = PAUSE,
         editable: bool = True,
         table: Iterable[Action] = ACTIONS,
     ) -> None:
@@ -88,79 +78,89 @@ text, theirs, and what you decided. All texts are in the history of the memory (
             parties: the sides in words.
             session: the merge, with the decisions made before.
             host: does what this screen cannot.
+            spot: where the user was before.
+            advance: seconds from a decision to the next open conflict; None: never by itself.
             editable: whether the result can be edited as text; False when a side is not plain text.
             table: the actions with the user's own keys.
         """
-        super().__init__(table)
-        self.parties = parties
-        self.session = session
+        super().__init__(parties, session, table)
         self._host = host
+        self._advance = advance
         self._editable = editable
-        self._stacked = False
-        self._said, self._level = "", "conflict"
-        self.index = self._first()
-
-    def compose(self) -> ComposeResult:
-        """Header, the place to decide, its result, the whole file, and what the keys do."""
-        yield Lines(id="conflict-header", ground="bar")
-        yield Lines(id="conflict-title")
-        yield LinesView(id="conflict-hunk")
-        yield Lines(id="conflict-result-title")
-        with Vertical(id="conflict-result-box"):
-            yield LinesView(id="conflict-result")
-            yield ResultEditor(id="conflict-edit")
-        yield Lines(id="conflict-file-title")
-        yield LinesView(id="conflict-file")
-        yield EditorPrompt(id="conflict-prompt")
-        yield Lines(id="conflict-foot")
+        self._pause: Timer | None = None
+        self._begun = spot.editing if spot is not None else None
+        if spot is not None:
+            self.index = spot.place if spot.place in session.hunks else self.index
+            self.chosen_view, self.pair = spot.view, spot.pair % len(sides.PAIRS)
 
     def on_mount(self) -> None:
-        """Draw everything once."""
+        """Draw everything once, and go on with an edit that was not finished."""
         self.draw(top=True)
+        if self._begun is not None and self._editable and self.session.hunks:
+            self._open_edit(self._begun)
 
     def on_resize(self) -> None:
         """Fold lines at the new width; decisions and place stay."""
         self.draw()
 
     @property
-    def typing(self) -> bool:
-        """Whether letters are text now."""
-        return self.editing or isinstance(self.focused, Input)
+    def spot(self) -> Spot:
+        """Where the user is."""
+        text = self.small.text if self.editing else None
+        return Spot(self.index, self.chosen_view, self.pair, editing=text)
 
     def come_back_later(self) -> None:
         """Go back to the editor; texts and decisions are kept."""
         self.action_later()
 
-    def say(self, text: str, level: str = "conflict") -> None:
-        """Show one line until the next decision."""
-        self._said, self._level = text, level
-        self._draw_foot()
-
-    def show_hint(self, line: Line | None) -> None:
-        """Show which keys may follow; this room has no keys that wait for another."""
-        del line
-
     def take_session(self, parties: Parties, session: MergeSession, words: str) -> None:
-        """Go on with a third writer's text; what still fits stays decided."""
-        self.parties, self.session, self._said = parties, session, words
-        self.index = self._first()
+        """Go on with a third writer's text; what still fits stays decided, and what is being typed stays open."""
+        self.parties, self.session, self.said, self.level = parties, session, words, "conflict"
+        if self.editing:
+            text = self.small.text
+            self._close_edit()
+            self.index = self.first_place()
+            session.started.setdefault(self.index, text)
+        else:
+            self.index = self.first_place()
         self.draw(top=True)
+        self._host.remember()
 
     # --- deciding
 
-    def _first(self) -> int:
-        return next(iter(self.session.open), next(iter(self.session.hunks), 0))
-
-    def _decide(self, choice: str) -> None:
+    def _decide(self, choice: str, text: str = "") -> None:
         if not self.session.hunks:
             return
-        self._said = ""
+        self.said = ""
         was_open = self.session.is_open(self.index)
-        self.session.decide([self.index], choice)
+        self.session.decide([self.index], choice, text)
+        self.draw(top=choice != EDITED)
+        if choice and (was_open or self._pause is not None):
+            self._go_on_later()
+        self._host.remember()
+
+    def _go_on_later(self) -> None:
+        """Let the result be seen for a moment, then show the next open place, unless something else is done first."""
+        self._stay()
+        if self._advance is None or not self.session.open:
+            return
+        if self._advance:
+            self._pause = self.set_timer(self._advance, self._go_on)
+        else:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._pause = None
         later = [index for index in self.session.open if index > self.index] or list(self.session.open)
-        if was_open and later and choice:
+        if later:
             self.index = later[0]
-        self.draw(top=True)
+            self.draw(top=True)
+            self._host.remember()
+
+    def _stay(self) -> None:
+        if self._pause is not None:
+            self._pause.stop()
+            self._pause = None
 
     def action_take_yours(self) -> None:
         """Take YOURS here."""
@@ -184,28 +184,66 @@ text, theirs, and what you decided. All texts are in the history of the memory (
 
     def action_reopen(self) -> None:
         """Take the decision back."""
+        self._stay()
         self._decide("")
+
+    def asks_at_once(self, first: str) -> list[Run] | None:
+        """Say what `!` would do after `Y` or `A`."""
+        name = {"all_yours": "YOURS", "all_agent": self.parties.agent_name}
+        whose = next((name[one.id] for one in self.table if one.id in name and f"{first} !" in one.keys), "")
+        if not whose:
+            return None
+        count = count_words(len(self.session.open), "open conflict")
+        return [(" ! ", "key"), (f"takes {whose} for {count}; any other key cancels", "conflict")]
+
+    def action_all_yours(self) -> None:
+        """Take YOURS for every open conflict."""
+        self._decide_all(YOURS)
+
+    def action_all_agent(self) -> None:
+        """Take AGENT for every open conflict."""
+        self._decide_all(THEIRS)
+
+    def _decide_all(self, choice: str) -> None:
+        still = self.session.open
+        self._stay()
+        if not still:
+            self.say("No conflict is open.")
+            return
+        self.session.decide(still, choice)
+        whose = "YOURS" if choice == YOURS else self.parties.agent_name
+        self.said, self.level = f"{whose} taken for {count_words(len(still), 'conflict')}; u takes it back.", "good"
+        self.draw(top=True)
+        self._host.remember()
 
     def action_undo_decision(self) -> None:
         """Undo the last decision."""
-        self._said = "" if self.session.undo() else "No decision to undo."
-        self.draw()
+        self._step_back(self.session.undo(), "No decision to undo.")
 
     def action_redo_decision(self) -> None:
         """Redo it."""
-        self._said = "" if self.session.redo() else "No decision to redo."
+        self._step_back(self.session.redo(), "No decision to redo.")
+
+    def _step_back(self, done: bool, otherwise: str) -> None:
+        self._stay()
+        self.said, self.level = "" if done else otherwise, "conflict"
+        if self.index not in self.session.hunks:  # the places are cut as they were before
+            self.index = self.first_place()
         self.draw()
+        self._host.remember()
 
     # --- moving
 
     def _go(self, places: tuple[int, ...], step: int) -> None:
+        self._stay()
         if not places:
             self.say("No conflict is open.")
             return
         ahead = [index for index in places if (index > self.index if step > 0 else index < self.index)]
         self.index = (ahead or list(places))[0 if step > 0 else -1]
-        self._said = ""
+        self.said = ""
         self.draw(top=True)
+        self._host.remember()
 
     def action_next_open(self) -> None:
         """Go to the next open conflict."""
@@ -225,7 +263,10 @@ text, theirs, and what you decided. All texts are in the history of the memory (
 
     def _scrolled(self) -> LinesView:
         focused = self.focused
-        return focused if isinstance(focused, LinesView) else self.query_one("#conflict-hunk", LinesView)
+        if isinstance(focused, LinesView) and focused.display:
+            return focused
+        place = self.query_one("#conflict-hunk", LinesView)
+        return place if place.display else self.query_one("#conflict-file", LinesView)
 
     def action_conflict_down(self) -> None:
         """Scroll down."""
@@ -235,77 +276,90 @@ text, theirs, and what you decided. All texts are in the history of the memory (
         """Scroll up."""
         self._scrolled().scroll_up(animate=False)
 
+    def action_word_pair(self) -> None:
+        """Compare the words of another two texts."""
+        self.pair = (self.pair + 1) % len(sides.PAIRS)
+        self.draw()
+        self._host.remember()
+
     def action_conflict_view(self) -> None:
-        """Show the sides next to each other, or one under the other."""
-        if self.size.width < view.SIDE_BY_SIDE:
-            self.say(f"Side by side needs {view.SIDE_BY_SIDE} columns; this terminal has {self.size.width}.")
-            return
-        self._stacked = not self._stacked
+        """Show the sides one under the other, next to each other, or only the result."""
+        views = self.views
+        self.chosen_view = views[(views.index(self.view) + 1) % len(views)]
         self.draw(top=True)
+        self._host.remember()
 
     # --- editing the result
-
-    @property
-    def editing(self) -> bool:
-        """Whether the result of one place is being edited."""
-        return self.has_class("-editing")
 
     def action_edit_result(self) -> None:
         """Open the result of this place for editing."""
         if not self._editable:
             self.say("These bytes cannot be edited as text; take a side.")
-            return
-        if not self.session.hunks:
-            return
-        chunk = self.session.chunks[self.index]
-        lines = self.session.lines(self.index) if not self.session.is_open(self.index) else chunk.yours or chunk.theirs
-        area = self.query_one(ResultEditor)
-        area.open_text("".join(lines).replace("\r\n", "\n"), read_only=False)
+        elif self.session.hunks:
+            self._stay()
+            self._open_edit(shown_text(self.session.start_text(self.index)))
+
+    def _open_edit(self, text: str) -> None:
+        area = self.small
+        area.open_text(text, read_only=False)
         self.add_class("-editing")
         area.focus()
         self.draw()
+        self._host.remember()
 
     def action_take_edit(self) -> None:
         """Take the edited text as the result of this place."""
-        area = self.query_one(ResultEditor)
-        chunk = self.session.chunks[self.index]
-        text = area.text
-        if any(line.endswith("\r\n") for line in (*chunk.yours, *chunk.theirs, *chunk.base)):
-            text = text.replace("\n", "\r\n")
+        chunks = self.session.chunks
+        typed = self.small.text
+        text = typed_text(typed, chunks[self.index], last=self.index == len(chunks) - 1)
         self._close_edit()
-        self.session.decide([self.index], "edited", text)
-        self.draw()
+        self._decide(EDITED, text)
 
     def action_drop_edit(self) -> None:
         """Leave the result of this place as it was."""
         self._close_edit()
         self.draw()
+        self._host.remember()
 
     def _close_edit(self) -> None:
         self.remove_class("-editing")
-        self.query_one("#conflict-hunk").focus()
+        self._focus_place()
+
+    def _focus_place(self) -> None:
+        place = self.query_one("#conflict-hunk")
+        (place if place.display else self.query_one("#conflict-file")).focus()
 
     @on(TextArea.Changed)
     def _edited(self, event: TextArea.Changed) -> None:
         event.stop()
+        if self.editing:
+            self._host.remember()
 
     def action_edit_all(self) -> None:
         """Open the whole result in the user's own editor."""
+        self._stay()
         if self._editable:
             self._host.edit_whole()
         else:
             self.say("These bytes cannot be edited as text; take a side.")
 
     def take_whole(self, text: str) -> None:
-        """Take a text of the whole file as the result: one decision, undone like any other."""
-        self.session = self.session.replaced(text)
-        self.index = self._first()
+        """Take a text of the whole file: what was touched in it is decided, as one step of undo."""
+        self.session.read_back(text)
+        still = len(self.session.open)
+        self.said, self.level = "The text of your editor is the result now.", "good"
+        if still:
+            words = "conflict is" if still == 1 else "conflicts are"
+            self.said, self.level = f"Taken from your editor; {still} {words} still open.", "conflict"
+        self.index = self.first_place()
         self.draw(top=True)
+        self._host.remember()
 
     # --- leaving
 
     def action_write_result(self) -> None:
         """Write, when nothing is open."""
+        self._stay()
         if self.session.open:
             self.say(view.closing_words(self.session))
             return
@@ -313,6 +367,7 @@ text, theirs, and what you decided. All texts are in the history of the memory (
 
     def action_later(self) -> None:
         """Come back later."""
+        self._stay()
         self._host.leave()
 
     def action_save_as(self) -> None:
@@ -322,96 +377,14 @@ text, theirs, and what you decided. All texts are in the history of the memory (
     @on(EditorPrompt.Answered)
     def _named(self, event: EditorPrompt.Answered) -> None:
         event.stop()
-        self.query_one("#conflict-hunk").focus()
+        self._focus_place()
         self._host.save_as(event.value)
 
     @on(EditorPrompt.Closed)
     def _not_named(self, event: EditorPrompt.Closed) -> None:
         event.stop()
-        self.query_one("#conflict-hunk").focus()
+        self._focus_place()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-
-    # --- drawing
-
-    def draw(self, *, top: bool = False) -> None:
-        """Show the present decisions; `top` scrolls to the current place."""
-        width = self.size.width
-        if not width or not self.is_mounted:
-            return
-        session, index = self.session, self.index
-        self.query_one("#conflict-header", Lines).set_lines(*view.header(self.parties, session, width))
-        inner = max(width - 1, 20)
-        beside = not self._stacked and width >= view.SIDE_BY_SIDE
-        hunks = bool(session.hunks)
-        title = view.hunk_title(session, index) if hunks else "both sides say the same"
-        title = title.replace("AGENT", self.parties.agent_name)
-        loud = hunks and session.is_open(index) and session.chunks[index].kind == CONFLICT
-        self.query_one("#conflict-title", Lines).set_lines(_rule(title, width, "conflict" if loud else "heading"))
-        lines: list[Line] = view.hunk_lines(session, index, self.parties, inner, beside=beside) if hunks else []
-        self.query_one("#conflict-hunk", LinesView).show(lines, top=0 if top else None)
-        words = "edit: ctrl+s takes this text, esc drops it" if self.editing else "result of this place"
-        keys = "" if self.editing else "[b] both  [o] original  [e] edit"
-        self.query_one("#conflict-result-title", Lines).set_lines(_rule(words, width, "heading", keys))
-        result: list[Line] = view.result_lines(session, index, inner) if hunks else []
-        shown = self.query_one("#conflict-result", LinesView)
-        shown.show(result, top=0)
-        shown.styles.height = result_rows = max(min(len(result), MOST_RESULT_ROWS), 1)
-        space = self.size.height - self._fixed_rows(result_rows)
-        self.query_one("#conflict-hunk").styles.height = max(min(len(lines), space), 4)
-        self.query_one("#conflict-file-title", Lines).set_lines(
-            _rule("file after the merge, read only", width, "heading", "tab scrolls here")
-        )
-        file, where = view.file_lines(session, index, inner)
-        self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None)
-        self._draw_foot()
-
-    def _fixed_rows(self, result: int) -> int:
-        """Rows that the place to decide cannot have: titles, footer, its result, a look at the file."""
-        return 8 + (EDIT_ROWS if self.editing else result) + (3 if self.size.height < NARROW_ROWS else 8)
-
-    def _draw_foot(self) -> None:
-        if not self.is_mounted:
-            return
-        words = self._said or view.closing_words(self.session)
-        kept = " Nothing is written until ctrl+s. All texts are kept (H history)."
-        if self.parties.same_text:
-            kept = " Only line ends or the byte-order mark differ. Nothing is written until ctrl+s."
-        here = in_room("conflict", actions=self.table)
-        shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)
-        shown[-1:-1] = [action for action in self.table if action.id == "help"]
-        names = {action.id: (shown_key(action.keys[0]), action.label) for action in shown}
-        for id_ in ("next_open", "undo_decision"):  # help has them; saving and the way out come first
-            if len(_words(list(names.values()))) > self.size.width:
-                names.pop(id_, None)
-        keys = _keys_line(list(names.values()), self.size.width)
-        if self.editing:
-            keys = _keys_line([("ctrl+s", "take this text"), ("esc", "drop it")], self.size.width)
-        style = self._level if self._said else "conflict" if self.session.open else "good"
-        self.query_one("#conflict-foot", Lines).set_lines([(kept, "description")], [(f" {words}", style)], keys)
-
-
-def _words(keys: list[tuple[str, str]]) -> str:
-    return "".join(f" {key} {does} " for key, does in keys)
-
-
-def _keys_line(keys: list[tuple[str, str]], width: int) -> list[Run]:
-    """Name the keys; the last ones give way when there is no room, but never the way out."""
-    *first, last = [(f" {key}", f" {does} ") for key, does in keys]
-    room = width - len("".join(last))
-    line: list[Run] = []
-    for key, label in first:
-        room -= len(key + label)
-        if room < 0:
-            break
-        line += [(key, "key"), (label, "name")]
-    return [*line, (last[0], "key"), (last[1], "name")]
-
-
-def _rule(words: str, width: int, style: str, keys: str = "") -> list[Run]:
-    """A line that begins a part of the screen."""
-    tail = f" {keys} -" if keys else ""
-    rest = "-" * max(width - len(words) - 4 - len(tail), 1)
-    return [("-- ", "rule"), (words, style), (f" {rest}", "rule"), (tail.removesuffix("-"), "key"), ("-", "rule")]

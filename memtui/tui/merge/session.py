@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from memtui.curation.edited import joined, read_back
 from memtui.curation.lines import split_lines
 from memtui.curation.merge import (
     BASE,
@@ -24,9 +25,12 @@ from memtui.curation.merge import (
     Hunk,
     Lines,
     Merge,
-    carried_over,
     merge3,
+    same_places,
 )
+
+EDITED = "edited"
+"""What `MergeSession.choice` says of a place with a text of its own."""
 
 CHOICES = {
     YOURS: "YOURS",
@@ -34,12 +38,15 @@ CHOICES = {
     BOTH: "both, YOURS first",
     BOTH_THEIRS_FIRST: "both, AGENT first",
     BASE: "BASE",
-    "edited": "edited",
+    EDITED: "edited",
 }
 """What can be decided for a place, and how it is said."""
 
 _AUTOMATIC = {YOURS: YOURS, BOTH_EQUAL: YOURS, THEIRS: THEIRS}
 """What stands for a change of one side only while nobody decides otherwise."""
+
+_NAMES = {YOURS: "yours", THEIRS: "agent", BOTH: "both", BOTH_THEIRS_FIRST: "both", BASE: "base", EDITED: "edited"}
+"""How a decision is called in a count and in the log."""
 
 
 class Counts(NamedTuple):
@@ -49,6 +56,29 @@ class Counts(NamedTuple):
     """Places without a decision."""
     merged: int
     """Places merged without asking."""
+    blank: int = 0
+    """Open places in which only white space differs."""
+
+
+class Place(NamedTuple):
+    """What was decided for one place."""
+
+    choice: Choice | None = None
+    """None: nothing of the user's own."""
+    reopened: bool = False
+    """Whether an automatic decision was taken back."""
+
+
+class Whole(NamedTuple):
+    """Everything decided at one moment, when the places themselves were cut anew."""
+
+    merge: Merge
+    places: Mapping[int, Place]
+    started: Mapping[int, str]
+
+
+Step = dict[int, Place] | Whole
+"""What a decision changed, as it was before (for undo) or after (for redo)."""
 
 
 def text_of(data: bytes) -> str:
@@ -66,13 +96,17 @@ class MergeSession:
 
     def __init__(self, merge: Merge, decided: Mapping[int, Choice] | None = None) -> None:
         """Start with nothing decided, or with these decisions."""
-        self._merge = merge
-        self._decided: dict[int, Choice] = dict(decided or {})
-        self._reopened: frozenset[int] = frozenset()
-        self._undo: list[tuple[dict[int, Choice], frozenset[int]]] = []
-        self._redo: list[tuple[dict[int, Choice], frozenset[int]]] = []
+        self.merge = merge
+        self.places: dict[int, Place] = {index: Place(choice) for index, choice in (decided or {}).items()}
+        """What the user decided, by index in `chunks`."""
+        self.undo_steps: list[Step] = []
+        self.redo_steps: list[Step] = []
         self.again: frozenset[int] = frozenset()
-        """Places that were decided before a third writer came, and have to be decided again."""
+        """Places a third writer touched, so that they have to be decided again."""
+        self.started: dict[int, str] = {}
+        """Texts of open places that were begun, in an editor or before a third writer came."""
+        self.recut = False
+        """Whether places were cut anew, because a text was edited as a whole."""
 
     @classmethod
     def of(cls, base: bytes, yours: bytes, agent: bytes) -> MergeSession:
@@ -84,19 +118,29 @@ class MergeSession:
     @property
     def chunks(self) -> tuple[Hunk, ...]:
         """The three texts in pieces, in order and complete."""
-        return self._merge.hunks
+        return self.merge.hunks
 
     @property
     def hunks(self) -> tuple[int, ...]:
         """Every place in which something changed, by its index in `chunks`."""
         return tuple(index for index, chunk in enumerate(self.chunks) if chunk.kind != SAME)
 
+    @property
+    def decided(self) -> dict[int, Choice]:
+        """What the user chose, by place."""
+        return {index: place.choice for index, place in self.places.items() if place.choice is not None}
+
     def choice(self, index: int) -> str:
         """Return what stands for a place, a key of `CHOICES`; empty while it is open."""
-        if index in self._reopened:
+        place = self.places.get(index, Place())
+        if place.reopened:
             return ""
-        chosen = self._decided.get(index, _AUTOMATIC.get(self.chunks[index].kind, ""))
-        return "edited" if isinstance(chosen, Edited) else chosen
+        chosen = place.choice or _AUTOMATIC.get(self.chunks[index].kind, "")
+        return EDITED if isinstance(chosen, Edited) else chosen
+
+    def automatic(self, index: int) -> bool:
+        """Whether a place was merged without asking."""
+        return bool(self.choice(index)) and index not in self.places
 
     def is_open(self, index: int) -> bool:
         """Whether a place waits for a decision."""
@@ -110,9 +154,9 @@ class MergeSession:
     @property
     def counts(self) -> Counts:
         """How many are open, and how many were merged without asking."""
-        touched = self._reopened | frozenset(self._decided)
-        merged = [index for index in self.hunks if self.chunks[index].kind != CONFLICT and index not in touched]
-        return Counts(len(self.open), len(merged))
+        still = self.open
+        merged = sum(self.automatic(index) for index in self.hunks)
+        return Counts(len(still), merged, sum(self.chunks[index].whitespace_only for index in still))
 
     def decide(self, indexes: Iterable[int], choice: str, text: str = "") -> None:
         """Decide some places, as one step of undo.
@@ -124,30 +168,41 @@ class MergeSession:
         """
         if choice not in CHOICES and choice:
             raise ValueError(choice)
-        self._undo.append((dict(self._decided), self._reopened))
-        self._redo.clear()
-        for index in indexes:
-            if choice:
-                self._decided[index] = Edited(text) if choice == "edited" else choice
-                self._reopened -= {index}
+        chosen = tuple(indexes)
+        chose = Place(Edited(text) if choice == EDITED else choice)
+        self._push(dict.fromkeys(chosen, chose if choice else Place(reopened=True)))
+
+    def _push(self, step: Step) -> None:
+        self.undo_steps.append(self._apply(step))
+        self.redo_steps.clear()
+
+    def _apply(self, step: Step) -> Step:
+        """Make it so, and return how it was."""
+        if isinstance(step, Whole):
+            before = Whole(self.merge, self.places, self.started)
+            self.merge, self.places, self.started = step.merge, dict(step.places), dict(step.started)
+            self.again, self.recut = frozenset(), True
+            return before
+        was = {index: self.places.get(index, Place()) for index in step}
+        for index, place in step.items():
+            if place == Place():
+                self.places.pop(index, None)
             else:
-                self._decided.pop(index, None)
-                self._reopened |= {index}
+                self.places[index] = place
+        return was
 
     def undo(self) -> bool:
         """Take the last decision back; False when there is none."""
-        if not self._undo:
+        if not self.undo_steps:
             return False
-        self._redo.append((dict(self._decided), self._reopened))
-        self._decided, self._reopened = self._undo.pop()
+        self.redo_steps.append(self._apply(self.undo_steps.pop()))
         return True
 
     def redo(self) -> bool:
         """Decide again what was taken back; False when there is nothing."""
-        if not self._redo:
+        if not self.redo_steps:
             return False
-        self._undo.append((dict(self._decided), self._reopened))
-        self._decided, self._reopened = self._redo.pop()
+        self.undo_steps.append(self._apply(self.redo_steps.pop()))
         return True
 
     # --- what comes out
@@ -159,8 +214,8 @@ class MergeSession:
             return chunk.base
         if self.is_open(index):
             return ()
-        decided = {0: self._decided[index]} if index in self._decided else None
-        return tuple(split_lines(Merge((chunk,)).result(decided)))
+        choice = self.places.get(index, Place()).choice
+        return tuple(split_lines(Merge((chunk,)).result({0: choice} if choice is not None else None)))
 
     @property
     def result(self) -> str:
@@ -171,40 +226,109 @@ class MergeSession:
         """
         if self.open:
             raise ValueError(f"still open: {self.open}")
-        return self._merge.result(self._decided)
+        return self.merge.result(self.decided)
+
+    @property
+    def result_or_nothing(self) -> str:
+        """The merged text; nothing while something is open."""
+        return "" if self.open else self.result
 
     def sources(self) -> Mapping[str, int]:
         """Count the lines that changed places brought in, by where they come from."""
         counts: dict[str, int] = {}
-        names = {YOURS: "yours", THEIRS: "agent", BOTH_THEIRS_FIRST: BOTH}
         for index in self.hunks:
             if choice := self.choice(index):
-                name = names.get(choice, choice)
+                name = _NAMES[choice]
                 counts[name] = counts.get(name, 0) + len(self.lines(index))
         return counts
+
+    def log(self) -> tuple[str, ...]:
+        """Say how each place was decided, for the audit."""
+        return tuple(
+            f"line {self.chunks[index].yours_line + 1} {_NAMES[self.choice(index)]}"
+            + (" merged" if self.automatic(index) else "")
+            for index in self.hunks
+            if not self.is_open(index)
+        )
+
+    def start_text(self, index: int) -> str:
+        """Return what an edit of a place begins with: what is chosen or was begun, else what there is of a side."""
+        if index in self.started and self.is_open(index):
+            return self.started[index]
+        chunk = self.chunks[index]
+        return "".join(chunk.yours or chunk.theirs if self.is_open(index) else self.lines(index))
 
     # --- a third writer, and the whole text at once
 
     def carry_over(self, fresh: MergeSession) -> MergeSession:
-        """Go on with a third writer's text, keeping each decision whose three texts are all as they were."""
-        kept = carried_over(self._merge, self._decided, fresh._merge)
-        session = MergeSession(fresh._merge, kept)
-        session.again = frozenset(session.open) if len(kept) < len(self._decided) else frozenset()
+        """Go on with other texts of the sides, keeping each decision whose three texts are all as they were.
+
+        Only what somebody touched is open again; a text that was typed for such a place is what its edit begins with.
+        """
+        merge = fresh.merge
+        known = {_sides(chunk) for chunk in merge.hunks}
+        by_hand = [self.chunks[index] for index, choice in self.decided.items() if isinstance(choice, Edited)]
+        for chunk in by_hand if self.recut else ():
+            if _sides(chunk) not in known:
+                merge, _ = joined(merge, chunk.base_line, chunk.base_line + len(chunk.base))
+        session = MergeSession(merge)
+        session.recut = self.recut
+        found = same_places(self.merge, merge)
+        session.places = {found[index]: place for index, place in self.places.items() if index in found}
+        session.undo_steps, session.redo_steps = (
+            [step for step in (_moved(old, found) for old in _recent(steps)) if step]
+            for steps in (self.undo_steps, self.redo_steps)
+        )
+        waiting = {found[index] for index in self.open if index in found and index not in self.again}
+        session.again = frozenset(session.open) - waiting
+        for index, place in self.places.items():
+            if index not in found and isinstance(place.choice, Edited):
+                session._begin(self.chunks[index], place.choice.text)
+        for index, text in self.started.items():
+            session._begin(self.chunks[index], text)
         return session
+
+    def _begin(self, chunk: Hunk, text: str) -> None:
+        """Remember a text for the first open place where it belongs."""
+        start, end = chunk.base_line, chunk.base_line + len(chunk.base)
+        for index in self.open:
+            here = self.chunks[index]
+            if here.base_line <= end and start <= here.base_line + len(here.base) and index not in self.started:
+                self.started[index] = text
+                return
 
     def with_markers(self) -> str:
         """Write the result for an editor, open conflicts between markers with all three texts."""
-        return self._merge.text(choices=self._decided)
+        return self._marked().text(choices=self.decided)
 
-    def has_markers(self, text: str) -> bool:
-        """Whether an edited text still holds a marker that `with_markers` wrote, which means it is still open."""
-        return self._merge.has_markers(text)
+    def read_back(self, text: str) -> None:
+        """Take the edited text of `with_markers`, as one step of undo: what was touched is decided, the rest is not."""
+        marked = self._marked()
+        read = read_back(marked, self.decided, text)
+        if (read.merge, read.choices, read.left) != (marked, self.decided, {}):
+            self._push(Whole(read.merge, {index: Place(one) for index, one in read.choices.items()}, read.left))
 
-    def replaced(self, text: str) -> MergeSession:
-        """Go on with the whole file as the only place, decided as this text; undo opens it again."""
-        base = tuple(line for chunk in self.chunks for line in chunk.base)
-        yours = tuple(line for chunk in self.chunks for line in chunk.yours)
-        theirs = tuple(line for chunk in self.chunks for line in chunk.theirs)
-        whole = MergeSession(Merge((Hunk(CONFLICT, base, yours, theirs, 0, 0, 0),)))
-        whole.decide([0], "edited", text)
-        return whole
+    def _marked(self) -> Merge:
+        """The merge in which what was reopened is a conflict, so that it is written between markers."""
+        hunks = [
+            hunk._replace(kind=CONFLICT) if self.is_open(index) else hunk for index, hunk in enumerate(self.chunks)
+        ]
+        return Merge(tuple(hunks))
+
+
+def _sides(chunk: Hunk) -> tuple[Lines, Lines, Lines]:
+    return chunk.base, chunk.yours, chunk.theirs
+
+
+def _recent(steps: list[Step]) -> list[dict[int, Place]]:
+    """The steps since the places were last cut anew; those before speak of other places."""
+    recent: list[dict[int, Place]] = []
+    for step in reversed(steps):
+        if isinstance(step, Whole):
+            break
+        recent.append(step)
+    return recent[::-1]
+
+
+def _moved(step: dict[int, Place], found: Mapping[int, int]) -> Step:
+    return {found[index]: place for index, place in step.items() if index in found}

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from memtui.safe_text import cell_width, has_hidden, visible
 from memtui.tui.draw.lines import Line
 from memtui.tui.merge.session import MergeSession
+from memtui.tui.merge.sides import PAIRS, place_lines
 from memtui.tui.merge.view import (
+    FileText,
     Parties,
     closing_words,
     file_change,
-    file_lines,
     header,
-    hunk_lines,
     hunk_title,
     result_lines,
 )
@@ -30,36 +30,22 @@ def session(base: str, yours: str, agent: str) -> MergeSession:
     return MergeSession.of(base.encode(), yours.encode(), agent.encode())
 
 
-@given(TEXT, TEXT, TEXT, st.integers(64, 130), st.booleans())
-def test_every_line_fits_and_can_be_drawn(base: str, yours: str, agent: str, width: int, beside: bool) -> None:
+@given(TEXT, TEXT, TEXT, st.integers(64, 200), st.booleans(), st.integers(0, len(PAIRS) - 1))
+def test_every_line_fits_and_can_be_drawn(
+    base: str, yours: str, agent: str, width: int, beside: bool, pair: int
+) -> None:
     merged = session(base, yours, agent)
     lines: list[Line] = [*header(PARTIES, merged, width)[:1]]
+    file = FileText()
     for index in merged.hunks:
-        lines += hunk_lines(merged, index, PARTIES, width, beside=beside and width > 90)
+        lines += place_lines(merged, index, PARTIES, width, beside=beside and width > 90, pair=pair)
         lines += result_lines(merged, index, width)
-        lines += file_lines(merged, index, width)[0]
+        lines += file.lines(merged, index, width)[0]
     lines += file_change(base, yours, width)
     for line in text(lines):
         drawn = visible(line)
         assert not has_hidden(drawn)
         assert cell_width(drawn) <= width, drawn
-
-
-def test_two_changes_from_base_with_the_words_that_differ() -> None:
-    merged = session(
-        "429 counts as a retry\n", "429 and 503 count as a retry\n", "429 counts as a retry; 503 does not\n"
-    )
-    shown = text(hunk_lines(merged, 0, PARTIES, 80))
-    assert shown[1] == "       1  429 counts as a retry"
-    assert shown[4:6] == ["  -    1  429 {counts} as a retry", "  +    1  429 {and 503 count} as a retry"]
-    assert shown[8:10] == ["  -    1  429 counts as a retry", "  +    1  429 counts as a retry{; 503 does not}"]
-
-
-def test_a_side_that_takes_lines_out_or_changes_nothing_says_so() -> None:
-    merged = session("a\nb\n", "", "a\nB\n")
-    assert "    (takes these lines out)" in text(hunk_lines(merged, 0, PARTIES, 80))
-    only = session("a\n", "b\n", "a\n")
-    assert "    (as in BASE)" in text(hunk_lines(only, 0, PARTIES, 80))
 
 
 @pytest.mark.parametrize(
@@ -84,11 +70,11 @@ def test_a_conflict_of_blanks_is_named() -> None:
 
 def test_the_file_names_where_lines_come_from_and_what_is_open() -> None:
     merged = session("a\nx\nb\n", "A\nx\nb\n", "aa\nx\nB\n")
-    lines, top = file_lines(merged, 0, 40)
+    lines, top = FileText().lines(merged, 0, 40)
     assert text(lines) == ["  ???     <open conflict>", "       1  x", "       2  B                        agent"]
     assert top == 0
     merged.decide([0], "yours")
-    assert text(file_lines(merged, 0, 40)[0])[0] == "  >    1  A                        yours"
+    assert text(FileText().lines(merged, 0, 40)[0])[0] == "  >    1  A                        yours"
 
 
 def test_the_last_line_says_what_ctrl_s_does() -> None:
@@ -98,8 +84,28 @@ def test_the_last_line_says_what_ctrl_s_does() -> None:
     assert closing_words(merged) == "ctrl+s writes 4 lines: 2 both, 1 agent"
 
 
-def test_line_ends_are_shown_where_they_matter() -> None:
-    merged = session("a", "b\r\n", "c")
-    shown = text(hunk_lines(merged, 0, PARTIES, 80))
-    assert any("a  (no line end)" in line for line in shown)
-    assert any("b␍" in line for line in shown)
+def test_what_is_drawn_again_is_what_is_drawn_anew() -> None:
+    merged = session("a\nx\nb\ny\nc\n", "A\nx\nb\ny\nC\n", "aa\nx\nB\ny\ncc\n")
+    file = FileText()
+    for width in (40, 60):
+        for index, choice in ((0, "yours"), (0, "both"), (4, "theirs"), (2, "base"), (0, ""), (2, "")):
+            merged.decide([index], choice)
+            for current in merged.hunks:
+                assert file.lines(merged, current, width) == FileText().lines(merged, current, width)
+
+
+def test_white_space_only_conflicts_are_counted_in_the_header() -> None:
+    merged = session("a\n=\nb\n", "a \n=\n1\n", "a  \n=\n2\n")
+    assert "2 open (1 white space only), 0 merged" in text(header(PARTIES, merged, 100))[0]
+
+
+def test_a_place_a_third_writer_touched_is_marked() -> None:
+    merged = session("a\n", "b\n", "c\n")
+    assert hunk_title(merged, 0).endswith("OPEN")
+    assert hunk_title(merged.carry_over(session("a\n", "b\n", "d\n")), 0).endswith("OPEN again")
+
+
+def test_what_was_begun_is_offered() -> None:
+    merged = session("a\n", "b\n", "c\n")
+    merged.started = {0: "begun\n"}
+    assert "e goes on with what you had typed" in text(result_lines(merged, 0, 100))[0]
