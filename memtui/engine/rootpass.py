@@ -15,7 +15,7 @@ from memtui.engine.overwritten import overwritten
 from memtui.engine.paths import split
 from memtui.engine.readings import Contents
 from memtui.engine.roots import OpenRoot, Roots
-from memtui.engine.scan import Tree, is_there
+from memtui.engine.scan import Tree, is_still, is_there
 from memtui.errors import MemtuiError
 from memtui.values import NamedTuple
 
@@ -213,17 +213,28 @@ class RootPass:
 
     def _look(self, glance: Glance, beliefs: Beliefs) -> None:
         catalog, shelf, handle, uid = self._tools.catalog, self._shelf, self._handle, self._opened.uid
+        before = shelf.counter
         if glance.everything:
             catalog.look(shelf, handle, uid, contents=self._contents)
-            return
-        if glance.folders:
-            catalog.look(shelf, handle, uid, folders=glance.folders, contents=self._contents)
-        names: dict[str, set[str]] = {folder: set(some) for folder, some in glance.names.items()}
-        for path in (*beliefs.noticed, *beliefs.gone):
-            folder, _, name = path.rpartition("/")
-            if folder not in glance.folders:
-                names.setdefault(folder, set()).add(name)
-        catalog.look(shelf, handle, uid, names=names, contents=self._contents)
+        else:
+            if glance.folders:
+                catalog.look(shelf, handle, uid, folders=glance.folders, contents=self._contents)
+            paths = [path for path in (*beliefs.noticed, *beliefs.gone) if _folder(path) not in glance.folders]
+            catalog.look(shelf, handle, uid, names=_by_folder(paths, glance.names), contents=self._contents)
+        if shelf.counter != before:
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """Look once more where the ledger says something else than was read: it was asked last, so it may know more."""
+        shelf = self._shelf
+        differ = []
+        for path in shelf.news:
+            record, reading = shelf.records.get(path), shelf.readings.get(path)
+            if record is not None and (reading is None or reading.sha256 != record.sha256):
+                differ.append(path)
+        if differ:
+            names = _by_folder(differ, {})
+            self._tools.catalog.look(shelf, self._handle, self._opened.uid, names=names, contents=self._contents)
 
     def _sight(self, beliefs: Beliefs, looked: Iterable[str]) -> Look:
         """What this look saw, for deciding."""
@@ -332,8 +343,12 @@ class RootPass:
                 self._tools.catalog.read(self._shelf, self._handle, [event.path], self._contents)
                 data = self._contents.take(event.path)
             reading = self._shelf.readings.get(event.path)
+            recorded = event.path in self._shelf.records
         if data is not None and reading is not None and reading.sha256 == event.after:
-            return data
+            # It was read before the ledger was asked: what another memtui did in between must not count as undone.
+            same = not recorded or is_still(self._handle, split(event.path), reading.key)
+            if same:
+                return data
         now = self._tools.ticks()
         beliefs.put_off(event.path, now)
         self._state.due = min(self._state.due or now + QUIET_MS, now + QUIET_MS)
@@ -422,3 +437,16 @@ class RootPass:
 
     def _address(self, path: str) -> Address:
         return Address(self._root.id, path)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _by_folder(paths: Iterable[str], names: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
+    """Names by folder, with those of some paths."""
+    found = {folder: set(some) for folder, some in names.items()}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        found.setdefault(folder, set()).add(name)
+    return found

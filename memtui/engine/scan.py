@@ -437,6 +437,16 @@ def is_there(handle: paths.RootHandle, parts: tuple[str, ...]) -> bool:
         raise paths.translate(error, f"Looking for {'/'.join(parts)!r}") from error
 
 
+def is_still(handle: paths.RootHandle, parts: tuple[str, ...], key: Key) -> bool:
+    """Whether the very file that was looked at is still under a name, unchanged."""
+    try:
+        with handle.folder(parts[:-1]) as opened:
+            status = fsio.stat_at(opened, parts[-1])
+    except (MemtuiError, OSError):
+        return False  # it went, or cannot be looked at any more
+    return (status.st_ino, status.st_size, status.st_ctime_ns) == (key.ino, key.size, key.ctime_ns)
+
+
 def _entry(folder: Folder, name: str, key: Key, own_device: bool) -> Entry:
     """Judge one name by its stat."""
     path = folder.join(name)

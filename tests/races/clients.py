@@ -246,7 +246,10 @@ def attribute(tally: Tally, ones: list[One], engine: Engine, watcher: Watcher) -
     """Compare who the audit says did it, and whom the watching engine told of, with who did."""
     done: Counter[str] = Counter()
     transactions: set[str] = set()
+    known = {one.actor for one in ones}
     for record in engine.audit(limit=1_000_000):
+        if record.actor not in known:
+            tally.blame("misattributed", str(record))
         if record.state == "intent":
             tally.blame("undecided", str(record))
         elif record.state == "done" and record.txn not in transactions:
@@ -254,7 +257,7 @@ def attribute(tally: Tally, ones: list[One], engine: Engine, watcher: Watcher) -
             done[record.actor] += 1
     if done != Counter({one.actor: one.writes for one in ones if one.writes}):
         tally.blame("misattributed", f"{done} is not {[(one.actor, one.writes) for one in ones]}")
-    if strangers := watcher.actors.keys() - {one.actor for one in ones}:
+    if strangers := watcher.actors.keys() - known:
         tally.blame("misattributed", f"the watching engine told of {strangers}")
 
 
