@@ -40,10 +40,10 @@ def numbered(data: bytes, offset: int, limit: int | None) -> str:
 def names(found: FolderItems, *, indent: int = 0) -> list[str]:
     """The names of a directory, one a line, directories with a slash, two spaces for each level.
 
-    Only what can be opened is shown: no hidden names, no links, and no directory without a file. A last line says what
-    is missing from the list although it is there.
+    Only what can be opened is shown: no hidden names, no links, and no directory without a file. Where there are too
+    many, those further in are left out first. A last line says what is missing from the list although it is there.
     """
-    lines: list[str] = []
+    lines: list[tuple[int, str]] = []
     strange = 0
     hidden: set[str] = set()
     for item in found.items:
@@ -55,8 +55,9 @@ def names(found: FolderItems, *, indent: int = 0) -> list[str]:
             hidden.add(item.path)
         else:
             level = indent + item.path.count("/")
-            lines.append(f"{'  ' * level}- {name}{'/' if item.kind == 'folder' else ''}")
-    shown = lines[:NAMES]
+            lines.append((level, f"{'  ' * level}- {name}{'/' if item.kind == 'folder' else ''}"))
+    kept = sorted(sorted(range(len(lines)), key=lambda place: lines[place][0])[:NAMES])
+    shown = [lines[place][1] for place in kept]
     left = len(lines) - len(shown) + found.left_out
     if left:
         shown.append(f"{'  ' * indent}({left:,} more not shown: view a directory further in to list it)")
