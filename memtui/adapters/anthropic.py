@@ -116,13 +116,12 @@ class _Store:
                     [root], state_dir=os.path.abspath(state), retention=retention, lock_wait=LOCK_WAIT, access=access
                 )
                 self._tool = SdkTool(engine, root, self._actor)
-                self._finish = weakref.finalize(self, _close, self._tool, engine, os.getpid())
+                self._finish = weakref.finalize(self, _close, engine, os.getpid())
             self._pid = os.getpid()
 
 
-def _close(tool: SdkTool, engine: Engine, pid: int) -> None:
+def _close(engine: Engine, pid: int) -> None:
     if pid == os.getpid():
-        tool.close()
         engine.close()
 
 

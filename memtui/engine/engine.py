@@ -188,15 +188,19 @@ class Engine(Reader):
         return self._rooms.folders.delete(addresses, actor, expected)
 
     def delete_tree(self, address: Address, *, actor: Actor) -> Done:
-        """Delete whatever has a name as one undo step: a memory, a link, or a folder with all there is in it.
+        """Delete a memory, or a folder with all there is in it, as one undo step; an empty path means the whole root.
 
-        An empty path means everything in the root. A link goes and what it leads to stays.
+        Links in the folder go, and what they lead to stays.
         """
         return self._rooms.trees.delete(address, actor)
 
     def rename_tree(self, address: Address, new: Address, *, actor: Actor) -> Done:
         """Give a memory, or a folder with all there is in it, a new name in the same root, in one step."""
         return self._rooms.trees.rename(address, new, actor)
+
+    def unlink(self, address: Address, *, actor: Actor) -> None:
+        """Remove a link, never what it leads to."""
+        self._rooms.trees.unlink(address, actor)
 
     def make_root(self, root_id: str) -> None:
         """Make the folder of a root if it is missing, and what is missing above it."""

@@ -230,7 +230,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
             with contextlib.suppress(StorageError, BusyError):
                 # The renaming happened; when the ledger cannot be told, recovery does it from the intent.
                 with site.ledger.transaction(durable=False):
-                    if moved is not None and moved.sha == sha:
+                    if moved is not None and moved.sha == sha != found.sha:
                         site.ledger.store(moved.data, sha)
                     site.ledger.end(seq, "done", after=sha)
                     finish_rename(site, address.path, new.path, sha, job)
@@ -243,8 +243,10 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
 
 
 def _announce_rename(site: Site, address: Address, new: Address, job: Job, found: Content) -> int:
-    with site.ledger.transaction():
-        keep_before(site, address, found)
+    kept = is_kept(site, address, found)
+    with site.ledger.transaction(durable=not kept):  # as `_announce`
+        if not kept:
+            keep_before(site, address, found)
         return site.ledger.intend(
             job.txn.id,
             site.uid,
@@ -330,8 +332,7 @@ def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> N
     ledger.add_version(
         site.uid, new_path, ledger.blob_id(sha), actor=job.actor.name, at=now, operation=job.operation, note=path
     )
-    ledger.set_current(site.uid, new_path, sha, actor=job.actor.name, at=now)
-    ledger.set_current(site.uid, path, None, actor=job.actor.name, at=now)
+    ledger.set_moved(site.uid, path, new_path, sha, actor=job.actor.name, at=now)
     if is_person(job.actor.name):
         ledger.mark_seen([(site.uid, path, None), (site.uid, new_path, sha)])
 
@@ -339,10 +340,15 @@ def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> N
 def _announce(
     site: Site, address: Address, job: Job, found: Content | None, data: bytes | None, sha: str | None
 ) -> tuple[int, str]:
-    """Store both texts and the intent in one durable commit; from here on nothing can be lost."""
+    """Store both texts and the intent in one commit; from here on nothing can be lost.
+
+    It is durable when it stores a text. An intent alone has to survive a kill: after a power cut that took it along,
+    the disk tells what happened, and every text is in history already.
+    """
     temp = paths.TEMP_PREFIX + os.urandom(8).hex()
-    with site.ledger.transaction():
-        if found is not None:
+    kept = found is None or is_kept(site, address, found)
+    with site.ledger.transaction(durable=data is not None or not kept):
+        if found is not None and not kept:
             keep_before(site, address, found)
         if data is not None and sha is not None:
             site.ledger.add_version(
@@ -365,6 +371,11 @@ def _announce(
             note=job.note,
         )
     return seq, temp
+
+
+def is_kept(site: Site, address: Address, found: Content) -> bool:
+    """Whether the version that is about to be displaced is the memory's newest in history, and its text unharmed."""
+    return site.ledger.is_current(site.uid, address.path, found.sha) and site.ledger.is_whole(found.data, found.sha)
 
 
 def keep_before(site: Site, address: Address, found: Content) -> None:

@@ -343,11 +343,20 @@ def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int]
                     pass  # another writer made it first: it is opened below, without following links
                 below = fsio.open_dir(handle, part)
                 if ours and not root.in_checkout:
-                    fsio.chmod(below, 0o700)
+                    _make_private(below)
         finally:
             fsio.close(handle)
         handle = below
     return handle
+
+
+def _make_private(folder: int) -> None:
+    """Let nobody but its owner into an open folder, which is closed when that fails."""
+    try:
+        fsio.chmod(folder, 0o700)
+    except OSError:
+        fsio.close(folder)
+        raise
 
 
 def open_regular(parent: int, name: str, address: Address, device: int, limit: int) -> tuple[int, os.stat_result]:

@@ -136,6 +136,12 @@ class Trees:
         if not there:
             paths.make_root(root)
 
+    def unlink(self, address: Address, actor: Actor) -> None:
+        """See `Engine.unlink`."""
+        root = self._rules().writable(address, actor)
+        with self._roots.site(root, actor) as site:
+            _unlink(site, address)
+
     def delete(self, address: Address, actor: Actor) -> Done:
         """See `Engine.delete_tree`."""
         root = self._rules().writable(address, actor)
@@ -145,13 +151,14 @@ class Trees:
 
         def remove(job: Job) -> bool:
             with self._roots.site(root, actor) as site:
-                kind = self.kind(address)
-                if kind not in ("folder", "link"):
-                    outcomes.append(self._remove(site, address, job))
-                    return True
-                if kind == "link":
-                    _unlink(site, address)
-                    return True
+                if address.path:
+                    try:
+                        outcomes.append(self._remove(site, address, job))
+                    except RefusedError as error:
+                        if error.code != "E_NOT_REGULAR" or self.kind(address) != "folder":
+                            raise
+                    else:
+                        return True
                 calm = job._replace(patient=False)  # many memories are one change: none of them is waited for
                 return self._remove_all(site, root, address, calm, outcomes)
 
@@ -195,8 +202,11 @@ class Trees:
             with self._roots.site(root, actor) as site:
                 if address == new:
                     raise _exists(new)
-                if self.kind(address) != "folder":
+                try:
                     return [(address, new, files.rename(site, address, new, None, job))]
+                except RefusedError as error:
+                    if error.code != "E_NOT_REGULAR" or self.kind(address) != "folder":
+                        raise
                 return self._rename_all(site, root, address, new, job)
 
         outcomes, changes, now = [], [], self._ledger().clock()

@@ -6,6 +6,7 @@ files gets wrong is not repeated here. No answer ever holds a path outside `/mem
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Policy, Root, Saved
@@ -13,7 +14,6 @@ from memtui.errors import CODES, MemtuiError, RefusedError
 from memtui.memory_tool import sdk_text
 from memtui.memory_tool.result import Result, sendable
 from memtui.memory_tool.sdk_text import NoEdit
-from memtui.memory_tool.uses import Uses
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ class SdkTool:
         self._engine = engine
         self._root = root
         self._actor = actor
-        self._uses = Uses(engine, actor)
 
     def call(self, fields: Mapping[str, object], *, make_root: bool = False) -> Result:
         """Do what a call asks; a fault of the call is an answer too, never an exception.
@@ -107,10 +106,6 @@ class SdkTool:
             return Result(ok=False, text=_words(error, "Clearing the memory failed"))
         return Result(ok=True, text="All memory cleared")
 
-    def close(self) -> None:
-        """Record what was used."""
-        self._uses.close()
-
     # --- the commands
 
     def _view(self, fields: Mapping[str, object]) -> str:
@@ -126,7 +121,7 @@ class SdkTool:
                 raise NoEdit(_words(error, f"The path {path} cannot be viewed")) from None
             return self._view_folder(at, path)
         text = _decoded(data, path, "shown")
-        self._uses.note(address)
+        self._used(address)
         return sdk_text.content(path, text, window)
 
     def _view_folder(self, at: Address, path: str) -> str:
@@ -155,7 +150,7 @@ class SdkTool:
             raise NoEdit(_words(error, f"Cannot create {path}")) from None
         if not isinstance(done, Saved):
             raise NoEdit(taken)  # with the same text, but not by this call
-        self._uses.note(done.address, wrote=True)
+        self._used(done.address, wrote=True)
         return f"File created successfully at: {path}"
 
     def _str_replace(self, fields: Mapping[str, object]) -> str:
@@ -198,7 +193,7 @@ class SdkTool:
                     raise NoEdit(f"The path {path} is not a file.") from None
                 raise NoEdit(_words(error, f"Cannot edit {path}")) from None
             if not isinstance(done, Conflict):
-                self._uses.note(done.address, wrote=True)
+                self._used(done.address, wrote=True)
                 return
         raise NoEdit(f"Another program keeps changing {path}. Nothing was done. View it, then try again.")
 
@@ -208,7 +203,7 @@ class SdkTool:
         if not at.path:
             raise NoEdit("Cannot delete the /memories directory itself")
         try:
-            self._named(at, path, lambda to: self._engine.delete_tree(to, actor=self._actor))
+            self._take_away(at, path)
         except MemtuiError as error:
             if error.code in (*_NO_FILE, "E_NOT_REGULAR"):
                 raise NoEdit(f"The path {path} does not exist") from None
@@ -235,7 +230,7 @@ class SdkTool:
             if not self._engine.kind(source):
                 raise NoEdit(f"The path {old} does not exist") from None
             raise NoEdit(f"Cannot rename {old} to {new}: a part of the new path is a file, not a directory.") from None
-        self._uses.note(target, wrote=True)
+        self._used(target, wrote=True)
         return f"Successfully renamed {old} to {new}"
 
     def _inside(self, old: str, new: str, source: Address) -> str:
@@ -255,12 +250,17 @@ class SdkTool:
         except RefusedError as error:
             if error.code != "E_SYMLINK":
                 raise
-            self._escape(source, old)
-            self._escape(target, new)
+            self._follow(source, old)
+            self._follow(target, new)
             real = self._above(source, old), self._above(target, new)
             if self._engine.kind(real[0]) == "link" or real == (source, target):
                 raise NoEdit(f"path '{old}' is a symlink") from None
             move(*real)
+
+    def _used(self, address: Address, *, wrote: bool = False) -> None:
+        """Count a use; a ledger that cannot be written must not make a memory unreadable."""
+        with suppress(MemtuiError):
+            self._engine.record_use(address, actor=self._actor, wrote=wrote, soon=True)
 
     # --- paths
 
@@ -288,10 +288,6 @@ class SdkTool:
         except RefusedError:
             raise NoEdit(_escapes(path)) from None
 
-    def _escape(self, at: Address, path: str) -> None:
-        """Refuse a path that a link leads out of the root."""
-        self._follow(at, path)
-
     def _above(self, at: Address, path: str) -> Address:
         """The address with the links in its folder followed, and its last name as it is."""
         folder, _, name = at.path.rpartition("/")
@@ -317,19 +313,21 @@ class SdkTool:
                 raise NoEdit(f"path '{path}' is a symlink") from None
             raise
 
-    def _named(self, at: Address, path: str, do: "Callable[[Address], Answer]") -> "Answer":
-        """As `_linked`, but a link that has the last name is meant itself."""
-        if self._engine.kind(at) == "link":
-            self._escape(at, path)
+    def _take_away(self, at: Address, path: str) -> None:
         try:
-            return do(at)
+            self._engine.delete_tree(at, actor=self._actor)
+            return
         except RefusedError as error:
             if error.code != "E_SYMLINK":
                 raise
         real = self._above(at, path)
-        self._escape(real, path)
+        self._follow(real, path)
         try:
-            return do(real)
+            # A link that has the last name is meant itself, never what it leads to.
+            if self._engine.kind(real) == "link":
+                self._engine.unlink(real, actor=self._actor)
+            else:
+                self._engine.delete_tree(real, actor=self._actor)
         except RefusedError as error:
             if error.code == "E_SYMLINK":
                 raise NoEdit(f"path '{path}' is a symlink") from None

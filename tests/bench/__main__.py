@@ -27,6 +27,7 @@ NAMES = {
     "search": "searches",
     "context": "contexts",
     "mcp": "servers",
+    "agents-tool": "sdk_tool",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 

@@ -384,10 +384,18 @@ def test_a_power_cut_finds_every_step_on_disk_before_the_next_relies_on_it(
     assert in_order(saved, *written, *swap, "fsync_dir", "open_file", "unlink", "commit"), saved
     made = steps(engine, lambda: engine.create(at("x/b.md"), OLD, actor=ME))
     assert in_order(made, "make_dir", "fsync_dir", *written, "rename_noreplace", "fsync_dir", "commit"), made
-    gone = steps(engine, lambda: engine.delete([A], actor=ME))
-    assert in_order(gone, "durable commit", "rename_noreplace", "open_file", "unlink", "fsync_dir", "commit"), gone
     moved = steps(engine, lambda: engine.rename(at("x/b.md"), at("y/c.md"), actor=ME))
+    assert in_order(moved, "commit", "rename_noreplace", "fsync_dir", "fsync_dir", "commit"), moved
+    gone = steps(engine, lambda: engine.delete([A], actor=ME))
+    assert in_order(gone, "commit", "rename_noreplace", "open_file", "unlink", "fsync_dir", "commit"), gone
+    # Their texts were durable before; a text that was not is made so first.
+    assert "durable commit" not in gone + moved
+    (world.folder() / "y/c.md").write_bytes(THEIRS)
+    moved = steps(engine, lambda: engine.rename(at("y/c.md"), at("d.md"), actor=ME))
     assert in_order(moved, "durable commit", "rename_noreplace", "fsync_dir", "fsync_dir", "commit"), moved
+    (world.folder() / "d.md").write_bytes(LATER)
+    gone = steps(engine, lambda: engine.delete([at("d.md")], actor=ME))
+    assert in_order(gone, "durable commit", "rename_noreplace", "open_file", "unlink", "fsync_dir", "commit"), gone
 
 
 @pytest.mark.parametrize("fails", [1, 2])

@@ -70,10 +70,10 @@ def test_what_could_not_be_written_goes_on_waiting(engine: Engine, monkeypatch: 
     engine.record_use(A, actor=AGENT, soon=True)
     with monkeypatch.context() as patch:
 
-        def fail(self: Database, *, durable: bool) -> object:
+        def fail(self: Database, durable: bool) -> object:
             raise StorageError("no")
 
-        patch.setattr(Database, "_outermost", fail)
+        patch.setattr(Database, "enter", fail)
         with pytest.raises(MemtuiError):
             engine.create(B, b"b", actor=ME)
         engine._rooms.ledger.settle()

@@ -19,7 +19,7 @@ import apsw
 
 from memtui.engine import fsio
 from memtui.engine.ledger.migrations import LATEST, MIGRATIONS
-from memtui.engine.ledger.uses import Waiting, write
+from memtui.engine.ledger.uses import Use, Waiting, write
 from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.values import TYPE_CHECKING
 
@@ -62,7 +62,7 @@ class Database:
         self._opened = 0
         self._in_the_way = ""
         self._durable: bool | None = None
-        self._waiting = Waiting(self.settle)
+        self._waiting = Waiting(self.settle, self._guard)
         self.written = False
         """Whether this process committed anything."""
         self.failed = 0
@@ -78,40 +78,56 @@ class Database:
             found: list[Row] = self._retry(lambda: list(self._connection().execute(sql, values)))
             return found
 
+    def glance(self, sql: str, values: tuple[Value, ...] = ()) -> Row | None:
+        """As `row`, for what no use can change: those that wait go on waiting."""
+        with self._guard, _ERRORS:
+            found: Row | None = self._retry(lambda: next(iter(self._connection().execute(sql, values)), None))
+            return found
+
     def row(self, sql: str, values: tuple[Value, ...] = ()) -> Row | None:
         """Run a query of which only the first row matters."""
         found = self.rows(sql, values)
         return found[0] if found else None
 
-    @contextlib.contextmanager
-    def transaction(self, *, durable: bool = True) -> Iterator[apsw.Connection]:
-        """Run a block in one transaction; nested blocks join the outer one.
+    def transaction(self, *, durable: bool = True) -> Transaction:
+        """Run a block in one transaction; see `Transaction`."""
+        return Transaction(self, durable)
 
-        Args:
-            durable: whether the commit must survive a power cut (it always survives a kill).
-
-        Raises:
-            StorageError: `E_STORE`, `E_DISK_FULL` or `E_IO`; the transaction did not happen.
-            BusyError: another process kept the ledger for ten seconds.
-        """
-        with self._guard:
-            if self._db is not None and self._within():
-                yield self._db  # the outer block looks after errors and the end
-                return
-            with _ERRORS:
-                yield from self._outermost(durable=durable)
-
-    def _outermost(self, *, durable: bool) -> Iterator[apsw.Connection]:
-        database = self._retry(self._writable)
-        if durable is not self._durable:
-            database.execute("PRAGMA synchronous=FULL" if durable else "PRAGMA synchronous=NORMAL")
-            self._durable = durable
-        database.execute("BEGIN IMMEDIATE")
-        uses = self._waiting.take()
+    def enter(self, durable: bool) -> tuple[apsw.Connection, list[Use] | None]:
+        """Begin, or join what has begun; for `Transaction`. Gives the uses it took along, or None when it joined."""
+        self._guard.acquire()
         try:
-            if uses:
-                write(database, uses)
-            yield database
+            if self._db is not None and self._db.in_transaction:
+                return self._db, None  # the outer block looks after errors and the end
+            with _ERRORS:
+                database: apsw.Connection = self._retry(self._writable)
+                if durable is not self._durable:
+                    database.execute("PRAGMA synchronous=FULL" if durable else "PRAGMA synchronous=NORMAL")
+                    self._durable = durable
+                database.execute("BEGIN IMMEDIATE")
+                uses = self._waiting.take()
+                try:
+                    write(database, uses)
+                except BaseException as error:  # noqa: BLE001 - `_end` raises it again
+                    self._end(database, uses, error)
+                return database, uses
+        except BaseException:
+            self._guard.release()
+            raise
+
+    def leave(self, database: apsw.Connection, uses: list[Use] | None, error: BaseException | None) -> None:
+        """End what `enter` began, unless it joined; for `Transaction`."""
+        try:
+            if uses is not None:
+                with _ERRORS:
+                    self._end(database, uses, error)
+        finally:
+            self._guard.release()
+
+    def _end(self, database: apsw.Connection, uses: list[Use], error: BaseException | None) -> None:
+        try:
+            if error is not None:
+                raise error
             database.execute("COMMIT")
             self.written = True
         except BaseException:
@@ -375,6 +391,34 @@ class Database:
         """Which SQLite this is and how it writes, in a sentence."""
         ((version,), (journal,)) = *self.rows("SELECT sqlite_version()"), *self.rows("PRAGMA journal_mode")
         return f"{version}, journal mode {journal}."
+
+
+class Transaction:
+    """One block of `Database.transaction`; nested ones join the outer one. A class, as a change enters a dozen of them.
+
+    Args:
+        owner: the database.
+        durable: whether the commit must survive a power cut (it always survives a kill).
+
+    Raises:
+        StorageError: `E_STORE`, `E_DISK_FULL` or `E_IO`; the transaction did not happen.
+        BusyError: another process kept the ledger for ten seconds.
+    """
+
+    __slots__ = ("_database", "_durable", "_owner", "_uses")
+
+    def __init__(self, owner: Database, durable: bool) -> None:
+        self._owner = owner
+        self._durable = durable
+
+    def __enter__(self) -> apsw.Connection:
+        self._database, self._uses = self._owner.enter(self._durable)
+        return self._database
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._owner.leave(self._database, self._uses, error)
 
 
 class _Errors:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable
 
 import apsw
@@ -44,26 +45,28 @@ class Use(NamedTuple):
 def write(database: apsw.Connection, uses: Iterable[Use]) -> None:
     """Count uses, in their order. Call inside a transaction."""
     for uid, path, at, wrote in uses:
-        where = (uid, os.fsencode(path))
-        database.execute("INSERT OR IGNORE INTO memories (root, path) VALUES (?, ?)", where)
-        ((memory, heat, heat_at),) = database.execute(
-            "SELECT id, heat, heat_at FROM memories WHERE root = ? AND path = ?", where
-        )
+        # As `decay` has it, in one statement: a change takes uses along, and every statement is a part of its time.
         database.execute(
-            "UPDATE memories SET uses = uses + 1, heat = ?, heat_at = ?, last_used_at = ?,"
-            " last_written_at = CASE WHEN ? THEN ? ELSE last_written_at END WHERE id = ?",
-            (decay(heat, at - heat_at) + 1.0, at, at, int(wrote), at, memory),
+            "INSERT INTO memories (root, path, uses, heat, heat_at, last_used_at, last_written_at)"
+            " VALUES (?1, ?2, 1, 1.0, ?3, ?3, iif(?4, ?3, NULL))"
+            " ON CONFLICT (root, path) DO UPDATE SET uses = uses + 1,"
+            " heat = heat * pow(0.5, max(0, ?3 - heat_at) / ?5) + 1.0, heat_at = ?3, last_used_at = ?3,"
+            " last_written_at = iif(?4, ?3, last_written_at)",
+            (uid, os.fsencode(path), at, int(wrote), float(HALF_LIFE_MS)),
         )
 
 
 class Waiting:
     """Uses that are not written yet. Its owner holds the lock of the ledger around every call but `start`."""
 
-    def __init__(self, write: Callable[[], None]) -> None:
-        """Take what writes everything that waits; called on a thread of its own, once for each time of waiting."""
+    def __init__(self, write: Callable[[], None], guard: threading.RLock) -> None:
+        """Take what writes everything that waits, called on a thread of its own, and the owner's lock."""
         self._write = write
+        self._guard = guard
         self._uses: list[Use] = []
-        self._timer: threading.Timer | None = None
+        self._thread: threading.Thread | None = None
+        self._busy = False
+        """Whether somebody took uses since the thread last looked."""
 
     def __bool__(self) -> bool:
         """Whether any waits."""
@@ -73,17 +76,15 @@ class Waiting:
         """Let a use wait."""
         del self._uses[: max(0, len(self._uses) + 1 - MOST)]
         self._uses.append(use)
-        if self._timer is None:
-            self._timer = threading.Timer(DELAY, self._write)
-            self._timer.daemon = True
-            self._timer.start()
+        if self._thread is None:
+            # One that stays while there are uses: starting another for each would cost more than writing it.
+            self._thread = threading.Thread(target=self._run, name="memtui-uses", daemon=True)
+            self._thread.start()
 
     def take(self) -> list[Use]:
         """Give what waits to whoever writes it."""
         taken, self._uses = self._uses, []
-        if taken and self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._busy = self._busy or bool(taken)
         return taken
 
     def give_back(self, uses: list[Use]) -> None:
@@ -91,3 +92,13 @@ class Waiting:
         later, self._uses = self._uses, []
         for use in (*uses, *later):
             self.add(use)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(DELAY)
+            self._write()
+            with self._guard:
+                if not self._uses and not self._busy:
+                    self._thread = None
+                    return
+                self._busy = False

@@ -72,14 +72,23 @@ class VersionTable(MemoryTable):
             )
             return int(number)
 
+    def is_current(self, uid: int, path: str, sha: str) -> bool:
+        """Whether a memory's recorded version is this one."""
+        found = self.glance("SELECT sha FROM memories WHERE root = ? AND path = ?", (uid, os.fsencode(path)))
+        return found is not None and found[0] == bytes.fromhex(sha)
+
+    def is_whole(self, data: bytes, sha: str) -> bool:
+        """Whether a text is stored and can be given back byte for byte."""
+        found = self.glance("SELECT packed, data FROM blobs WHERE sha = ?", (bytes.fromhex(sha),))
+        try:
+            return found is not None and found[1] is not None and unpack(*found) == data
+        except (zlib.error, TypeError):
+            return False  # damaged: what is on disk is right
+
     def heal(self, data: bytes, sha: str) -> None:
         """Store a text anew unless it can be given back byte for byte; for a text that is about to leave the disk."""
-        found = self.row("SELECT packed, data FROM blobs WHERE sha = ?", (bytes.fromhex(sha),))
-        try:
-            if found is not None and found[1] is not None and unpack(*found) == data:
-                return
-        except (zlib.error, TypeError):
-            pass  # damaged: what is on disk is right
+        if self.is_whole(data, sha):
+            return
         packed, body = pack(data)
         with self.transaction() as db:
             self.store(data, sha)
@@ -126,6 +135,19 @@ class VersionTable(MemoryTable):
             db.execute(
                 "UPDATE memories SET sha = ?, actor = ?, at = ? WHERE id = ?",
                 (bytes.fromhex(sha) if sha else None, actor, at, self.memory_id(uid, path)),
+            )
+
+    def set_moved(self, uid: int, path: str, new_path: str, sha: str, *, actor: str, at: int) -> None:
+        """Remember that a version is under another name now, and nothing under its old one. Call inside a transaction.
+
+        Both names have rows; see `set_current`.
+        """
+        old, new = os.fsencode(path), os.fsencode(new_path)
+        with self.transaction() as db:
+            db.execute(
+                "UPDATE memories SET sha = iif(path = ?1, ?2, NULL), actor = ?3, at = ?4"
+                " WHERE root = ?5 AND path IN (?1, ?6)",
+                (new, bytes.fromhex(sha), actor, at, uid, old),
             )
 
     def keep_text(self, uid: int, path: str, data: bytes, *, actor: str, note: str, operation: str = "modified") -> str:
