@@ -88,6 +88,7 @@ class Side:
             self._show_group(node)
             return
         if not moved and self._still_true(node):
+            self._renew_info()
             return
         kept = self._kept()
         if kept is not None and self.mode == PREVIEW:
@@ -144,7 +145,12 @@ class Side:
                 what=f"read {memory.address}",
                 latest="side",
             )
-        if self._screen.panes.info_wanted and self._screen.panes.wide:
+        self._renew_info()
+
+    def _renew_info(self) -> None:
+        """Say beside the text what changed without it: uses, pins, who looked."""
+        memory = self.memory
+        if memory is not None and self._screen.panes.info_wanted and self._screen.panes.wide:
             self._read_info(memory, max(self._screen.info_view.room, 20), pane=True)
 
     def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
@@ -227,7 +233,8 @@ class Side:
 
     def group_lines(self, node: Node, width: int) -> list[Line]:
         """What is said about a folder, root or scope."""
-        return bars.group_detail(node.files, node.bytes, node.signs, self.group_notes(node), width)
+        deleted = self._screen.forest.deleted_below(node)
+        return bars.group_detail(node.files, node.bytes, node.signs, self.group_notes(node), width, deleted)
 
     def _scope_fields(self, node: Node) -> list[tuple[str, str]]:
         fields = [("", "")]
