@@ -145,11 +145,37 @@ def test_any_text_comes_back_as_it_was(text: str, shared: Tool) -> None:
 
 SECRET = "0d9f-what-lies-outside"
 PIECES = st.sampled_from(
-    (
-        ".. . ... ../.. ~ a x.md etc passwd %2e%2e ..%2f \\.. link loop CON .git global /memories -rf canary \x00"
-        " \u202e \udcff \u2025 \uff0e\uff0e"
-    ).split(" ")
-    + ["", " ", "\n", "a" * 256]
+    [
+        "..",
+        ".",
+        "",
+        "...",
+        "../..",
+        "~",
+        "a",
+        "x.md",
+        "etc",
+        "passwd",
+        "%2e%2e",
+        "..%2f",
+        "\\..",
+        "link",
+        "loop",
+        "CON",
+        ".git",
+        "global",
+        "/memories",
+        "-rf",
+        "canary",
+        "\x00",
+        "\n",
+        " ",
+        "\u202e",
+        "\udcff",
+        "\u2025",
+        "\uff0e\uff0e",
+        "a" * 256,
+    ]
 )
 HOSTILE = st.one_of(
     st.lists(PIECES, max_size=6).map(lambda parts: f"{GLOBAL}/" + "/".join(parts)),
