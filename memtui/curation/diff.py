@@ -101,6 +101,30 @@ def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
     )
 
 
+def word_edits(old: str, new: str) -> list[tuple[str, str]]:
+    """Tell how one text became another, word by word.
+
+    Returns:
+        Pieces in reading order with their kind (`same`, `removed`, `added`): those that are not added make up the old
+        text, those that are not removed the new one.
+    """
+    words = [_WORD.findall(text) for text in (old, new)]
+    if max(len(side) for side in words) > _MOST_WORDS:
+        return [piece for piece in ((REMOVED, old), (ADDED, new)) if piece[1]]
+    pieces: list[tuple[str, str]] = []
+    a = b = 0
+    for run in [*matching(*words), Run(len(words[0]), len(words[1]), 0)]:
+        for kind, found in (
+            (REMOVED, words[0][a : run.a]),
+            (ADDED, words[1][b : run.b]),
+            (SAME, words[0][run.a : run.a + run.size]),
+        ):
+            if found:
+                pieces.append((kind, "".join(found)))
+        a, b = run.a + run.size, run.b + run.size
+    return pieces
+
+
 def _change(kind: str, line: str, base_line: int | None, other_line: int | None) -> LineChange:
     ended = line.endswith("\n")
     return LineChange(kind, line[:-1] if ended else line, base_line, other_line, ended)

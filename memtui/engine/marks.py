@@ -74,9 +74,9 @@ class Marks:
             except MemtuiError:
                 continue  # a folder that cannot be opened shows its reason in the list of roots
             if opened.handle is None and not opened.fresh:
-                held = [record for record in self._ledger.records(opened.uid).values() if record.sha256 is not None]
-                if held:
-                    found.append(Vanished(root, len(held), max(record.at for record in held)))
+                memories, at = self._ledger.held(opened.uid)
+                if memories:
+                    found.append(Vanished(root, memories, at))
         return tuple(found)
 
     def seen_version(self, address: Address) -> str | None:

@@ -165,7 +165,7 @@ ACTIONS: tuple[Action, ...] = (
     _("preview_up", "K", "text up", "Scroll the text beside the tree up.", "view", moves=True),
     _("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
     # Changes since you looked
-    _("seen_all", "X", "all seen", "Say that you have seen every change listed; u takes it back.", "inbox"),
+    _("seen_all", "X", "all seen", "Say that you have seen all of them; u takes it back.", "inbox"),
     _(
         "take_back_hunk",
         "d h",

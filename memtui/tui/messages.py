@@ -10,7 +10,7 @@ from typing import Any
 
 from textual.message import Message
 
-from memtui.engine.model import Address, AuditRecord, Draft, Health, Listing, Memory, Notice
+from memtui.engine.model import Address, AuditRecord, Draft, Health, Listing, Memory, Notice, Vanished
 from memtui.errors import MemtuiError
 
 
@@ -66,12 +66,20 @@ class DraftsChanged(Message, bubble=False):
 
 
 class ActivityChanged(Message, bubble=False):
-    """The newest entries of the audit, and how many memories others deleted that the user has not seen."""
+    """The newest entries of the audit, and what others made disappear that the user has not seen."""
 
-    def __init__(self, records: tuple[AuditRecord, ...], deleted: int = 0) -> None:
+    def __init__(
+        self,
+        records: tuple[AuditRecord, ...],
+        deleted: tuple[Address, ...] = (),
+        vanished: tuple[Vanished, ...] = (),
+    ) -> None:
         super().__init__()
         self.records = records
         self.deleted = deleted
+        """Memories others deleted."""
+        self.vanished = vanished
+        """Roots whose folder is gone."""
 
 
 class HealthChanged(Message, bubble=False):

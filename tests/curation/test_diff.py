@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.curation.diff import line_changes, unified, word_spans
+from memtui.curation.diff import ADDED, REMOVED, SAME, line_changes, unified, word_edits, word_spans
 
 text = st.builds(
     lambda lines, end: "\n".join(lines) + end,
@@ -131,3 +131,17 @@ def test_what_is_outside_the_spans_is_equal(old: str, new: str) -> None:
 def test_a_very_long_line_is_one_span() -> None:
     old, new = "a " * 30_000, "b " * 30_000
     assert word_spans(old, new) == ([(0, len(old))], [(0, len(new))])
+
+
+@given(st.text("ab \n.é", max_size=40), st.text("ab \n.é", max_size=40))
+def test_pieces_of_words_make_up_both_texts(old: str, new: str) -> None:
+    pieces = word_edits(old, new)
+    assert "".join(text for kind, text in pieces if kind != ADDED) == old
+    assert "".join(text for kind, text in pieces if kind != REMOVED) == new
+    assert all(text for _, text in pieces)
+
+
+def test_pieces_of_a_changed_word() -> None:
+    assert word_edits("keep this\n", "keep that\n") == [
+        (SAME, "keep "), (REMOVED, "this"), (ADDED, "that"), (SAME, "\n"),
+    ]  # fmt: skip

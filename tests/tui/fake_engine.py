@@ -21,6 +21,7 @@ from memtui.engine.model import (
     Health,
     Listing,
     Memory,
+    OpenConflict,
     Outcome,
     Root,
     RootStatus,
@@ -32,6 +33,7 @@ from memtui.engine.model import (
     Vanished,
     Version,
     Wanted,
+    is_person,
 )
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from tests.tui.fake_search import FakeSearch
@@ -90,6 +92,7 @@ class FakeEngine:
         self.failing: dict[str, MemtuiError] = {}
         self.fail_for: dict[Address, MemtuiError] = {}
         self.undone: list[str] = []
+        self.conflicts: dict[Address, OpenConflict] = {}
         self.marked: dict[Address, Change] = {}
         self.written: dict[Address, int] = {}
         self.gone_roots: tuple[Vanished, ...] = ()
@@ -272,6 +275,8 @@ class FakeEngine:
             self.kept[address, sha(data)] = data
             return Conflict(address, now, expected_sha256, sha(data), "t")
         self.put(str(address), data, actor=str(actor))
+        if is_person(str(actor)):
+            self.unseen_changes = [change for change in self.unseen_changes if change.address != address]
         return Saved(address, sha(data), now, self._record("save", address))
 
     def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
@@ -462,6 +467,14 @@ class FakeEngine:
     def drafts(self) -> tuple[Draft, ...]:
         """List drafts."""
         return tuple(self.drafted.values())
+
+    def save_conflict(self, found: OpenConflict) -> None:
+        """Keep decisions."""
+        self.conflicts[found.address] = found
+
+    def open_conflict(self, address: Address) -> OpenConflict | None:
+        """Give decisions back."""
+        return self.conflicts.get(address)
 
     def drop_draft(self, address: Address) -> None:
         """Drop a draft."""

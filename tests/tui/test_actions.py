@@ -87,8 +87,8 @@ def test_no_key_at_all_keeps_the_old_one() -> None:
 
 
 def test_earlier_rooms_win() -> None:
-    assert keymap(["picker", "view"])["x"].id == "pick_seen"
-    assert keymap(["view", "picker"])["x"].id == "seen"
+    assert keymap(["picker", "memory"])["r"].id == "restore"
+    assert keymap(["memory", "picker"])["r"].id == "rename"
 
 
 def test_keys_are_written_as_people_do() -> None:

@@ -158,6 +158,13 @@ class MemoryTable(Database):
         return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
 
     @checked
+    def held(self, uid: int) -> tuple[int, int]:
+        """How many memories of a root have a current version, and when the newest of them changed."""
+        found = self.row("SELECT count(*), coalesce(max(at), 0) FROM memories WHERE root = ? AND sha NOT NULL", (uid,))
+        assert found is not None
+        return int(found[0]), int(found[1])
+
+    @checked
     def contents(self, uid: int) -> dict[str, str]:
         """The current version of each memory of a root that has one, by path."""
         sql = "SELECT path, sha FROM memories WHERE root = ? AND sha NOT NULL"
@@ -198,7 +205,7 @@ class MemoryTable(Database):
         """Remember what the user looked at last, and under which name.
 
         Args:
-            marks: (root id, path, sha-256 of what was shown or None for nothing, name it had then or None for this one).
+            marks: (root id, path, sha-256 of what was shown or None for nothing, name it had then; None: this one).
         """
         with self.transaction(durable=False) as db:
             for uid, path, sha, name in marks:
@@ -226,8 +233,8 @@ class MemoryTable(Database):
         old, new = self.memory_id(uid, path), self.memory_id(new_uid, new_path)
         with self.transaction() as db:
             db.execute(
-                "UPDATE memories SET (pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha, seen_path) ="
-                " (SELECT pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha,"
+                "UPDATE memories SET (pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha, seen_path)"
+                " = (SELECT pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha,"
                 # Renamed to and fro is where it was; what was never looked at has no name to remember.
                 " iif(seen_sha IS NULL OR root != ?3, NULL, nullif(coalesce(seen_path, path), ?4))"
                 " FROM memories WHERE id = ?1)"

@@ -188,7 +188,7 @@ def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
     return lines
 
 
-def group_detail(files: int, size: int, signs: Signs, notes: Iterable[str], width: int) -> list[Line]:
+def group_detail(files: int, size: int, signs: Signs, notes: Iterable[str], width: int, deleted: int = 0) -> list[Line]:
     """The lines about a folder, root or scope."""
     lines: list[Line] = [[(f" {count_words(files, 'memory')}, {size_words(size)}", "name")]]
     for note in notes:
@@ -196,6 +196,9 @@ def group_detail(files: int, size: int, signs: Signs, notes: Iterable[str], widt
     if signs.unseen:
         keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" all seen", "dim")]
         lines.append([(" A ", "agent"), (f"{signs.unseen} changed since you last looked  ", "name"), *keys])
+    if deleted:
+        gone: Line = [("w", "key"), (" which, and restores them", "dim")]
+        lines.append([(" D ", "del"), (f"{deleted} deleted by others since you looked  ", "name"), *gone])
     if signs.conflict:
         lines.append([(" ! ", "conflict"), (f"{count_words(signs.conflict, 'conflict')} below", "name")])
     if signs.draft:

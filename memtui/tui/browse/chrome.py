@@ -34,8 +34,6 @@ class Chrome:
         """The newest entries of the audit."""
         self.statuses: dict[str, RootStatus] = {}
         """Roots as they were last found."""
-        self.deleted = 0
-        """Memories others deleted that the user has not seen."""
         self.waiting: dict[str, int] = {}
         """How much waits in each view, by its id, where only the view knows it."""
         self.loading = True
@@ -81,7 +79,7 @@ class Chrome:
     @property
     def unseen(self) -> int:
         """Changes by others that the user has not seen, deletions included."""
-        return self._screen.forest.totals.unseen + self.deleted
+        return self._screen.forest.totals.unseen + self._screen.forest.deleted_total
 
     # Lines
 

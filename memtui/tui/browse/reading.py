@@ -116,16 +116,6 @@ def since_seen(engine: Reader, memory: Memory, width: int, *, plain: bool = Fals
     return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None)
 
 
-def change_page(engine: Reader, change: Change, width: int, *, plain: bool = False) -> Page:
-    """Draw one change of somebody else's."""
-    return diff_page(
-        _version(engine, change.old_address or change.address, change.before),
-        _version(engine, change.address, change.after),
-        width,
-        plain=plain,
-    )
-
-
 def version_page(
     engine: Reader, address: Address, version: Version, previous: Version | None, width: int, *, plain: bool = False
 ) -> Page:

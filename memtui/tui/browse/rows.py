@@ -7,6 +7,7 @@ the nodes it concerns and no others.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from memtui.engine.model import SCOPES, Address, Draft, Memory, Root
@@ -55,6 +56,11 @@ class Forest:
         self.words: tuple[str, ...] = ()
         self.only: frozenset[str] = frozenset()
         """`unseen`, `pinned`, `conflicts`: all of them must hold."""
+        self.vanished: Mapping[str, int] = {}
+        """Root id to how many memories it held, of roots whose folder is gone."""
+        self.deleted_total = 0
+        """Memories others deleted that the user has not seen."""
+        self._deleted: Counter[Key] = Counter()
         self._roots: dict[str, Root] = {}
         self._homes: dict[str, Node] = {}
         self._drafts: dict[Address, Draft] = {}
@@ -157,6 +163,26 @@ class Forest:
         if rebuilt or self.only:
             self._shown = None
         return Effect(rebuilt or bool(self.only), frozenset(touched))
+
+    def set_deleted(self, addresses: Iterable[Address]) -> Effect:
+        """Say what others deleted: it has no row of its own, so the rows above it count it."""
+        before = self._deleted
+        self._deleted = Counter()
+        self.deleted_total = 0
+        for address in addresses:
+            home = self._homes.get(address.root)
+            if home is None:
+                continue
+            self.deleted_total += 1
+            self._deleted.update(line_up(home))
+            folders = address.path.split("/")[:-1]
+            self._deleted.update((FOLDER, address.root, "/".join(folders[: n + 1])) for n in range(len(folders)))
+        keys = before.keys() | self._deleted.keys()
+        return Effect(rebuilt=False, touched=frozenset(key for key in keys if before[key] != self._deleted[key]))
+
+    def deleted_below(self, node: Node) -> int:
+        """How many memories others deleted below a row."""
+        return self._deleted[node.key] if self._deleted else 0
 
     def _add_ghosts(self) -> bool:
         """Give drafts whose memory is gone a row, so that their text can be found."""

@@ -16,6 +16,7 @@ from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.nodes import MEMORY
 from memtui.tui.browse.placing import Target, new_target, rename_target
+from memtui.tui.browse.seen import Seeing, Step
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
@@ -26,13 +27,14 @@ class Verbs:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
+        self.seeing = Seeing(screen)
 
     def _targets(self) -> tuple[Address, ...]:
         return self._screen.memories.targets()
 
     def _run(self, job: Callable[..., Done], what: str, report: Callable[[Done], None]) -> None:
         def done(result: Done) -> None:
-            self._screen.bridge.refresh(_addresses(result))
+            self._screen.bridge.refresh(addresses_of(result))
             report(result)
 
         self._screen.bridge.run(job, done, what=what, lane=WRITE)
@@ -64,26 +66,34 @@ class Verbs:
     def undo(self) -> None:
         """Take the last operation back."""
         actor = self._screen.bridge.actor
-        self._run(lambda engine: engine.undo(actor=actor), "undo", lambda done: self._report_step(done, "Undid"))
+        self._step(lambda engine: self.seeing.steps.undo(engine, actor), "Undid")
 
     def redo(self) -> None:
         """Do it again."""
         actor = self._screen.bridge.actor
-        self._run(lambda engine: engine.redo(actor=actor), "redo", lambda done: self._report_step(done, "Did again"))
+        self._step(lambda engine: self.seeing.steps.redo(engine, actor), "Did again")
+
+    def _step(self, job: Callable[..., Done | Step], verb: str) -> None:
+        def done(result: Done | Step) -> None:
+            if isinstance(result, Done):
+                self._screen.bridge.refresh(addresses_of(result))
+                self._report_step(result, verb)
+            else:
+                self.seeing.report(result, undone=verb == "Undid")
+
+        self._screen.bridge.run(job, done, what="undo" if verb == "Undid" else "redo", lane=WRITE)
 
     def mark_seen(self, addresses: Iterable[Address], *, quiet: bool = False) -> None:
-        """Say that the user has looked."""
+        """Say that the user has looked; quiet: they did so by looking, which is no step of undo."""
         targets = tuple(addresses)
-
-        def seen(count: int) -> None:
-            self._screen.bridge.refresh(targets)
-            if not quiet:
-                self._screen.say(
-                    f"Seen: {count_words(count, 'change')}." if count else "There was nothing unseen here."
-                )
-
+        if not quiet:
+            self.seeing.memories(targets, self.name(targets))
+            return
         self._screen.bridge.run(
-            lambda engine: engine.mark_seen(targets), seen, what=f"mark {self.name(targets)} as seen", lane=WRITE
+            lambda engine: engine.mark_seen(targets),
+            lambda _: self._screen.bridge.refresh(targets),
+            what=f"mark {self.name(targets)} as seen",
+            lane=WRITE,
         )
 
     def restore(self, address: Address, version: str | None, then: Callable[[], None] | None = None) -> None:
@@ -187,7 +197,7 @@ class Verbs:
 
         def moved(done: Done) -> None:
             self._screen.close_prompt()
-            self._screen.bridge.refresh(_addresses(done))
+            self._screen.bridge.refresh(addresses_of(done))
             self._report(done, "moved", after=f" to {new}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
@@ -240,7 +250,7 @@ class Verbs:
         self._screen.say(f"{verb}: {label}. {done.left or other + '.'}", "warning" if done.left else "good")
 
 
-def _addresses(done: Done) -> set[Address]:
+def addresses_of(done: Done) -> set[Address]:
     """Everything an operation touched."""
     found = {outcome.address for outcome in done.outcomes}
     return found | {outcome.new_address for outcome in done.outcomes if outcome.new_address is not None}

@@ -12,6 +12,7 @@ from memtui.tui.views.table import VIEW
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.nodes import Node
     from memtui.tui.views.view import ViewScreen
 
 MAIN = "memories"
@@ -38,11 +39,12 @@ class Views:
         """A view that was opened before."""
         return self._made.get(id_)
 
-    def show(self, id_: str) -> ViewScreen | None:
+    def show(self, id_: str, node: Node | None = None) -> ViewScreen | None:
         """Show a view; the one that was on top goes away and keeps its place.
 
         Args:
             id_: a key of `VIEW`.
+            node: the row of the tree it is asked about; None for everything.
 
         Returns:
             Its screen, new or as it was left; None for the main screen.
@@ -54,6 +56,7 @@ class Views:
         while app.screen is not self._screen and app.screen is not wanted:
             app.pop_screen()
         if wanted is not None and app.screen is not wanted:
+            wanted.entered(node)
             app.push_screen(wanted)
         return wanted
 

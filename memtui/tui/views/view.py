@@ -27,6 +27,7 @@ from memtui.tui.views.tabs import Tabs
 if TYPE_CHECKING:
     from memtui.tui.bridge import Bridge
     from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.nodes import Node
     from memtui.tui.keys.palette import Command
 
 READ_ONLY = "memtui was started with --read-only, so nothing can be written."
@@ -60,6 +61,13 @@ class ViewScreen(KeyedScreen[None]):
     def does(self) -> Mapping[str, Callable[[], object]]:
         """Action id to what it does, for every id of the view's table entry."""
         raise NotImplementedError
+
+    def entered(self, node: Node | None) -> None:
+        """The view was opened, or opened again; the first time before its widgets are there.
+
+        Args:
+            node: the row of the tree it is asked about; None for everything.
+        """
 
     def news(self) -> None:
         """Something happened on disk or in the ledger; the view may be covered."""
@@ -116,7 +124,12 @@ class ViewScreen(KeyedScreen[None]):
     def _footer(self, width: int) -> list[Line]:
         if self._said:
             return [bars.message(self._said, width, plain=self.ascii)]
-        able = [action for action in self.own_actions if not self.unavailable(action)]
+        ranks = {id_: rank for rank, id_ in enumerate(VIEW[self.ID].footer, 1)}
+        able = [
+            action._replace(footer=ranks[action.id])
+            for action in self.own_actions
+            if action.id in ranks and not self.unavailable(action)
+        ]
         ends = [action for action in self.actions if action.id in ("back", "help")]
         return [bars.footer(able, width, end=ends)]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 from textual import events
 
-from memtui.engine.model import Address, Listing, Problem
+from memtui.engine.model import Address, Changes, Listing, Problem, Vanished
 from memtui.errors import StorageError
 from memtui.tui.browse import side
 from memtui.tui.edit.memory_text import MemoryText
@@ -278,14 +278,26 @@ async def test_changes_below_a_folder_are_listed_deletions_included() -> None:
         screen.engine.outside(RETRY, "# Retry\n\n- four times\n")
         screen.engine.outside_delete(AUTH)
         await screen.until_text("A2 agent edits")
+        await screen.until_text("A1 D1")
         await screen.go("memtui:project/notes.md")
-        await screen.press("h", "w")
-        await screen.until_text("What others changed")
-        await screen.until_text("deleted  memtui:project/decisions/auth.md")
-        await screen.until_text("1 - Session tokens.")
-        await screen.press("r")
-        await screen.until_text("Restored memtui:project/decisions/auth.md")
-        assert called(screen.engine, "restore")
+        await screen.press("h")
+        await screen.until_text("1 deleted by others since you looked")
+        await screen.press("w")
+        await screen.until_text("Changes in")
+        await screen.until_text("1 changed, 1 deleted")
+        assert "auth.md" in screen.text
+
+
+async def test_a_root_whose_folder_is_gone_is_named_in_the_tree() -> None:
+    async with shown() as screen:
+        gone = next(root for root in screen.engine.roots if root.id == "memtui:workspace")
+        screen.engine.gone_roots = (Vanished(gone, 34, screen.engine.now),)
+        todo = Address.parse("memtui:workspace/todo.md")
+        del screen.engine.rows[todo], screen.engine.data[todo]
+        screen.engine.tell(Changes(roots=frozenset({gone.id})))
+        await screen.until_text("folder gone")
+        await screen.press("G")
+        await screen.until_text("it held 34 memories")
 
 
 async def test_a_watcher_that_is_down_is_said_in_words() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address, Change, Done, Outcome
+from memtui.engine.model import Address, Done, Outcome
 from memtui.errors import ConflictError, StorageError
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import engine_with, shown
@@ -278,17 +278,41 @@ async def test_a_list_shows_the_end_of_a_long_address_and_the_whole_note_of_a_ve
         assert "a-long-folder/the-name.md" in screen.text
 
 
-async def test_a_memory_that_is_new_has_nothing_to_restore() -> None:
+async def test_saying_that_something_was_seen_is_a_step_of_undo() -> None:
     async with shown() as screen:
-        screen.engine.unseen_changes = [Change(AUTH, "created", "agent:claude", None, "0" * 64, screen.engine.now)]
+        screen.engine.outside(str(AUTH), "other\n")
+        await screen.until_text("A1 agent edits")
         await screen.go(str(AUTH))
-        await screen.press("h")
-        await screen.press("w")
-        await screen.until_text("What others changed")
-        await screen.until_text(f"created  {AUTH}")
-        await screen.press("r")
-        await screen.until_text(f"There was no {AUTH} before, so there is nothing to restore.")
-        assert not [call for call in screen.engine.calls if call[0] == "restore"]
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} pinned.")
+        await screen.press("x")
+        await screen.until_text("Seen: 1 change. u takes it back.")
+        await screen.until(lambda: not screen.browser.forest.nodes[AUTH].signs.unseen)
+        await screen.press("u")
+        await screen.until_text("Undid: 1 change seen, unseen again.")
+        await screen.until(lambda: bool(screen.browser.forest.nodes[AUTH].signs.unseen))
+        await screen.press("U")
+        await screen.until_text("Did again: 1 change seen.")
+        await screen.press("u")
+        await screen.until_text("Undid: 1 change seen, unseen again.")
+        await screen.press("u")
+        await screen.until_text("Undid: pin")
+        assert not screen.browser.forest.nodes[AUTH].signs.pinned
+
+
+async def test_an_operation_after_it_is_undone_first() -> None:
+    async with shown() as screen:
+        screen.engine.outside(str(AUTH), "other\n")
+        await screen.until_text("A1 agent edits")
+        await screen.go(str(AUTH))
+        await screen.press("x")
+        await screen.until_text("Seen: 1 change. u takes it back.")
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} pinned.")
+        await screen.press("u")
+        await screen.until_text("Undid: pin")
+        await screen.press("u")
+        await screen.until_text("Undid: 1 change seen, unseen again.")
 
 
 async def test_lists_on_top_say_what_they_cannot_do() -> None:

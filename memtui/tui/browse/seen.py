@@ -1,0 +1,151 @@
+"""Saying that the user has seen changes, and taking that back: a step of undo, as long as nothing newer was done.
+
+Seen marks are no change of a memory, so the engine's undo does not know them; without this a slip of `x` would lose
+track of what an agent did.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from memtui.engine.model import Actor, Address, Change, Done, SeenMark
+from memtui.tui.bridge import WRITE
+from memtui.tui.browse.cells import count_words
+from memtui.values import NamedTuple
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+
+KEPT_STEPS = 100
+
+
+class Step(NamedTuple):
+    """Changes that were marked as seen at once."""
+
+    changes: tuple[Change, ...]
+    marks: tuple[SeenMark, ...]
+    """The marks before."""
+    after: str | None
+    """What the engine's undo would have taken back then: while it still would, the marks are the newest step."""
+
+
+class Engine(Protocol):
+    """The part of the engine that marks need."""
+
+    def changes(self) -> tuple[Change, ...]:
+        """List what is unseen."""
+        ...
+
+    def mark_seen(self, addresses: Iterable[Address] | None) -> int:
+        """Mark memories."""
+        ...
+
+    def mark_changes_seen(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
+        """Mark changes."""
+        ...
+
+    def restore_seen(self, marks: Iterable[SeenMark]) -> None:
+        """Take marks back."""
+        ...
+
+    def next_undo(self) -> str | None:
+        """Tell what undo would take back."""
+        ...
+
+    def undo(self, *, actor: Actor) -> Done:
+        """Take the last operation back."""
+        ...
+
+    def redo(self, *, actor: Actor) -> Done:
+        """Do it again."""
+        ...
+
+
+class SeenSteps:
+    """The marks of this run; its jobs run one after the other in the lane of writes."""
+
+    def __init__(self) -> None:
+        self._done: deque[Step] = deque(maxlen=KEPT_STEPS)
+        self._undone: deque[Step] = deque(maxlen=KEPT_STEPS)
+
+    def mark(self, engine: Engine, changes: Iterable[Change]) -> int:
+        """Mark changes as they were shown; returns how many were not marked before."""
+        chosen = tuple(changes)
+        marks = engine.mark_changes_seen(chosen)
+        if marks:
+            self._done.append(Step(chosen, marks, engine.next_undo()))
+            self._undone.clear()
+        return len(marks)
+
+    def mark_memories(self, engine: Engine, addresses: Iterable[Address]) -> int:
+        """Mark memories as they are now; returns how many were not marked before."""
+        wanted = frozenset(addresses)
+        count = self.mark(engine, [change for change in engine.changes() if change.address in wanted])
+        return count + engine.mark_seen(tuple(sorted(wanted)))
+
+    def undo(self, engine: Engine, actor: Actor) -> Done | Step:
+        """Take back whatever is newest: marks, or an operation."""
+        if self._done and self._done[-1].after == engine.next_undo():
+            step = self._done.pop()
+            engine.restore_seen(step.marks)
+            self._undone.append(step)
+            return step
+        return engine.undo(actor=actor)
+
+    def redo(self, engine: Engine, actor: Actor) -> Done | Step:
+        """Do again whatever was undone last."""
+        if self._undone and self._undone[-1].after == engine.next_undo():
+            step = self._undone.pop()
+            engine.mark_changes_seen(step.changes)
+            self._done.append(step)
+            return step
+        return engine.redo(actor=actor)
+
+
+class Seeing:
+    """Marks for the screens: asks the bridge and says what happened."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self.steps = SeenSteps()
+
+    def changes(self, changes: Iterable[Change], then: Callable[[], None] | None = None) -> None:
+        """Say that the user has looked at changes as they were shown."""
+        chosen = tuple(changes)
+
+        def marked(count: int) -> None:
+            words = f"Seen: {count_words(count, 'change')}. u takes it back."
+            self._screen.say(words if count else "You had seen that already.")
+            if then is not None:
+                then()
+
+        self._screen.bridge.run(
+            lambda engine: self.steps.mark(engine, chosen), marked, what="mark changes as seen", lane=WRITE
+        )
+
+    def memories(self, addresses: Iterable[Address], name: str) -> None:
+        """Say that the user has looked at memories as they are now."""
+        targets = tuple(addresses)
+
+        def marked(count: int) -> None:
+            self._screen.bridge.refresh(targets)
+            words = f"Seen: {count_words(count, 'change')}. u takes it back."
+            self._screen.say(words if count else "There was nothing unseen here.")
+
+        self._screen.bridge.run(
+            lambda engine: self.steps.mark_memories(engine, targets),
+            marked,
+            what=f"mark {name} as seen",
+            lane=WRITE,
+        )
+
+    def report(self, step: Step, *, undone: bool) -> None:
+        """Say what became of a step of marks."""
+        self._screen.bridge.refresh({mark.address for mark in step.marks})
+        words = count_words(len(step.marks), "change")
+        if undone:
+            self._screen.say(f"Undid: {words} seen, unseen again. U does it again.", "good")
+        else:
+            self._screen.say(f"Did again: {words} seen. u takes it back.", "good")

@@ -1,0 +1,42 @@
+"""The line of tabs at every width, and where a click lands."""
+
+from __future__ import annotations
+
+import pytest
+from textual.geometry import Offset
+
+from memtui.tui.views.table import VIEWS
+from memtui.tui.views.tabs import Tabs, tab_runs
+from tests.tui.shown import shown
+
+
+def text(current: str, counts: dict[str, int], width: int) -> str:
+    return "".join(words for words, _ in tab_runs(current, counts, width)[0])
+
+
+def test_the_current_view_is_in_brackets_and_what_waits_is_counted() -> None:
+    line = text("changes", {"changes": 1234}, 80)
+    assert "[3 Changes(1,234)]" in line
+    assert " 1 Memories " in line
+    assert "[1 Memories]" in text("memories", {}, 80)
+    assert "(0)" not in text("memories", {"changes": 0}, 80)
+
+
+@pytest.mark.parametrize("width", [5, 20, 40, 80, 120, 200])
+def test_it_fits_and_places_are_where_the_words_are(width: int) -> None:
+    runs, places = tab_runs("memories", {"changes": 3}, width)
+    line = "".join(words for words, _ in runs)
+    assert len(line.rstrip()) <= width
+    for start, end, view in places:
+        name = next(one.name for one in VIEWS if one.id == view)
+        assert name in line[start:end]
+
+
+async def test_a_click_opens_a_view() -> None:
+    async with shown() as screen:
+        _, places = tab_runs("memories", {}, 120)
+        start = next(start for start, _, view in places if view == "changes")
+        await screen.pilot.click(Tabs, offset=Offset(start + 2, 0))
+        await screen.until(lambda: screen.browser.views.current == "changes")
+        await screen.pilot.click(Tabs, offset=Offset(3, 0))
+        await screen.until(lambda: screen.app.screen is screen.browser)
