@@ -33,6 +33,7 @@ class EditorCore(Vertical):
         """Why nothing can be written there at all; empty when it can."""
         self._sides: Sides | None = None
         self._before_merge: tuple[str, Subject] | None = None
+        self._merge_shown = False
         self._who = ""
         self._unseen = False
         self.moved_to: Address | None = None
@@ -184,7 +185,7 @@ class EditorCore(Vertical):
         if self.subject is None:
             return
         form = read_form(snapshot.bytes, limit=self.text_area.byte_limit)
-        self._sides = None
+        self._sides, self._merge_shown = None, False
         self._unseen, self.moved_to = False, None
         self.subject = Subject(
             self.subject.address, snapshot.bytes, snapshot.sha256, form, snapshot.bytes, snapshot.sha256
@@ -203,7 +204,7 @@ class EditorCore(Vertical):
         form = read_form(base.bytes, limit=self.text_area.byte_limit)
         if self.subject is None or not form.editable:
             return
-        self._before_merge = (read_form(yours).text, self.subject)
+        self._before_merge, self._merge_shown = (read_form(yours).text, self.subject), True
         self.subject = self.subject._replace(base=base.bytes, base_sha256=base.sha256)
         self._base_text = form.text
         self._sides = None
@@ -212,8 +213,8 @@ class EditorCore(Vertical):
 
     @property
     def before_merge(self) -> tuple[bytes, Subject] | None:
-        """What was typed before a merge was shown, and what it was an edit of; None when no merge is shown."""
-        if self._before_merge is None:
+        """What was typed before a merge that is shown and not saved yet, and what it was an edit of; else None."""
+        if self._before_merge is None or not self._merge_shown:
             return None
         text, subject = self._before_merge
         return to_bytes(text, subject.form), subject

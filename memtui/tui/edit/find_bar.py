@@ -117,12 +117,9 @@ class FindBar(Horizontal):
         if not self._places:
             self._tell()
             return
-        start, end = sorted(self._offset(place) for place in self._area.selection)
+        start = self._offset(min(self._area.selection))
         here = bisect_left(self._starts, start)
-        on_it = here < len(self._places) and self._places[here] == (start, end)
-        index = (
-            (here + 1 if on_it else bisect_right(self._starts, start - (start == end))) if direction > 0 else here - 1
-        )
+        index = bisect_right(self._starts, start) if direction > 0 else here - 1
         self._wrapped = ""
         if index >= len(self._places):
             index, self._wrapped = 0, "from the top"

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Address, Conflict, Saved, Snapshot, Unchanged
+from memtui.digest import sha256_hex
+from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError
 from memtui.tui.bridge import WRITE
 from memtui.tui.edit import intents, jobs
@@ -92,16 +93,23 @@ class Editing(Opening):
             case FileState.MERGEABLE:
                 self._merge_then_show()
             case FileState.CLEAN | FileState.DRAFT:
-                self._write(editor.data, subject.base_sha256)
+                self._write(editor.data, subject.base_sha256, self._merge_of())
             case _:
                 self.compare_screen()
 
-    def _write(self, data: bytes, expected: str | None) -> None:
+    def _merge_of(self) -> MergeOf | None:
+        """What the text on the screen was merged from; None when it is only an edit."""
+        before, subject = self.editor.before_merge, self.editor.subject
+        if before is None or subject is None:
+            return None
+        return MergeOf(before[1].base_sha256, sha256_hex(before[0]), subject.base_sha256)
+
+    def _write(self, data: bytes, expected: str | None, merge: MergeOf | None = None) -> None:
         address, actor = self.address, self.actor
         assert address is not None
         self.saving = True
         self.run(
-            lambda engine: jobs.write(engine, address, data, expected, actor=actor),
+            lambda engine: jobs.write(engine, address, data, expected, actor=actor, merge=merge),
             lambda written: self._written(address, written),
             what=f"save {address}",
             otherwise=lambda error: self._not_saved(address, data, error),
@@ -187,14 +195,20 @@ class Editing(Opening):
             self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.wishes.clock()))
             self.write_drafts()
             if self.wishes.when_mergeable == "save":
-                self._write(text, disk_sha256)
+                self._write(text, disk_sha256, self._merge_of())
                 return
             added, removed = jobs.changed_lines(session)
             self.editor.say(
                 f"Merged +{added} -{removed} from {self.editor.who}; ctrl+s again writes it, ctrl+z takes it apart."
             )
 
-        self.run(lambda _: jobs.merge(base, yours, disk), merged, what="merge both sides")
+        of = OpenConflict(address, subject.base_sha256, yours, disk, "", self.wishes.clock())
+
+        def merge(engine: jobs.Verbs) -> tuple[bytes | None, MergeSession]:
+            engine.save_conflict(of)  # both texts are in history before one text takes their place
+            return jobs.merge(base, yours, disk)
+
+        self.run(merge, merged, what="merge both sides", lane=DRAFTS)
 
     def adopt(self, snapshot: Snapshot, words: str) -> None:
         """Show a text that was just written as what is open now."""

@@ -1,6 +1,7 @@
 """The conflict screen: one key decides, the counter is right, and only ctrl+s writes, at nothing open."""
 
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,10 @@ from tests.tui.merge.stage import (
     text_of,
 )
 from tests.tui.workbench import until
+
+
+def says(screen: ConflictScreen, part: str, words: str) -> bool:
+    return words in text_of(screen, part)
 
 
 @pytest.mark.parametrize("key", ["ctrl+s", "f8"])
@@ -182,7 +187,7 @@ async def test_the_counter_is_always_right(tmp_path: Path) -> None:
             still = len([n for n in screen.session.hunks if screen.session.is_open(n)])
             merged = len([n for n in screen.session.hunks if screen.session.automatic(n)])
             words = f"{still} open, {merged} merged"
-            await until(pilot, lambda words=words: words in text_of(screen, "#conflict-header"))
+            await until(pilot, partial(says, screen, "#conflict-header", words))
         assert disk(bench) == THREE_AGENT
 
 
@@ -306,7 +311,7 @@ async def test_w_says_which_words_are_compared(tmp_path: Path) -> None:
         assert "{ by me}" in text_of(screen, "#conflict-hunk")
         for words in ("YOURS with AGENT", "BASE with YOURS", "BASE with AGENT"):
             await pilot.press("w")
-            await until(pilot, lambda words=words: f"words: {words}" in text_of(screen, "#conflict-title"))
+            await until(pilot, partial(says, screen, "#conflict-title", f"words: {words}"))
         assert "{ by me}" not in text_of(screen, "#conflict-hunk")
         await pilot.press("w")
         await until(pilot, lambda: "words:" not in text_of(screen, "#conflict-title"))
