@@ -14,6 +14,7 @@ from textual.strip import Strip
 
 from memtui.safe_text import visible
 from memtui.tui.browse.cells import Run
+from memtui.tui.draw.spans import INKED
 
 FAINT, SOFT = 0.45, 0.25
 """How far `dim` and `description` go towards the background."""
@@ -52,7 +53,7 @@ class Paint:
         text, style = "", self.style("name", ground)
         for part, name in runs:
             wanted = self.style(name, ground)
-            if not part.isspace() and wanted is not style:
+            if wanted is not style and (name in INKED or not part.isspace()):
                 if text:
                     segments.append(Segment(text, style))
                 text, style = "", wanted

@@ -15,17 +15,18 @@ from textual.geometry import Offset
 from textual.widget import Widget
 
 from memtui.engine.model import Found, Hit, Wanted
-from memtui.matching import Query, typed
+from memtui.matching import Query
 from memtui.tui.actions import Action, beside_text
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look
 from memtui.tui.browse.preview import PageView
-from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import search_reading
+from memtui.tui.views.search_line import SearchLine
 from memtui.tui.views.search_rows import HitList, Item, More, items_of, label_of
+from memtui.tui.views.search_words import Sources, count_line, empty_lines, nothing_lines, page_title, state_line
 from memtui.tui.views.table import MOVES
 from memtui.tui.views.view import ViewScreen
 
@@ -43,11 +44,8 @@ FORGET_AFTER = 60.0
 """Seconds without this view after which the texts that were read for it are given back."""
 FIRST = 200
 """Hits that are shown at first."""
-KEPT_QUERIES = 50
 GROUP, BESIDE = "search", "search-text"
 """Groups of jobs: the search, and the text of the row under the cursor."""
-PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
-"""Keys that are not for the line of text while it is typed in."""
 
 
 class SearchScreen(ViewScreen):
@@ -61,17 +59,11 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def __init__(self, browser: BrowserScreen) -> None:
         super().__init__(browser)
-        self.prompt = Prompt(Question("search", "", lambda _: None, changed=self._typed, hint=self._count))
+        self.line = SearchLine(self._typed, self._count)
         self.hits = HitList(lambda: Look(self.browser.now(), self.ascii), self._row_moved)
         self.page = PageView(id="search-page")
-        self.bodies, self.versions, self.everywhere = True, False, False
-        self.past: list[str] = []
-        """What was searched for before, the newest last."""
-        self._recalled = 0
-        """How far back in them the line is."""
+        self.sources = Sources()
         self._in_line = True
-        self._selected = False
-        """The words are from the last visit: the next letter replaces them."""
         self._found: Found | None = None
         self._searching = False
         self._limit = FIRST
@@ -120,7 +112,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         if self._said or not self._in_line:
             return super()._footer(width)
         by_id = {action.id: beside_text(action) for action in self.actions}
-        able = [by_id[id_]._replace(footer=rank) for rank, id_ in enumerate(("search_open", "down", "next_pane"), 1)]
+        able = [by_id[id_]._replace(footer=rank) for rank, id_ in enumerate(("search_open", "next_pane"), 1)]
         return [bars.footer(able, width, end=[by_id["back"], by_id["help"]])]
 
     # Coming and going
@@ -134,26 +126,20 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Begin in the line, with the words of the last time."""
         if self._idle is not None:
             self._idle.stop()
-        self._selected = bool(self.prompt.text)
+        self.line.selected = bool(self.line.text)
         self.type_words()
-        if self.prompt.text and not self._searching:
+        if self.line.text and not self._searching:
             self._search(fresh=True, keep=True)
 
     def on_screen_suspend(self) -> None:
         """Keep the words; give back the memory after a while."""
         self.app.cursor_position = Offset(0, 0)
-        self._remember()
+        self.line.remember()
         self._idle = self.browser.set_timer(FORGET_AFTER, self._forget)
 
     def _forget(self) -> None:
         if self.app.screen is not self:
             self.bridge.run(lambda engine: engine.forget_texts(), what="forget what was searched", lane=GROUP)
-
-    def _remember(self) -> None:
-        words = self.prompt.text.strip()
-        if words:
-            self.past = [*(one for one in self.past if one != words), words][-KEPT_QUERIES:]
-        self._recalled = 0
 
     def type_words(self) -> None:
         """Put the cursor into the line."""
@@ -163,41 +149,30 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def search_for(self, words: str) -> None:
         """Search for these words, as if they were typed."""
-        self.prompt.text, self.prompt.cursor = words, len(words)
-        self._selected = False
-        self._typed(words)
+        self.line.write(words)
 
     # Typing
 
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the line."""
-        if not self._in_line or key in PASSED:
-            return False
-        if self._selected:
-            self._selected = False
-            if character is not None and character.isprintable():
-                self.prompt.text, self.prompt.cursor = "", 0
-        used = self.prompt.feed(key, character)
+        used = self._in_line and self.line.feed(key, character)
         if used:
-            self._recalled = 0
             self._draw_bars()
-        return used or (character is not None and character.isprintable())
+        return used
 
     def on_paste(self, event: events.Paste) -> None:
         """Give a paste to the line."""
-        if not self._in_line:
+        if self._in_line:
+            event.stop()
+            self.line.paste(event.text)
+            self._draw_bars()
+        else:
             super().on_paste(event)
-            return
-        event.stop()
-        if self._selected:
-            self.prompt.text, self.prompt.cursor, self._selected = "", 0, False
-        self.prompt.paste(event.text)
-        self._draw_bars()
 
-    def _typed(self, text: str) -> None:
+    def _typed(self) -> None:
         """Look for it when no other letter follows."""
-        del text
         self._limit, self._kept = FIRST, None
+        self._draw_bars()
         self._later(REST, fresh=self._found is None)
 
     def _later(self, seconds: float, *, fresh: bool, keep: bool = False) -> None:
@@ -205,31 +180,16 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self._due.stop()
         self._due = self.set_timer(seconds, lambda: self._search(fresh=fresh, keep=keep))
 
-    def _recall(self, by: int) -> bool:
-        """Write what was searched for earlier into the line; False when there is nothing."""
-        words = [one for one in self.past if by < 0 or one != self.prompt.text]
-        back = self._recalled + by
-        if not 0 < back <= len(words):
-            return False
-        self.search_for(words[-back])
-        self._recalled = back
-        self._draw_bars()
-        return True
-
     # Searching
-
-    @property
-    def asked(self) -> Query | None:
-        """What is looked for."""
-        return typed(self.prompt.text)
 
     def news(self) -> None:
         """Look again after something changed; what is under the cursor stays there."""
-        if self._found is not None and self.asked is not None and self.app.screen is self:
+        if self._found is not None and self.line.query is not None and self.app.screen is self:
             self._later(NEWS_AFTER, fresh=False, keep=True)
 
     def _search(self, *, fresh: bool, keep: bool = False) -> None:
-        query = self.asked
+        self._due = None
+        query, sources = self.line.query, self.sources
         if query is None:
             self.bridge.drop(GROUP)
             self._searching, self._found = False, None
@@ -237,9 +197,14 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             return
         if keep:
             self._kept = self.hits.current
-        roots = None if self.everywhere else frozenset(root.id for root in self.browser.facts.roots)
+        roots = None if sources.everywhere else frozenset(root.id for root in self.browser.facts.roots)
         wanted = Wanted(
-            self.prompt.text, roots=roots, bodies=self.bodies, versions=self.versions, limit=self._limit, fresh=fresh
+            self.line.text,
+            roots=roots,
+            bodies=sources.bodies,
+            versions=sources.versions,
+            limit=self._limit,
+            fresh=fresh,
         )
 
         def job(engine: Searcher, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
@@ -257,21 +222,21 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         roots = {root.id: root for root in self.browser.facts.roots} | dict(self.browser.forest.roots)
         names = self.browser.forest.names
         if not found.hits:
-            self._say_nothing_found()
+            self.hits.note = nothing_lines(self.sources, self._key)
         self.hits.show(items_of(found, lambda id_: label_of(roots.get(id_), names)), query, keep=self._kept is not None)
         self._row_moved(by_user=False)
         self._draw_bars()
 
     def _toggle(self, what: str) -> None:
-        setattr(self, what, not getattr(self, what))
+        self.sources = self.sources._replace(**{what: not getattr(self.sources, what)})
         self._limit = FIRST
         self._draw_bars()
         self._search(fresh=False, keep=True)
 
     def _toggle_projects(self) -> None:
-        self.everywhere = not self.everywhere
+        self.sources = self.sources._replace(everywhere=not self.sources.everywhere)
         self._draw_bars()
-        if not self.everywhere:
+        if not self.sources.everywhere:
             self._search(fresh=False)
             return
         more = self.browser.facts.more_roots
@@ -298,11 +263,15 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         step = {"down": 1, "up": -1, **ends}[what]
         if isinstance(view, PageView):
             view.scroll_rows(step)
-        elif what == "up" and self._in_line and self.hits.at_first and self._recall(1):
-            return
-        elif not (what == "down" and self._recalled > 1 and self._in_line and not self.hits.items and self._recall(-1)):
+        elif not self._in_line or not self._recall(what):
             view.move(step)
             self._kept = self.hits.current
+
+    def _recall(self, what: str) -> bool:
+        """Bring earlier words back: up on the first hit, and down where there is no hit to go to."""
+        if what == "up" and self.hits.at_first:
+            return self.line.recall(1)
+        return what == "down" and not self.hits.items and self.line.recall(-1)
 
     def _step(self, by: int) -> None:
         """Go to the next place in the text beside the list."""
@@ -339,12 +308,12 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self._limit *= 10
             self._search(fresh=False, keep=True)
         elif isinstance(item, Hit):
-            self._remember()
+            self.line.remember()
             if item.version is not None:
                 self.browser.viewing.versions(item.memory.address, at=item.version.sha256)
             else:
                 place = (item.line or 0, item.column or 1)
-                self.browser.host.open_found(item.memory.address, place, self.prompt.text)
+                self.browser.host.open_found(item.memory.address, place, self.line.text)
 
     # The text beside the list
 
@@ -386,83 +355,30 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self.update("#search-line", "#search-state", "#search-page-title", "#view-footer")
 
     def _line(self, width: int) -> list[Line]:
-        if not self._in_line or not self.is_current:
-            shown = " ".join(self.prompt.text.split())
-            return [bars.spread([(" search ", "dim"), (shown, "strong")], self._count(""), width)]
-        if self._selected:
-            text = self.prompt.text
-            return [bars.spread([(" search ", "key"), (text, "caret"), (" ", "dim")], self._count(""), width)]
-        line, column = self.prompt.line(width, plain=self.ascii)
-        self.app.cursor_position = Offset(column, self.query_one("#search-line").region.y)
+        line, column = self.line.draw(width, active=self._in_line and self.is_current, plain=self.ascii)
+        if column is not None:
+            self.app.cursor_position = Offset(column, self.query_one("#search-line").region.y)
         return [line]
 
-    def _count(self, text: str) -> Line:
+    def _count(self) -> Line:
         """How much was found, at the right end of the line."""
-        del text
-        found = self._found
-        if found is None or self.asked is None:
-            return [("searching... ", "dim")] if self._searching else []
-        shown = len(found.hits)
-        of = f"{shown:,} of {found.total:,}" if found.total > shown else f"{found.total:,}"
-        words = "1 hit" if found.total == 1 else f"{of} hits"
-        more: Line = [("searching... ", "dim")] if self._searching else []
-        return [*more, (words + " ", "strong" if found.total else "warning")]
+        return count_line(self._found if self.line.query is not None else None, searching=self._searching)
 
     def _state(self, width: int) -> list[Line]:
-        """What is looked in, and the keys that change it."""
-        wide = width >= 76
-        parts: Line = []
-        for id_, on_words, off_words, is_on in (
-            ("search_texts", "texts", "names only" if wide else "names", self.bodies),
-            ("search_versions", "old versions too", "no old versions", self.versions),
-            ("search_projects", "every project", "this project", self.everywhere),
-        ):
-            key = next(action for action in self.table if action.id == id_).keys[0]
-            parts += [(f" {key}", "key"), (f" {on_words if is_on else off_words} ", "strong" if is_on else "dim")]
-        query = self.asked
-        if query is not None and query.without and wide:
-            words = ", ".join(term.forms[0] for term in query.without)
-            return [bars.spread(parts, [(f"without {words} "[: width // 3], "warning")], width)]
-        return [parts]
+        return [state_line(self.sources, self.line.query, self._key, width)]
+
+    def _key(self, id_: str) -> str:
+        action = next(action for action in self.table if action.id == id_)
+        return "" if self.unavailable(action) else action.keys[0]
 
     def _page_title(self, width: int) -> list[Line]:
         item = self.hits.current
-        if not isinstance(item, Hit):
-            return [bars.title("Text", [], width, focused=self.focused is self.page, plain=self.ascii)]
-        words = str(item.memory.address)
-        if item.version is not None:
-            words += f" version {item.version.sha256[:8]}"
-        notes: Line = [(f"{item.places:,} {'place' if item.places == 1 else 'places'}", "title")] if item.places else []
+        words, notes = page_title(item if isinstance(item, Hit) else None)
         return [bars.title(words, notes, width, focused=self.focused is self.page, plain=self.ascii)]
 
     def _say_empty(self) -> None:
         """Say what can be typed."""
-        lines: list[Line] = [
-            [],
-            [("  Type words: memories that hold all of them are listed.", "name")],
-            [('  "two words"', "key"), ("  side by side", "name")],
-            [("  -word", "key"), ("        nowhere in it", "name")],
-        ]
-        if self.past:
-            lines += [[], [("  Before: ", "dim"), (self.past[-1], "name"), ("   up brings it back", "dim")]]
-        self._note(lines)
-
-    def _say_nothing_found(self) -> None:
-        lines: list[Line] = [[], [("  Nothing holds these words.", "name")]]
-        tries = (
-            ("search_texts", "looks into the texts as well", self.bodies),
-            ("search_versions", "looks into old versions and deleted memories", self.versions),
-            ("search_projects", "looks into every project", self.everywhere),
-        )
-        for id_, words, done in tries:
-            action = next(action for action in self.table if action.id == id_)
-            if not done and not self.unavailable(action):
-                lines.append([(f"  {action.keys[0]}", "key"), (f" {words}", "name")])
-        self._note(lines)
-
-    def _note(self, lines: list[Line]) -> None:
-        self.hits.note = lines
-        if self._found is None or not self._found.hits:
-            self.hits.show((), None, keep=False)
-            self._row_moved()
+        self.hits.note = empty_lines(self.line.past)
+        self.hits.show((), None, keep=False)
+        self._row_moved()
         self._draw_bars()

@@ -5,7 +5,7 @@ It knows values and cells only, so that what a row says is tested without a scre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memtui.engine.model import Found, Hit, Root
 from memtui.matching import Query
@@ -66,17 +66,23 @@ def label_of(root: Root | None, names: Mapping[str, str]) -> str:
     return " ".join(word for word in (root.scope.upper(), here or root.label or root.id) if word)
 
 
-def hit_runs(hit: Hit, query: Query | None, width: int, look: Look) -> list[Run]:
+def name_room(items: Iterable[Item], width: int) -> int:
+    """Cells for the paths: as many as the longest needs, and less than half of them."""
+    longest = max((len(item.memory.address.path) for item in items if isinstance(item, Hit)), default=0)
+    return max(min(longest, width * 2 // 5, 60), 12)
+
+
+def hit_runs(hit: Hit, query: Query | None, width: int, room: int, look: Look) -> list[Run]:
     """Draw a hit: its path, then where it is and what is there, with what was looked for marked.
 
     Args:
         hit: the hit.
         query: what was looked for, to mark it in the path.
         width: cells there are.
+        room: those of them that are for the path.
         look: now, and whether only ASCII is drawn.
     """
     path = hit.memory.address.path
-    room = max(min(width * 2 // 5, 44), 12)
     shown = bars.end_of_line(path, room, plain=look.ascii)
     name = marked(shown, "missing" if hit.memory.missing else "name", query.spans(shown) if query else ())
     lead: list[Run] = [*name, (" " * (room - cell_width(shown) + 1), "dim")]
@@ -104,6 +110,8 @@ class HitList(RowList):
         """What the rows were found with."""
         self.note: list[list[Run]] = []
         """What is said where there are no rows."""
+        self._names = (0, 0)
+        """For which width how many cells the paths have."""
         self._look = look
         self._told = moved
 
@@ -136,7 +144,13 @@ class HitList(RowList):
             case More():
                 return [sign, (f" {item.left:,} more: enter shows them, another word leaves fewer", "dim")]
             case _:
-                return [sign, (" ", "dim"), *hit_runs(item, self.query_shown, max(self.room - 2, 10), look)]
+                width = max(self.room - 2, 10)
+                return [sign, (" ", "dim"), *hit_runs(item, self.query_shown, width, self._name_room(width), look)]
+
+    def _name_room(self, width: int) -> int:
+        if self._names[0] != width:
+            self._names = (width, name_room(self.items, width))
+        return self._names[1]
 
     def moved(self, *, by_user: bool) -> None:
         """Show the row under the cursor."""
@@ -146,7 +160,7 @@ class HitList(RowList):
     def show(self, items: tuple[Item, ...], query: Query | None, *, keep: bool) -> None:
         """Show other rows; the cursor goes to the best one, or stays on its own where it is to be kept."""
         here = self.current if keep else None
-        self.items, self.query_shown = items, query
+        self.items, self.query_shown, self._names = items, query, (0, 0)
         self._cursor = self._place_of(here)
         if here is None:
             self._top = 0
