@@ -3,6 +3,7 @@
 import hashlib
 import random
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -320,13 +321,17 @@ async def test_after_three_rounds_another_name_is_offered(tmp_path: Path) -> Non
         for n in range(3):
             bench.path("a.md").write_bytes(THREE_AGENT + b"%d\n" % n)
             bench.flow.look()
-            await until(pilot, lambda n=n: len(screen.session.chunks) and f"{n}\n" in all_lines(screen))  # type: ignore[misc]
+            await until(pilot, partial(has_line, screen, f"{n}\n"))
         await until(pilot, lambda: "s keeps your text as a new memory" in text_of(screen, "#conflict-foot"))
         await pilot.press("s", "ctrl+u", *"mine.md", "enter")
         await until(pilot, lambda: bench.flow.address == address("mine.md"))
         assert bench.path("mine.md").read_bytes() == THREE_YOURS
         assert disk(bench) == THREE_AGENT + b"2\n"
         await until(pilot, lambda: bench.engine.drafts() == ())
+
+
+def has_line(screen: ConflictScreen, line: str) -> bool:
+    return line in all_lines(screen)
 
 
 def all_lines(screen: ConflictScreen) -> set[str]:

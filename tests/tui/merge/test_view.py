@@ -96,7 +96,7 @@ def test_what_is_drawn_again_is_what_is_drawn_anew() -> None:
 
 def test_white_space_only_conflicts_are_counted_in_the_header() -> None:
     merged = session("a\n=\nb\n", "a \n=\n1\n", "a  \n=\n2\n")
-    assert "2 open (1 white space only), 0 merged" in text(header(PARTIES, merged, 100))[0]
+    assert "2 open (1 white space only), 0 merged" in text([*header(PARTIES, merged, 100)])[0]
 
 
 def test_a_place_a_third_writer_touched_is_marked() -> None:
