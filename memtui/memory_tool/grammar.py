@@ -10,6 +10,7 @@ ROOT = "/memories"
 SCOPES = ("global", "project", "workspace")
 """In the order in which they are always shown."""
 
+_USUAL = str.maketrans("-_. ", "aaaa")
 _ENCODED = ("%2e", "%2f", "%5c")
 
 
@@ -65,6 +66,8 @@ def parse(given: str) -> Place:
 
 def _problem(part: str) -> tuple[str, bool]:
     """The first reason why a component is refused, and whether it is even where something has that name."""
+    if ".." not in part and part[:1] != "." and part.translate(_USUAL).isalnum():
+        return "", False  # as most names are; no rule below says anything about letters and digits
     found = [(reason, hard) for wrong, reason, hard in _rules(part) if wrong]
     return (found[0][0], any(hard for _, hard in found)) if found else ("", False)
 

@@ -3,6 +3,8 @@
 It exists so that the numbers and names a model reads are exactly those the other commands take.
 """
 
+from operator import add
+
 from memtui.engine.shelf import FolderItem, FolderItems
 from memtui.memory_tool import grammar
 from memtui.memory_tool.edits import is_text
@@ -10,6 +12,8 @@ from memtui.memory_tool.result import Refusal
 
 DEPTH = 2
 NOT_TEXT = "(This is not UTF-8 text: what could not be read is shown as �, and it cannot be edited here.)"
+_NUMBERS = [f"{number}\t" for number in range(1, 501)]
+"""Ready for files of usual length."""
 NAMES = 1_000
 """How many names of one directory are shown."""
 
@@ -30,8 +34,11 @@ def numbered(data: bytes, offset: int, limit: int | None) -> str:
         raise Refusal(f"offset {offset} is beyond the end of the file ({len(lines)} lines)")
     if not data:
         return ""
-    end = None if limit is None else offset - 1 + limit
-    shown = [f"{number}\t{line}" for number, line in enumerate(lines[offset - 1 : end], offset)]
+    end = len(lines) if limit is None else min(len(lines), offset - 1 + limit)
+    if end <= len(_NUMBERS):
+        shown = list(map(add, _NUMBERS[offset - 1 : end], lines[offset - 1 : end]))
+    else:
+        shown = [f"{number}\t{line}" for number, line in enumerate(lines[offset - 1 : end], offset)]
     if not is_text(data):
         shown.append(NOT_TEXT)
     return "\n".join(shown)
