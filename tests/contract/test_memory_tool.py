@@ -1,4 +1,4 @@
-"""Every call of the memory tool has one answer, through the engine, `memtui tool` and the verbs of the command line."""
+"""Every call of the memory tool has one answer: from the engine, `memtui tool` and MCP; the verbs do the same."""
 
 import json
 import os
@@ -6,9 +6,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import start_blocking_portal
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import Implementation, TextContent
 
 from memtui.config.settings import load_settings, read_environment
 from memtui.engine.model import Actor
@@ -59,7 +64,31 @@ def through_lines(env: dict[str, str], cwd: Path) -> Iterator[Answer]:
         assert process.wait(30) == 0
 
 
-FRONTS: dict[str, Front] = {"engine": through_engine, "lines": through_lines}
+@contextmanager
+def through_mcp(env: dict[str, str], cwd: Path, *, mode: str = "legacy") -> Iterator[Answer]:
+    """`memtui mcp` and the library's own client over pipes."""
+    server = StdioServerParameters(command=sys.executable, args=["-c", START, "mcp"], env=env, cwd=cwd)
+    info = Implementation(name="contract", version="1")
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(stdio_client(server), mode=mode, client_info=info)) as client,
+    ):
+
+        def answer(call: Call) -> Result:
+            found = portal.call(client.call_tool, "memory", call)
+            (block,) = found.content
+            assert isinstance(block, TextContent)
+            return Result(not found.is_error, block.text)
+
+        yield answer
+
+
+FRONTS: dict[str, Front] = {
+    "engine": through_engine,
+    "lines": through_lines,
+    "mcp": through_mcp,
+    "mcp-envelope": partial(through_mcp, mode="auto"),
+}
 """Fronts whose answers are compared word by word; another front joins with one entry."""
 
 
