@@ -19,6 +19,7 @@ from memtui.engine.model import (
     Health,
     MergeOf,
     OpenConflict,
+    Restoring,
     Retention,
     Root,
     Saved,
@@ -210,6 +211,10 @@ class Engine(Reader):
         """Bring a memory back from the trash, or put one of its old versions under its name."""
         return self._rooms.changer.restore(address, version, actor)
 
+    def restore_all(self, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
+        """Bring deleted memories back as one undo step, with an outcome for each; never over another memory."""
+        return self._rooms.bringback.restore(wanted, actor)
+
     def set_pinned(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:
         """Pin or unpin memories as one undo step."""
         done = self._rooms.changer.set_pinned(addresses, pinned, actor)
@@ -230,13 +235,18 @@ class Engine(Reader):
         """Clear one stored text for good and keep its record; the current version is refused."""
         return self._rooms.changer.redact(address, sha256, reason, actor)
 
-    def undo(self, *, actor: Actor) -> Done:
+    def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
         """Take the last operation back; the outcomes tell what is no longer as it was left.
+
+        Args:
+            actor: who does it.
+            txn: an older operation to take back instead: as an undo step of its own, and only of memories that are
+                still as it left them.
 
         Raises:
             NotFoundError: `E_NOTHING_TO_UNDO`.
         """
-        return self._rooms.undoer.undo(actor)
+        return self._rooms.undoer.undo(actor, txn)
 
     def next_undo(self) -> str | None:
         """The transaction that `undo` would take back now."""

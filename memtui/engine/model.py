@@ -388,6 +388,20 @@ class AuditRecord(NamedTuple):
     note: str = ""
 
 
+class Operation(NamedTuple):
+    """One operation of the audit as a whole: what `undo` takes back as one."""
+
+    txn: str
+    kind: str
+    """`do`, `undo` or `redo`."""
+    label: str
+    """For people: `delete 3 memories`."""
+    records: int
+    """How many audit records it has."""
+    undone: bool
+    """It was taken back, and not done again since."""
+
+
 class TrashEntry(NamedTuple):
     """A deleted memory that can be restored."""
 
@@ -397,6 +411,18 @@ class TrashEntry(NamedTuple):
     actor: str
     at: int
     txn: str
+    taken: bool = False
+    """Another memory has its name by now."""
+
+
+class Restoring(NamedTuple):
+    """A deleted memory that is to come back."""
+
+    address: Address
+    sha256: str
+    """Which text."""
+    to: Address | None = None
+    """Another name for it; None: its own."""
 
 
 class Draft(NamedTuple):

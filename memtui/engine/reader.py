@@ -16,6 +16,7 @@ from memtui.engine.model import (
     Hit,
     Listing,
     Memory,
+    Operation,
     Root,
     RootStatus,
     Snapshot,
@@ -177,9 +178,14 @@ class Reader:
         """The versions of a memory, newest first."""
         return self._rooms.ledger.history(self._roots.uid(self._roots.find(address.root)), address.path)
 
-    def trash(self) -> tuple[TrashEntry, ...]:
-        """Deleted memories that can be restored, newest first."""
-        return tuple(map(self._roots.placed, self._rooms.ledger.trash(self._roots.names())))
+    def trash(self, *, taken: bool = False) -> tuple[TrashEntry, ...]:
+        """Deleted memories that can be restored, newest first.
+
+        Args:
+            taken: also those whose name another memory has by now.
+        """
+        ledger, names = self._rooms.ledger, self._roots.names()
+        return tuple(map(self._roots.placed, ledger.deleted(names) if taken else ledger.trash(names)))
 
     def audit(
         self,
@@ -188,12 +194,18 @@ class Reader:
         since: int | None = None,
         address: Address | None = None,
         limit: int = 200,
+        before: int | None = None,
     ) -> tuple[AuditRecord, ...]:
-        """Audit records, newest first; times in milliseconds."""
+        """Audit records, newest first; times in milliseconds; `before` is the number of one: only older ones."""
         memory = None if address is None else (self._roots.uid(self._roots.find(address.root)), address.path)
         names = self._roots.names()
-        records = self._rooms.ledger.audit_records(names, actor=actor, since=since, memory=memory, limit=limit)
+        ledger = self._rooms.ledger
+        records = ledger.audit_records(names, actor=actor, since=since, memory=memory, limit=limit, before=before)
         return tuple(map(self._roots.placed_record, records))
+
+    def operations(self, first: str, last: str) -> tuple[Operation, ...]:
+        """The operations with these numbers (the `txn` of audit records) and between, oldest first."""
+        return self._rooms.ledger.operations(int(first), int(last))
 
     def search(
         self,

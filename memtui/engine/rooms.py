@@ -17,6 +17,7 @@ from memtui.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from memtui.engine import paths
     from memtui.engine.access import Access
+    from memtui.engine.bringback import BringBack
     from memtui.engine.changing import Changer
     from memtui.engine.commit import Site
     from memtui.engine.folders import Folders
@@ -133,6 +134,13 @@ class Rooms:
         from memtui.engine.takeback import TakeBack
 
         return TakeBack(self.roots, self.ledger, self.changer, self._changed, self.rules)
+
+    @cached_property
+    def bringback(self) -> BringBack:
+        """Bringing back what was deleted."""
+        from memtui.engine.bringback import BringBack
+
+        return BringBack(self.roots, self.ledger, self._changed, self.rules)
 
     @cached_property
     def books(self) -> Library:

@@ -1,18 +1,19 @@
 """Undo and redo: the inverse of each step of a transaction, applied only where the disk still is as it was left."""
 
 from collections.abc import Collection
+from contextlib import suppress
 
-from memtui.engine import files
+from memtui.engine import files, fsio, paths, wholefile
 from memtui.engine.changing import Changer, Publish
 from memtui.engine.commit import Site
 from memtui.engine.jobs import Job, Txn, calmly, transaction
-from memtui.engine.ledger import Ledger, Step
+from memtui.engine.ledger import Ledger, Step, Transaction
 from memtui.engine.mergedrafts import MergeDrafts
 from memtui.engine.mergenote import repeated
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved, Unchanged
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules
-from memtui.errors import BusyError, MemtuiError, NotFoundError, StorageError
+from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, StorageError
 
 
 class Undoer:
@@ -27,8 +28,10 @@ class Undoer:
         self._rules = rules
         self._drafts = MergeDrafts(ledger)
 
-    def undo(self, actor: Actor) -> Done:
+    def undo(self, actor: Actor, txn: str | None = None) -> Done:
         """See `Engine.undo`."""
+        if txn is not None and txn != self.next_undo():
+            return self._step_back(txn, actor)
         return self._reverse("undo", actor)
 
     def next_undo(self) -> str | None:
@@ -53,11 +56,7 @@ class Undoer:
                 code="E_NOTHING_TO_UNDO",
                 hint=left or "`memtui log` shows what was done.",
             )
-        steps = self._ledger.steps(what.id)
-        for step in steps:
-            for uid, path in ((step.uid, step.path), (step.new_uid, step.new_path)):
-                if uid in names and path is not None:
-                    self._rules.allowed(self._roots.rightful(Address(names[uid], path)).root)
+        steps = self._steps(what.id, names)
         label = what.label.removeprefix("undo ").removeprefix("redo ")
         txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
         number = txn.id  # begun by itself: the first step may fail together with what it was to record
@@ -78,6 +77,76 @@ class Undoer:
             if not any(outcome.ok for outcome in outcomes):
                 left = waits or f"It stays as it is; the next {kind} goes to the change before it."
         return Done(str(number), kind, tuple(outcomes), label, left)
+
+    def _steps(self, txn: int, names: dict[int, str]) -> list[Step]:
+        """What a transaction did, when this client may take it back."""
+        steps = self._ledger.steps(txn)
+        for step in steps:
+            for uid, path in ((step.uid, step.path), (step.new_uid, step.new_path)):
+                if uid in names and path is not None:
+                    self._rules.allowed(self._roots.rightful(Address(names[uid], path)).root)
+        return steps
+
+    def _step_back(self, number: str, actor: Actor) -> Done:
+        """Take one older transaction back as a change of its own, where its memories still are as it left them."""
+        self._rules.refuse_read_only()
+        self._rules.refuse_onlooker()
+        self._roots.recover()
+        names = self._roots.names()
+        what = self._ledger.operation(int(number), names)
+        steps = self._steps(what.id, names) if what is not None else []
+        if what is None or what.operation == "redact" or self._is_undone(what.id, steps, names):
+            raise NotFoundError(_why_not(what), code="E_NOTHING_TO_UNDO", hint="`memtui log` shows what was done.")
+        label = f"{'do again' if what.kind == 'undo' else 'undo'} {what.label.removeprefix('undo ')}"
+        txn = transaction(self._ledger, what.operation, actor, label, reverses=what.id)
+        begun = txn.id
+        outcomes = []
+        for step, moved_from in reversed(_paired(steps)):
+            address = self._roots.rightful(Address(names[step.uid], step.path))
+            try:
+                self._refuse_changed(step, names)
+                outcomes.append(self._inverse(step, moved_from, address, names, txn, actor, "undo"))
+                self._drafts.follow(step, outcomes[-1], "undo")
+            except MemtuiError as error:
+                outcomes.append(Outcome(address, None, error))
+        return Done(str(begun), "undo", tuple(outcomes), label)
+
+    def _is_undone(self, txn: int, steps: list[Step], names: dict[int, str]) -> bool:
+        """Whether a transaction was taken back and no memory is as it left it."""
+        if not all(one.undone for one in self._ledger.operations(txn, txn)):
+            return False
+        for step in steps:
+            with suppress(MemtuiError):
+                self._refuse_changed(step, names)
+                return False
+        return True
+
+    def _refuse_changed(self, step: Step, names: dict[int, str]) -> None:
+        """Refuse to take a step back whose memory is not as the step left it; nothing is recorded for it then."""
+        address = self._roots.rightful(Address(names[step.uid], step.path))
+        if step.operation in ("pin", "unpin"):
+            record = self._ledger.record(step.uid, step.path)
+            if record is None or record.pinned != (step.operation == "pin"):
+                raise ConflictError(f"{address} was {'unpinned' if step.operation == 'pin' else 'pinned'} since.")
+            return
+        if step.new_path is not None:
+            address = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
+        now = self._current(address)
+        if now == step.after:
+            return
+        if now is None:
+            raise ConflictError(f"{address} was renamed or deleted since.", hint="H shows its versions.")
+        happened = "was changed since" if step.after is not None else "is there again, with another text"
+        raise ConflictError(f"{address} {happened}.", hint="H shows every version, and restores one.")
+
+    def _current(self, address: Address) -> str | None:
+        try:
+            handle = self._roots.reading(self._roots.find(address.root))
+            found = wholefile.read(handle, paths.split(address.path), address)
+        except NotFoundError:
+            return None
+        fsio.close(found.handle)
+        return found.sha
 
     def _left(self, kind: str, uids: Collection[int], after: int) -> str:
         """Say what is newer but out of reach, so that nobody takes an older change for it."""
@@ -150,6 +219,14 @@ class Undoer:
                 state="done",
             )
         return Outcome(address, None)
+
+
+def _why_not(what: Transaction | None) -> str:
+    if what is None:
+        return "That step changed nothing, or it reached into a folder that is not open here."
+    if what.operation == "redact":
+        return "A redaction cannot be taken back: the text is gone for good."
+    return "That step was taken back already."
 
 
 def _paired(steps: list[Step]) -> list[tuple[Step, Step | None]]:

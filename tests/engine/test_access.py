@@ -7,7 +7,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.access import OFF, PLAN, READ_ONLY, READ_WRITE, Access
-from memtui.engine.model import Actor, Address, Change, Draft, Outcome, Policy, Root, SeenMark
+from memtui.engine.model import Actor, Address, Change, Draft, Outcome, Policy, Restoring, Root, SeenMark
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from tests.faults.world import ME, sha
 
@@ -15,6 +15,7 @@ OLD, NEW = b"---\ndescription: old\n---\nold\n", b"new\n"
 AGENT = Actor("mcp:probe")
 GLOBAL, PROJECT = "memtui:global", "memtui:project"
 HELD, MINE = Address(PROJECT, "a.md"), Address(GLOBAL, "a.md")
+BACK = Address(PROJECT, "back.md")
 
 Verb = Callable[[Engine, str], object]
 
@@ -38,6 +39,7 @@ CHANGING: dict[str, Verb] = {
     "edit_field": lambda e, old: e.edit_field(HELD, "description", "x", expected_sha256=sha(OLD), actor=AGENT),
     "redact": lambda e, old: e.redact(HELD, old, reason="test", actor=AGENT),
     "undo": lambda e, old: e.undo(actor=AGENT),
+    "restore_all": lambda e, old: e.restore_all([Restoring(HELD, old, BACK)], actor=AGENT),
     "redo": lambda e, old: e.redo(actor=AGENT),
     "accept_root": lambda e, old: e.accept_root(PROJECT),
     "take_back": lambda e, old: e.take_back(news(e), actor=AGENT),
@@ -50,7 +52,7 @@ CHANGING: dict[str, Verb] = {
 OTHER = {
     "access", "add_roots", "audit", "cached", "changes", "close", "drafts", "drop_draft", "file_path",
     "find", "find_root", "findings", "folder", "follow", "forget_texts", "history", "kind", "list",
-    "make_root", "memory", "next_undo", "notices", "open", "open_conflict", "read", "read_bytes",
+    "make_root", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "read", "read_bytes",
     "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots", "save_conflict",
     "save_draft", "search", "seen_version", "subscribe", "trash", "tree", "unlink", "vanished", "virtual_path",
     "watch", "written_at",

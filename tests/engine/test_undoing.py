@@ -4,13 +4,15 @@ import errno
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.model import Address, Conflict, Root, Saved
 from memtui.errors import MemtuiError, NotFoundError
 from tests.faults.deeds import DEEDS, Deed, stage
 from tests.faults.injector import failing, hooked, plain
-from tests.faults.world import FIRST, ME, SECOND, World, at, in_history, ledger_of, sha, stored
+from tests.faults.world import FIRST, ME, SECOND, World, at, in_history, ledger_of, new_world, sha, stored
 
 A, B = at("a.md"), at("b.md")
 OLD, NEW = b"old\n", b"new\n"
@@ -241,3 +243,163 @@ def test_what_undo_would_take_back_next_is_known(engine: Engine) -> None:
     assert engine.next_undo() != first.txn
     engine.undo(actor=ME)
     assert engine.next_undo() == first.txn
+
+
+def older_step(engine: Engine) -> str:
+    """Change A, then B: the step of A is not the newest any more."""
+    engine.create(A, OLD, actor=ME)
+    engine.create(B, OLD, actor=ME)
+    first = engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    engine.save(B, NEW, expected_sha256=sha(OLD), actor=ME)
+    assert isinstance(first, Saved)
+    return first.txn
+
+
+def test_an_older_step_is_taken_back_alone_as_one_new_step(world: World, engine: Engine) -> None:
+    step = older_step(engine)
+    done = engine.undo(actor=ME, txn=step)
+    assert [outcome.ok for outcome in done.outcomes] == [True]
+    assert done.label == "undo save notes/a.md"
+    assert world.disk() == {"notes/a.md": OLD, "notes/b.md": NEW}
+    assert engine.next_undo() == done.txn
+    engine.undo(actor=ME)
+    assert world.disk() == {"notes/a.md": NEW, "notes/b.md": NEW}
+    engine.undo(actor=ME)
+    assert world.disk() == {"notes/a.md": NEW, "notes/b.md": OLD}
+
+
+def test_the_newest_step_by_name_is_the_usual_undo(world: World, engine: Engine) -> None:
+    older_step(engine)
+    newest = engine.next_undo()
+    assert engine.undo(actor=ME, txn=newest).operation == "undo"
+    assert world.disk()["notes/b.md"] == OLD
+    engine.redo(actor=ME)
+    assert world.disk()["notes/b.md"] == NEW
+
+
+def test_an_older_step_stays_where_its_memory_changed_since_and_leaves_no_trace(world: World, engine: Engine) -> None:
+    step = older_step(engine)
+    (world.folder() / "a.md").write_bytes(b"an agent's\n")
+    versions = len(engine.history(A))
+    (outcome,) = engine.undo(actor=ME, txn=step).outcomes
+    assert outcome.error is not None
+    assert outcome.error.message == "notes/a.md was changed since."
+    assert world.disk()["notes/a.md"] == b"an agent's\n"
+    assert len(engine.history(A)) == versions
+    (world.folder() / "a.md").unlink()
+    (outcome,) = engine.undo(actor=ME, txn=step).outcomes
+    assert outcome.error is not None
+    assert outcome.error.message == "notes/a.md was renamed or deleted since."
+
+
+def test_an_older_bulk_step_says_for_each_memory_what_could_not_be_undone(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.create(B, OLD, actor=ME)
+    deleted = engine.delete([A, B], actor=ME)
+    engine.create(B, NEW, actor=ME)
+    outcomes = {one.address: one.error for one in engine.undo(actor=ME, txn=deleted.txn).outcomes}
+    assert outcomes[A] is None
+    error = outcomes[B]
+    assert error is not None
+    assert error.message == "notes/b.md is there again, with another text."
+    assert world.disk() == {"notes/a.md": OLD, "notes/b.md": NEW}
+
+
+def test_older_renames_pins_and_moves_between_roots_are_taken_back(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.create(B, OLD, actor=ME)
+    renamed = engine.rename(A, at("c.md"), actor=ME)
+    moved = engine.rename(B, at("b.md", SECOND), actor=ME)
+    pinned = engine.set_pinned([at("c.md")], pinned=True, actor=ME)
+    engine.create(at("last.md"), OLD, actor=ME)
+    assert engine.undo(actor=ME, txn=pinned.txn).outcomes[0].ok
+    assert not engine.memory(at("c.md")).pinned
+    assert all(one.ok for one in engine.undo(actor=ME, txn=renamed.txn).outcomes)
+    assert all(one.ok for one in engine.undo(actor=ME, txn=moved.txn).outcomes)
+    assert world.disk() == {"notes/a.md": OLD, "notes/b.md": OLD, "notes/last.md": OLD}
+
+
+def test_an_older_pin_stays_where_it_was_unpinned_since(engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    pinned = engine.set_pinned([A], pinned=True, actor=ME)
+    engine.set_pinned([A], pinned=False, actor=ME)
+    (outcome,) = engine.undo(actor=ME, txn=pinned.txn).outcomes
+    assert "notes/a.md was unpinned since." in str(outcome.error)
+
+
+def test_what_was_left_of_a_bulk_step_is_taken_back_later(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.create(B, OLD, actor=ME)
+    deleted = engine.delete([A, B], actor=ME)
+    engine.create(B, NEW, actor=ME)
+    engine.undo(actor=ME, txn=deleted.txn)
+    engine.delete([B], actor=ME)
+    outcomes = {one.address: one.ok for one in engine.undo(actor=ME, txn=deleted.txn).outcomes}
+    assert outcomes == {A: False, B: True}
+    assert world.disk() == {"notes/a.md": OLD, "notes/b.md": OLD}
+
+
+def test_a_step_that_was_taken_back_or_can_never_be_says_so(engine: Engine) -> None:
+    step = older_step(engine)
+    engine.undo(actor=ME, txn=step)
+    with pytest.raises(NotFoundError) as caught:
+        engine.undo(actor=ME, txn=step)
+    assert "taken back already" in caught.value.message
+    engine.redact(A, sha(NEW), reason="a key", actor=ME)
+    redaction = engine.audit(limit=1)[0].txn
+    with pytest.raises(NotFoundError) as caught:
+        engine.undo(actor=ME, txn=redaction)
+    assert "gone for good" in caught.value.message
+    with pytest.raises(NotFoundError):
+        engine.undo(actor=ME, txn="99999")
+
+
+def test_an_older_undo_can_be_taken_back_too(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    undone = engine.undo(actor=ME)
+    engine.create(B, OLD, actor=ME)
+    done = engine.undo(actor=ME, txn=undone.txn)
+    assert done.label == "do again save notes/a.md"
+    assert world.disk() == {"notes/a.md": NEW, "notes/b.md": OLD}
+
+
+@given(steps=st.lists(st.tuples(st.sampled_from("wdrp"), st.integers(0, 3)), min_size=1, max_size=8), data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_any_step_is_taken_back_or_nothing_happens(
+    steps: list[tuple[str, int]], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    world = new_world(tmp_path_factory.mktemp("steps") / "world")
+    with world.engine() as engine:
+        for number, (what, which) in enumerate(steps):
+            deed(engine, world, what, at(f"{which}.md"), number)
+        txns = sorted({int(record.txn) for record in engine.audit(limit=1000) if record.txn})
+        if not txns:
+            return
+        before = world.disk()
+        chosen = str(data.draw(st.sampled_from(txns)))
+        try:
+            done = engine.undo(actor=ME, txn=chosen)
+        except NotFoundError:
+            assert world.disk() == before
+            return
+        if not any(outcome.ok for outcome in done.outcomes):
+            assert world.disk() == before
+            return
+        engine.undo(actor=ME) if done.operation == "undo" and engine.next_undo() == done.txn else engine.redo(actor=ME)
+        assert world.disk() == before
+
+
+def deed(engine: Engine, world: World, what: str, where: Address, number: int) -> None:
+    """One change, when it is possible now."""
+    there = str(where) in world.disk()
+    if what == "w" and there:
+        engine.save(where, f"{number}\n", expected_sha256=sha(world.disk()[str(where)]), actor=ME)
+    elif what == "w":
+        engine.create(where, f"{number}\n", actor=ME)
+    elif what == "d" and there:
+        engine.delete([where], actor=ME)
+    elif what == "r" and there:
+        engine.rename(where, at(f"r{number}.md"), actor=ME)
+    elif what == "p" and there:
+        engine.set_pinned([where], pinned=number % 2 == 0, actor=ME)

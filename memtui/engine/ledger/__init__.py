@@ -1,7 +1,7 @@
 """memtui's own records, and the only SQL: versions, audit, pins, uses, seen marks, drafts, root identities."""
 
+from memtui.engine.ledger.activity import ActivityTable
 from memtui.engine.ledger.audit import Intent, Step, Transaction
-from memtui.engine.ledger.drafts import DraftTable
 from memtui.engine.ledger.memories import Record
 from memtui.engine.ledger.uses import HALF_LIFE_MS, decay
 from memtui.engine.ledger.versions import Observation
@@ -9,5 +9,5 @@ from memtui.engine.ledger.versions import Observation
 __all__ = ["HALF_LIFE_MS", "Intent", "Ledger", "Observation", "Record", "Step", "Transaction", "decay"]
 
 
-class Ledger(DraftTable):
+class Ledger(ActivityTable):
     """The ledger of one state folder; safe to share between threads, opened on first use."""

@@ -292,6 +292,7 @@ class AuditTable(VersionTable):
         since: int | None = None,
         memory: tuple[int, str] | None = None,
         limit: int = 200,
+        before: int | None = None,
     ) -> tuple[AuditRecord, ...]:
         """Audit records, newest first.
 
@@ -301,9 +302,13 @@ class AuditTable(VersionTable):
             since: only from this time on, in milliseconds.
             memory: only this memory's, as (root, path).
             limit: at most so many.
+            before: only those that are older than this record, by its number.
         """
         where: list[str] = ["1"]
         values: list[str | int | bytes] = []
+        if before is not None:
+            where.append("seq < ?")
+            values.append(before)
         if actor is not None:
             where.append("actor = ?")
             values.append(actor)

@@ -1,0 +1,79 @@
+"""What people look at afterwards: operations as wholes, pages of the audit, and all that was deleted."""
+
+from __future__ import annotations
+
+from memtui.engine import Engine
+from memtui.engine.model import AuditRecord
+from tests.engine.settling import settle
+from tests.faults.world import ME, World, at, sha
+
+A, B = at("a.md"), at("b.md")
+
+
+def test_an_operation_is_told_with_its_size_and_whether_it_stands(engine: Engine) -> None:
+    engine.create(A, b"a\n", actor=ME)
+    engine.create(B, b"b\n", actor=ME)
+    done = engine.delete([A, B], actor=ME)
+
+    def stands() -> bool:
+        (told,) = engine.operations(done.txn, done.txn)
+        assert (told.label, told.kind, told.records) == ("delete 2 memories", "do", 2)
+        return not told.undone
+
+    assert stands()
+    for _ in range(2):
+        engine.undo(actor=ME)
+        assert not stands()
+        engine.redo(actor=ME)
+        assert stands()
+
+
+def test_what_an_undo_could_not_take_back_stands(world: World, engine: Engine) -> None:
+    made = engine.create(A, b"a\n", actor=ME)
+    (world.folder() / "a.md").write_bytes(b"by somebody else\n")
+    assert not engine.undo(actor=ME).outcomes[0].ok
+    (told,) = engine.operations(getattr(made, "txn", ""), getattr(made, "txn", ""))
+    assert not told.undone
+
+
+def test_the_audit_is_read_page_by_page(engine: Engine) -> None:
+    for number in range(7):
+        engine.create(at(f"{number}.md"), b"x\n", actor=ME)
+    whole = engine.audit(limit=100)
+    pages: list[AuditRecord] = []
+    page = engine.audit(limit=3)
+    while page:
+        pages += page
+        page = engine.audit(limit=3, before=page[-1].seq)
+    assert tuple(pages) == whole
+
+
+def test_a_deleted_text_whose_name_was_taken_stays_in_sight_until_it_is_back(world: World, engine: Engine) -> None:
+    engine.create(A, b"first\n", actor=ME)
+    engine.delete([A], actor=ME)
+    engine.create(A, b"second\n", actor=ME)
+    assert not engine.trash()
+    (entry,) = engine.trash(taken=True)
+    assert (entry.sha256, entry.taken) == (sha(b"first\n"), True)
+    engine.save(A, b"third\n", expected_sha256=sha(b"second\n"), actor=ME)
+    assert [one.taken for one in engine.trash(taken=True)] == [True]
+    engine.restore(A, version=sha(b"first\n"), actor=ME)
+    assert not engine.trash(taken=True)
+
+
+def test_a_memory_that_others_renamed_is_not_taken_for_deleted(world: World, engine: Engine) -> None:
+    (world.folder() / "a.md").write_bytes(b"a\n")
+    settle(engine)
+    (world.folder() / "a.md").rename(world.folder() / "b.md")
+    settle(engine, deleted=True)
+    (world.folder() / "a.md").write_bytes(b"new\n")
+    settle(engine)
+    assert not engine.trash(taken=True)
+
+
+def test_an_edit_after_a_restore_does_not_bring_the_deletion_back(engine: Engine) -> None:
+    engine.create(A, b"first\n", actor=ME)
+    engine.delete([A], actor=ME)
+    engine.restore(A, actor=ME)
+    engine.save(A, b"second\n", expected_sha256=sha(b"first\n"), actor=ME)
+    assert not engine.trash(taken=True)
