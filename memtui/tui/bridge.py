@@ -113,6 +113,7 @@ class Bridge:
         *,
         what: str,
         group: str,
+        otherwise: Callable[[MemtuiError], None] | None = None,
     ) -> None:
         """Run a job that has partial results, in a thread of its own; only the newest of its group counts.
 
@@ -122,6 +123,7 @@ class Bridge:
             then: called on the event loop with each partial result, and with the last one.
             what: what is tried, for people.
             group: the group, and the thread.
+            otherwise: called on the event loop with the error, instead of showing it.
         """
         ticket = self._latest.get(group, 0) + 1
 
@@ -132,7 +134,7 @@ class Bridge:
             if not outdated():
                 self._post(self._app, messages.Finished(then, part))
 
-        self.run(lambda engine: job(engine, outdated, tell), then, what=what, lane=group, latest=group)
+        self.run(lambda engine: job(engine, outdated, tell), then, what=what, otherwise=otherwise, lane=group, latest=group)
 
     def _take_ticket(self, group: str | None) -> int:
         if group is None:

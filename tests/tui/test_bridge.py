@@ -109,6 +109,43 @@ def test_only_the_newest_of_a_group_arrives(bridge: Bridge, box: Box) -> None:
     assert ran in ([0, 4], [4])
 
 
+def test_a_stream_tells_what_there_is_so_far_until_it_is_outdated(bridge: Bridge, box: Box) -> None:
+    told: list[str] = []
+    gate, seen = threading.Event(), threading.Event()
+
+    def first(_: object, stop: Callable[[], bool], tell: Callable[[str], None]) -> str:
+        tell("part")
+        seen.set()
+        gate.wait(5)
+        assert stop()
+        tell("too late")
+        return "outdated"
+
+    def second(_: object, stop: Callable[[], bool], tell: Callable[[str], None]) -> str:
+        assert not stop()
+        return "all"
+
+    bridge.stream(first, told.append, what="search", group="search")
+    assert seen.wait(5)
+    bridge.stream(second, told.append, what="search", group="search")
+    gate.set()
+    for message in box.wait(messages.Finished, count=2):
+        message.then(message.result)
+    assert told == ["part", "all"]
+
+
+def test_a_stream_that_fails_says_so_to_whoever_asked(bridge: Bridge, box: Box) -> None:
+    def job(_: object, stop: Callable[[], bool], tell: Callable[[str], None]) -> str:
+        raise StorageError("The disk is full.", code="E_DISK_FULL")
+
+    failed: list[str] = []
+    bridge.stream(job, failed.append, what="search", group="s", otherwise=lambda error: failed.append(error.code))
+    (message,) = box.wait(messages.Failed)
+    assert message.otherwise is not None
+    message.otherwise(message.error)
+    assert failed == ["E_DISK_FULL"]
+
+
 def test_a_dropped_group_tells_nothing(bridge: Bridge, box: Box) -> None:
     gate = threading.Event()
     bridge.run(lambda _: gate.wait(5), what="read", latest="side")

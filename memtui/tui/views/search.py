@@ -15,6 +15,7 @@ from textual.geometry import Offset
 from textual.widget import Widget
 
 from memtui.engine.model import Found, Hit, Wanted
+from memtui.errors import MemtuiError
 from memtui.matching import Query
 from memtui.tui.actions import Action, beside_text
 from memtui.tui.browse import bars
@@ -211,8 +212,15 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             return engine.find(wanted, stop=stop, tell=tell)
 
         self._searching = True
-        self.bridge.stream(job, lambda found: self._take(found, query), what="search", group=GROUP)
+        self.bridge.stream(
+            job, lambda found: self._take(found, query), what="search", group=GROUP, otherwise=self._failed
+        )
         self.update("#search-line")
+
+    def _failed(self, error: MemtuiError) -> None:
+        self._searching = False
+        self._draw_bars()
+        self.browser.show_error("search", error)
 
     def _take(self, found: Found, query: Query) -> None:
         self._searching = not found.complete

@@ -6,6 +6,7 @@ import pytest
 from textual import events
 
 from memtui.engine.model import Hit, Root
+from memtui.errors import StorageError
 from memtui.tui.edit.find_bar import FindBar
 from memtui.tui.views.picker import PickScreen
 from memtui.tui.views.search import FORGET_AFTER, SearchScreen
@@ -162,6 +163,17 @@ async def test_an_outdated_search_is_stopped_and_the_first_hits_come_before_the_
         await running.until(lambda: not found._searching)
         assert rows(found) == ["memtui:global/tabs.md"]
         assert [one.query for one in engine.searching.asked] == ["tabs", "tabs.md"]
+
+
+async def test_a_search_that_fails_says_why_and_ends() -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        found = await search(running, "tabs")
+        engine.failing["find"] = StorageError("The ledger is damaged.", code="E_STORE_DAMAGED")
+        await running.press("f7")
+        await running.until_text("The ledger is damaged.")
+        assert not found._searching
+        assert len(rows(found)) == 3
 
 
 async def test_letters_typed_in_one_go_are_one_search() -> None:
