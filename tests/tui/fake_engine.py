@@ -6,7 +6,7 @@ What `memtui.tui` asks of the engine is all there is here; a test compares the n
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from memtui.engine.model import (
     Actor,
@@ -307,17 +307,27 @@ class FakeEngine:
         self._enter("move", tuple(wanted.items()))
         return self._each("rename", wanted, lambda old: self._rename(old, wanted[old]))
 
-    def delete(self, addresses: Iterable[Address], *, actor: Actor) -> Done:
-        """Trash."""
+    def delete(
+        self, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
+    ) -> Done:
+        """Trash what has the version that is expected."""
         targets = tuple(addresses)
         self._enter("delete", targets)
+        wanted = {address: (expected or {}).get(address) for address in targets}
+        changed = {
+            address: Conflict(address, sha(self.data[address]), meant, None, "t")
+            for address, meant in wanted.items()
+            if meant not in (None, sha(self.data[address]))
+        }
 
         def one(address: Address) -> None:
             data = self.data.pop(address)
             del self.rows[address]
             self.bin.insert(0, TrashEntry(address, sha(data), len(data), str(actor), self.now, "t"))
 
-        return self._each("delete", targets, one)
+        done = self._each("delete", (address for address in targets if address not in changed), one)
+        kept = tuple(Outcome(address, conflict) for address, conflict in changed.items())
+        return done._replace(outcomes=(*done.outcomes, *kept))
 
     def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
         """Restore from the trash, or a version."""

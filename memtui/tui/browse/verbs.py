@@ -54,13 +54,25 @@ class Verbs:
         )
 
     def trash(self) -> None:
-        """Move to the trash."""
-        targets = self._targets()
-        actor = self._screen.bridge.actor
+        """Move to the trash what is listed; a memory that somebody changed since stays, and is asked about."""
+        nodes = self._screen.forest.nodes
+        rows = [(address, nodes[address].memory) for address in self._targets()]
+        self._trash({address: row.sha256 if row is not None else None for address, row in rows})
+
+    def _trash(self, listed: dict[Address, str | None]) -> None:
+        targets, actor = tuple(listed), self._screen.bridge.actor
+
+        def done(result: Done) -> None:
+            self._report(result, "moved to the trash", after="; u brings it back")
+            changed = [one.address for one in result.outcomes if isinstance(one.result, Conflict)]
+            seen = listed[changed[0]] if changed else None
+            if seen is not None:
+                from memtui.tui.merge.deleted import ask_about_deleted
+
+                ask_about_deleted(self._screen, changed[0], seen, lambda address, now: self._trash({address: now}))
+
         self._run(
-            lambda engine: engine.delete(targets, actor=actor),
-            f"trash {self.name(targets)}",
-            lambda done: self._report(done, "moved to the trash", after="; u brings it back"),
+            lambda engine: engine.delete(targets, actor=actor, expected=listed), f"trash {self.name(targets)}", done
         )
 
     def undo(self) -> None:
@@ -77,6 +89,7 @@ class Verbs:
         def done(result: Done | Step) -> None:
             if isinstance(result, Done):
                 self._screen.bridge.refresh(addresses_of(result))
+                self._screen.bridge.refresh_drafts()  # a merge that is taken back is a draft again
                 self._report_step(result, verb)
             else:
                 self.seeing.report(result, undone=verb == "Undid")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from memtui.errors import MemtuiError, RefusedError, StorageError
 from memtui.tui.edit.file_state import FileState
 from memtui.tui.merge.cases import CaseScreen
 from memtui.tui.views.picker import PickScreen
@@ -114,3 +115,158 @@ async def test_the_question_about_a_deleted_memory_has_help_too(tmp_path: Path) 
         await until(pilot, lambda: "Write your text again" in shown_text(bench))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+
+
+async def renamed(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
+    bench.flow.open(address())
+    await until(pilot, lambda: bench.flow.address == address())
+    bench.editor.put(YOURS)
+    bench.engine.rename(address(), address("b.md"), actor=AGENT)
+    bench.flow.look()
+    await until(pilot, lambda: bench.editor.state is FileState.MOVED)
+    await pilot.press("f8")
+    return await case_shown(bench, pilot, "moved")
+
+
+async def test_a_renamed_memory_can_be_followed_with_the_draft(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await renamed(bench, pilot)
+        words = text_of(screen, "#case-words")
+        assert "claude " in words
+        assert "old name  notes/a.md\n new name  notes/b.md" in words
+        await pilot.press("enter", "f")
+        await until(pilot, lambda: bench.flow.address == address("b.md"))
+        assert bench.editor.data == YOURS
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: bench.path("b.md").read_bytes() == YOURS)
+        assert not bench.path("a.md").exists()
+
+
+async def test_the_old_name_of_a_renamed_memory_can_be_kept_too(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await renamed(bench, pilot)
+        await pilot.press("s")
+        await closed(bench, pilot)
+        await until(pilot, lambda: bench.path("a.md").exists())
+        assert disk(bench) == YOURS
+        assert bench.path("b.md").read_bytes() == BASE
+        await until(pilot, lambda: bench.engine.drafts() == ())
+        assert bench.editor.state is FileState.CLEAN
+
+
+async def test_a_rename_can_be_decided_later(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await renamed(bench, pilot)
+        await pilot.press("escape")
+        await closed(bench, pilot)
+        assert bench.editor.data == YOURS
+        assert bench.editor.state is FileState.MOVED
+        await until(pilot, lambda: len(bench.engine.drafts()) == 1)
+
+
+async def test_who_deleted_it_and_when_is_said(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await gone(bench, pilot)
+        when = bench.flow.when(bench.engine.audit(limit=1)[0].at)
+        assert f"claude {when} deleted it while you had unsaved text in it." in text_of(screen, "#case-words")
+
+
+async def not_saved(bench: Bench, pilot: Pilot[None], error: MemtuiError) -> CaseScreen:
+    """Type and save, with a disk that says no."""
+    bench.flow.open(address())
+    await until(pilot, lambda: bench.flow.address == address())
+    bench.editor.put(YOURS)
+    save, failing = bench.engine.save, [error]
+
+    def refused(*args: object, **options: object) -> object:
+        if failing:
+            raise failing.pop()
+        return save(*args, **options)  # type: ignore[arg-type]
+
+    bench.engine.save = refused  # type: ignore[method-assign,assignment]
+    await pilot.press("ctrl+s")
+    return await case_shown(bench, pilot, "unsaved")
+
+
+FULL = StorageError(
+    "Saving notes/a.md failed: no space left on device (12 kB free).",
+    code="E_DISK_FULL",
+    unharmed="The memory is as it was.",
+    hint="Free some space and try again.",
+)
+
+
+async def test_a_full_disk_is_told_with_the_place_of_the_draft(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await not_saved(bench, pilot, FULL)
+        words = " ".join(text_of(screen, "#case-words").split())
+        assert "no space left on device (12 kB free)" in words
+        assert "Free some space and try again." in words
+        assert f"kept as a draft in {bench.flow.wishes.private_folder}" in words.replace(" /", "/").replace(
+            "in/", "in /"
+        )
+        assert disk(bench) == BASE
+        assert [draft.text for draft in bench.engine.drafts()] == [YOURS.decode()]
+        await pilot.press("enter", "r")
+        await until(pilot, lambda: disk(bench) == YOURS)
+        await closed(bench, pilot)
+
+
+async def test_what_was_not_saved_can_be_saved_elsewhere(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await not_saved(bench, pilot, FULL)
+        await pilot.press("s", "ctrl+u", *"notes/b.md", "enter")
+        await until(pilot, lambda: bench.path("b.md").exists())
+        assert bench.path("b.md").read_bytes() == YOURS
+        assert disk(bench) == BASE
+        await until(pilot, lambda: bench.flow.address == address("b.md"))
+
+
+async def test_what_was_not_saved_can_be_copied(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await not_saved(bench, pilot, FULL)
+        await pilot.press("c")
+        await until(pilot, lambda: "Copied your text" in text_of(screen, "#case-foot"))
+        assert bench.clipboard == YOURS.decode()
+        await pilot.press("escape")
+        await closed(bench, pilot)
+        assert bench.editor.data == YOURS
+        assert bench.editor.state is FileState.DRAFT
+
+
+async def test_a_draft_that_could_not_be_kept_either_is_told(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+
+        def full(*_: object) -> None:
+            raise FULL
+
+        bench.engine.save_draft = full  # type: ignore[method-assign,assignment]
+        screen = await not_saved(bench, pilot, FULL)
+        words = " ".join(text_of(screen, "#case-words").split())
+        assert "could not be kept as a draft either: copy it, or save it elsewhere" in words
+
+
+@pytest.mark.parametrize("why", ["folder gone", "read-only"])
+async def test_a_folder_that_is_gone_or_read_only_is_told(tmp_path: Path, why: str) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        bench.flow.open(address())
+        await until(pilot, lambda: bench.flow.address == address())
+        bench.editor.put(YOURS)
+        if why == "read-only":
+            error = RefusedError("The root notes is read-only.", code="E_READ_ONLY")
+            screen = await not_saved(bench, pilot, error)
+            assert "The root notes is read-only." in text_of(screen, "#case-words")
+        else:
+            (tmp_path / "root").rename(tmp_path / "moved")
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+        assert [draft.text for draft in bench.engine.drafts()] == [YOURS.decode()]
