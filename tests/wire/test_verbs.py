@@ -7,7 +7,7 @@ from memtui.wire.verbs import GLOBALS, GROUPS, VERBS, find
 
 PROMISED = """
 roots ls view create save edit mv rm restore trash undo redo pin unpin history diff redact changes seen log watch search
-doctor keys config completion workspace demo
+doctor keys config completion workspace demo mcp
 """
 
 
