@@ -26,7 +26,7 @@ class Burst(NamedTuple):
     """When the oldest of its changes was made, in milliseconds."""
     end: int
     changes: tuple[Change, ...]
-    """Newest first; of one moment by address."""
+    """Newest first, of one moment by address; those of a mass change all by address."""
     mass: bool = False
     """So many that they are one thing: a checkout, a rewrite."""
     moved: tuple[Address, Address] | None = None
@@ -106,6 +106,6 @@ def _folder_move(change: Change) -> tuple[Address, Address] | None:
 
 
 def _burst(actor: str, agent: str, timed: list[_Timed], moved: tuple[Address, Address] | None = None) -> Burst:
-    newest = sorted(timed, key=lambda one: (-one.at, one.change.address))
-    changes = tuple(one.change for one in newest)
-    return Burst(actor, agent, timed[0].at, newest[0].at, changes, moved is not None or len(timed) > MASS, moved)
+    mass = moved is not None or len(timed) > MASS
+    ordered = sorted(timed, key=lambda one: (0 if mass else -one.at, one.change.address))
+    return Burst(actor, agent, timed[0].at, timed[-1].at, tuple(one.change for one in ordered), mass, moved)

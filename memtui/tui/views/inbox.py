@@ -27,6 +27,8 @@ class Loaded(NamedTuple):
     agents: Mapping[str, str] = {}
     """Root id to agent."""
     vanished: tuple[Vanished, ...] = ()
+    kept: Mapping[Address, str | None] = {}
+    """What memories hold now that are shown although they are seen."""
 
 
 class Item(NamedTuple):
@@ -84,6 +86,12 @@ class Inbox:
     def load(self, loaded: Loaded) -> None:
         """Take in what the engine knows now."""
         self._loaded = loaded
+        for address, sha256 in loaded.kept.items():
+            kept = self._kept.get(address)
+            if kept is not None and sha256 in (None, kept.before):
+                del self._kept[address]
+            elif kept is not None:
+                self._kept[address] = kept._replace(after=sha256)
         self.rebuild()
         self.marks &= {change.address for change in self._all()}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from memtui.curation.hunks import hunks, why_not_text
-from memtui.engine.model import Address, Change, Conflict, Done, Draft, Root, Snapshot, Vanished, Version
+from memtui.engine.model import Address, Change, Conflict, Done, Draft, Memory, Root, Snapshot, Vanished, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.tui.views.difference import Look, Shown, draw
 from memtui.tui.views.inbox import Loaded
@@ -39,6 +39,10 @@ class Engine(Protocol):
         """Roots that are gone."""
         ...
 
+    def memory(self, address: Address) -> Memory:
+        """Give one row."""
+        ...
+
     def read(self, address: Address) -> Snapshot:
         """Read a memory."""
         ...
@@ -60,15 +64,23 @@ class Engine(Protocol):
         ...
 
 
-def load(engine: Engine) -> Loaded:
-    """Read everything the inbox lists."""
+def load(engine: Engine, kept: Iterable[Address] = ()) -> Loaded:
+    """Read everything the inbox lists, and what is in memories that it goes on showing."""
     changes = engine.changes()
     return Loaded(
         changes,
         engine.written_at(change.address for change in changes if change.after is not None),
         {root.id: root.agent for root in engine.roots},
         engine.vanished(),
+        {address: _now(engine, address) for address in kept},
     )
+
+
+def _now(engine: Engine, address: Address) -> str | None:
+    try:
+        return engine.memory(address).sha256
+    except NotFoundError:
+        return None
 
 
 def version(engine: Engine, change: Change, sha256: str | None) -> bytes | None:

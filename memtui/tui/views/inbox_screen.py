@@ -24,7 +24,7 @@ from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import PageLine, words_page
 from memtui.tui.views import inbox_jobs
 from memtui.tui.views.change_list import ChangeList
-from memtui.tui.views.difference import Look, Shown
+from memtui.tui.views.difference import KINDS, Look, Shown
 from memtui.tui.views.inbox import Inbox, Item, Loaded
 from memtui.tui.views.inbox_rows import burst_words, who_words
 from memtui.tui.views.view import ViewScreen
@@ -135,7 +135,13 @@ class InboxScreen(ViewScreen):
 
     def load(self) -> None:
         """Ask what others did."""
-        self.bridge.run(inbox_jobs.load, self._loaded, what="read what others changed", latest="inbox")
+        kept = tuple(self.inbox.kept)
+        self.bridge.run(
+            lambda engine: inbox_jobs.load(engine, kept),
+            self._loaded,
+            what="read what others changed",
+            latest="inbox",
+        )
 
     def load_and_read(self) -> None:
         """Ask again, and show the change under the cursor as it is then."""
@@ -146,6 +152,8 @@ class InboxScreen(ViewScreen):
         news, self.ever_loaded = self.ever_loaded, True
         self.list.change_rows(lambda: self.inbox.load(loaded), news=news)
         self.rows_changed()
+        if self.outdated and self.shown is not None and self.shown.change.address in self.inbox.kept:
+            self.read_again()  # the user's own step: taken back in part, or brought back
 
     def rows_changed(self) -> None:
         self.update("#changes-title", "#view-footer")
@@ -245,7 +253,7 @@ class InboxScreen(ViewScreen):
         lines.append(PageLine(()))
         for change in item.burst.changes[:LISTED]:
             was = f" (was {change.old_address.path})" if change.old_address is not None else ""
-            lines += words_page(f"{change.kind:<8} {change.address}{was}", style="name", width=width)
+            lines += words_page(f"{KINDS[change.kind]:<7} {change.address}{was}", style="name", width=width)
         if len(item.burst.changes) > LISTED:
             lines += words_page(f"... and {len(item.burst.changes) - LISTED:,} more", width=width)
         return tuple(lines)

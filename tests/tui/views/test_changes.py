@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from memtui.engine.model import Address, Change, Draft, Root, Vanished
+from memtui.engine.model import Address, Change, Changes, Draft, Root, Vanished
 from memtui.tui.edit.memory_text import MemoryText
 from memtui.tui.views.changes import ChangesScreen
 from tests.tui.fake_engine import FakeEngine, sha
@@ -128,6 +128,20 @@ async def test_one_hunk_is_taken_back_and_the_rest_stays() -> None:
         await screen.until_text("@@ hunk, line 5")
         await screen.press("d", "h")
         await screen.until(lambda: screen.engine.data[Address.parse(RETRY)].decode() == OLD)
+        await screen.until_text("You have seen everything.")
+
+
+async def test_a_hunk_that_was_brought_back_is_shown_again() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.until_text("@@ hunk 1 of 2")
+        await screen.press("d", "h")
+        await screen.until_text("@@ hunk, line 5")
+        screen.engine.put(RETRY, NEW, actor="tui")
+        screen.engine.tell(Changes(touched=frozenset({Address.parse(RETRY)})))
+        await screen.until_text("@@ hunk 1 of 2")
+        assert "changed again" not in screen.text
+        await screen.press("escape", "3")
         await screen.until_text("You have seen everything.")
 
 

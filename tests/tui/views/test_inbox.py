@@ -148,6 +148,16 @@ def test_the_cursor_stays_with_its_row_whatever_comes_and_goes(
         assert not kept or made.items[place].key == item.key
 
 
+def test_what_was_kept_follows_what_it_holds_and_goes_when_it_is_as_it_was() -> None:
+    a = change("a")
+    made = inbox(a)
+    made.keep(a._replace(after="c" * 64))
+    made.load(Loaded(kept={a.address: a.after}))
+    assert made.all_changes == (a,)
+    made.load(Loaded(kept={a.address: a.before}))
+    assert not made.all_changes
+
+
 def test_a_row_in_a_burst_that_closed_is_found_in_it() -> None:
     a, b = change("a"), change("b", 1)
     made = inbox(a, b)
