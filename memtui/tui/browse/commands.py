@@ -84,6 +84,8 @@ class Commands:
             "seen": lambda: screen.verbs.mark_seen(tree.targets()),
             "versions": self._versions,
             "info": self._info,
+            "page_next": lambda: screen.side.finding.step(1),
+            "page_previous": lambda: screen.side.finding.step(-1),
             "preview_down": lambda: screen.page_view.scroll_rows(3),
             "preview_up": lambda: screen.page_view.scroll_rows(-3),
             "zoom": self._zoom,
@@ -120,6 +122,8 @@ class Commands:
             return f"{action.label}: put the cursor on a memory first."
         if action.id in NEEDS_TARGET and not screen.memories.has_targets:
             return f"{action.label}: there is no memory here."
+        if action.id in ("page_next", "page_previous") and not screen.side.finds:
+            return "Nothing is looked for in this text; / with the text in focus does."
         if action.id == "resolve" and node is not None and not node.signs.conflict:
             return "There is no conflict on this memory."
         if action.id == "edit_outside" and screen.facts.settings.terminal.web:
@@ -177,7 +181,9 @@ class Commands:
     def _back(self) -> None:
         """One step back: the newest thing that was opened or chosen goes; never quits."""
         screen = self._screen
-        if screen.panes.over:
+        if screen.side.finds:
+            screen.side.finding.clear()
+        elif screen.panes.over:
             self._close_over()
         elif screen.focused is not screen.memories and not screen.panes.zoomed:
             screen.memories.focus()

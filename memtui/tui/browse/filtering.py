@@ -11,6 +11,7 @@ from textual.geometry import Offset
 
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.nodes import Key
+from memtui.tui.browse.side import PREVIEW
 from memtui.tui.browse.tree import REBUILT
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class Filtering:
         """Give a key to the line; False when it is not for it."""
         if self._screen.prompt is None:
             return False
-        if key in PASSED or not self._screen.prompt.feed(key, character):
+        passed = key in PASSED and self._screen.prompt.question.step is None
+        if passed or not self._screen.prompt.feed(key, character):
             return key not in PASSED
         self._draw()
         return True
@@ -85,8 +87,13 @@ class Filtering:
             self._place = (node.key, self._screen.memories.top)
 
     def start(self) -> None:
-        """Ask for the words."""
+        """Ask for the words; with the text in focus, for what to find in it."""
         from memtui.tui.browse.prompts import Question
+
+        screen = self._screen
+        if screen.focused is screen.page_view and screen.side.memory is not None and screen.side.mode == PREVIEW:
+            screen.side.finding.start()
+            return
 
         self.remember()
         text = " ".join(self._screen.forest.words)

@@ -29,6 +29,8 @@ class Question(NamedTuple):
     """What enter would do with the text."""
     cursor: int | None = None
     """Where the cursor starts; None: at the end."""
+    step: Callable[[int], None] | None = None
+    """Called with 1 for down and -1 for up; None: these keys are not for the line."""
 
 
 class Prompt:
@@ -48,6 +50,8 @@ class Prompt:
             self.question.done(self.text)
         elif key == "escape":
             self.question.cancelled()
+        elif key in ("up", "down") and self.question.step is not None:
+            self.question.step(1 if key == "down" else -1)
         elif character is not None and character.isprintable() and visible(character) == character:
             self._replace(self.cursor, self.cursor, character)
         elif not self._edit(key):

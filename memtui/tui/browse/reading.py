@@ -10,7 +10,18 @@ from typing import NamedTuple, Protocol
 
 from memtui.engine.model import Address, Change, Memory, Root, Snapshot, TrashEntry, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
-from memtui.tui.draw.pages import Page, changed_lines, diff_counts, diff_page, fields_page, text_page, words_page
+from memtui.matching import Literal
+from memtui.tui.draw.marking import by_line
+from memtui.tui.draw.pages import (
+    SHOWN_BYTES,
+    Page,
+    changed_lines,
+    diff_counts,
+    diff_page,
+    fields_page,
+    text_page,
+    words_page,
+)
 
 
 class Reader(Protocol):
@@ -57,10 +68,20 @@ class Shown(NamedTuple):
     page: Page
     first_change: int | None = None
     """The first line somebody else changed, from 1."""
+    places: tuple[int, ...] = ()
+    """The line, from 1, of each place that was looked for."""
 
 
-def preview(engine: Reader, memory: Memory, width: int, *, plain: bool = False) -> Shown:
-    """Read a memory and draw it, with an `A` beside the lines that changed since the user looked."""
+def preview(engine: Reader, memory: Memory, width: int, *, plain: bool = False, held: Literal | None = None) -> Shown:
+    """Read a memory and draw it, with an `A` beside the lines that changed since the user looked.
+
+    Args:
+        engine: reads.
+        memory: its row.
+        width: cells there are.
+        plain: show hidden characters in ASCII.
+        held: what to mark in it.
+    """
     address = memory.address
     try:
         snapshot = engine.read(address)
@@ -73,8 +94,15 @@ def preview(engine: Reader, memory: Memory, width: int, *, plain: bool = False) 
     if memory.unseen:
         before = _seen(engine, address)
         changed = changed_lines(before, snapshot.bytes) if before is not None else frozenset()
-    page = text_page(snapshot.bytes, width, changed=changed, plain=plain)
-    return Shown(address, snapshot.sha256, page, min(changed, default=None))
+    first = min(changed, default=None)
+    if held is None or len(snapshot.bytes) > SHOWN_BYTES:
+        page = text_page(snapshot.bytes, width, changed=changed, plain=plain)
+        return Shown(address, snapshot.sha256, page, first)
+    text = snapshot.bytes.decode("utf-8", "replace").removeprefix("\ufeff")
+    spans = by_line(text, held.spans(text))
+    page = text_page(snapshot.bytes, width, changed=changed, plain=plain, places=spans)
+    places = tuple(line for line, some in spans.items() for _ in some)
+    return Shown(address, snapshot.sha256, page, first, places)
 
 
 def _seen(engine: Reader, address: Address) -> bytes | None:

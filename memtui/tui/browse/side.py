@@ -6,6 +6,7 @@ looked at; the reading itself is done by the bridge.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Memory
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from memtui.tui.browse import reading
     from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.page_finding import PageFinding
 
 REST = 0.07
 """Seconds the cursor rests before its memory is read."""
@@ -49,6 +51,18 @@ class Side:
         self._arrived = False
         """A key of the user brought the cursor here, and its text was not shown yet."""
 
+    @cached_property
+    def finding(self) -> PageFinding:
+        """Who finds in the text."""
+        from memtui.tui.browse.page_finding import PageFinding
+
+        return PageFinding(self._screen)
+
+    @property
+    def finds(self) -> bool:
+        """Whether something is looked for in the text."""
+        return "finding" in self.__dict__ and bool(self.finding.words)
+
     @property
     def memory(self) -> Memory | None:
         """The memory under the cursor."""
@@ -75,6 +89,8 @@ class Side:
         if other_kind:
             self._screen.chrome.update("footer")
         if moved:
+            if self.finds:
+                self.finding.forget()
             self._stop_looking()
             self._arrived = by_user
             self.shown = None if self.shown is not None and self.memory is None else self.shown
@@ -132,15 +148,20 @@ class Side:
             self._read_info(memory, width)
         else:
             key = (memory.address, memory.sha256, memory.unseen, width)
+            held = self.finding.held if self.finds else None
 
             def keep(shown: reading.Shown) -> None:
+                if held is not None:
+                    self._give(shown)
+                    self.finding.shown(shown)
+                    return
                 if len(self._pages) >= KEPT_PAGES:
                     self._pages.pop(next(iter(self._pages)))
                 self._pages[key] = shown
                 self._give(shown)
 
             self._screen.bridge.run(
-                lambda engine: reading.preview(engine, memory, width, plain=plain),
+                lambda engine: reading.preview(engine, memory, width, plain=plain, held=held),
                 keep,
                 what=f"read {memory.address}",
                 latest="side",
