@@ -88,8 +88,11 @@ class Marks:
         """Count a use by an agent."""
         paths.split(address.path)
         if not is_person(actor.name):
-            count = self._ledger.note_use if soon else self._ledger.record_use
-            count(self._roots.uid(self._roots.find(address.root)), address.path, wrote=wrote)
+            root = self._roots.find(address.root)
+            if soon:
+                self._ledger.note_use(root.id, lambda: self._roots.uid(root), address.path, wrote=wrote)
+            else:
+                self._ledger.record_use(self._roots.uid(root), address.path, wrote=wrote)
 
     def _unseen(self) -> Iterable[tuple[Root, int, Record]]:
         for root in self._roots.all():

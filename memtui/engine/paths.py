@@ -479,8 +479,9 @@ def clash(parent: int, name: str) -> str | None:
     except OSError as error:
         raise translate(error, f"Looking for names like {name!r}") from error
     for entry in entries:
-        if entry.name != name and fold(entry.name) == folded:
-            return entry.name
+        other = entry.name
+        if (other.lower() if other.isascii() else fold(other)) == folded and other != name:
+            return other
     return None
 
 

@@ -158,7 +158,7 @@ def _count(folder: int, limit: int) -> int:
     """Memories below a folder, counted until the limit; a folder that cannot be looked into counts for nothing."""
     total = 0
     for entry in fsio.list_dir(folder):
-        if entry.name.startswith("."):
+        if entry.name[0] == ".":
             continue
         if entry.is_dir(follow_symlinks=False):
             with suppress(OSError), fsio.closing(fsio.open_dir(folder, entry.name)) as below:

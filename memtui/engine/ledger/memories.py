@@ -6,7 +6,7 @@ Pins and uses live here and nowhere else, so that a file can never pin itself.
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.uses import Use, decay, write
@@ -223,10 +223,20 @@ class MemoryTable(Database):
         with self.transaction(durable=False) as db:
             write(db, [Use(uid, path, self.clock(), wrote)])
 
-    def note_use(self, uid: int, path: str, *, wrote: bool) -> None:
-        """Count one use by an agent as soon as something else is written, or within a second; see `uses.py`."""
+    def note_use(self, root: str, uid: Callable[[], int], path: str, *, wrote: bool) -> None:
+        """Count one use by an agent as soon as something else is written, or within a second; see `uses.py`.
+
+        Args:
+            root: the root's name, unique in this process.
+            uid: finds out its id; asked only when nothing of this root waits yet.
+            path: the memory.
+            wrote: whether it was a write.
+        """
+        known = self._waiting.uids.get(root)
+        number = uid() if known is None else known  # no lock is held here: finding out takes one of its own
         with self._guard:
-            self._waiting.add(Use(uid, path, self.clock(), wrote))
+            self._waiting.add(Use(number, path, self.clock(), wrote))
+            self._waiting.uids[root] = number
 
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
         """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""

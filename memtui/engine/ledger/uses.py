@@ -64,6 +64,8 @@ class Waiting:
         self._write = write
         self._guard = guard
         self._uses: list[Use] = []
+        self.uids: dict[str, int] = {}
+        """Ids of roots, by name, as long as what waits goes to the same file: finding one out is dear."""
         self._thread: threading.Thread | None = None
         self._busy = False
         """Whether somebody took uses since the thread last looked."""
@@ -84,6 +86,7 @@ class Waiting:
     def take(self) -> list[Use]:
         """Give what waits to whoever writes it."""
         taken, self._uses = self._uses, []
+        self.uids.clear()
         self._busy = self._busy or bool(taken)
         return taken
 
