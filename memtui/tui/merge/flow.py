@@ -83,6 +83,8 @@ class ConflictFlow:
         self._why = editing.editor.why
         self._at = editing.editor.disk_at
         self._rounds = 0
+        self._before_round: tuple[MergeSession, MergeSession, int] | None = None
+        """The decisions before somebody wrote, those kept after it, and how many steps of undo these had."""
         self._screen: ConflictScreen | CaseScreen | None = None
         self._keeping = keeping.Keeping(editing, self._state)
 
@@ -251,7 +253,6 @@ class ConflictFlow:
 
     def _disk_is(self, disk: Snapshot | None, who: str) -> None:
         """Somebody wrote while it was decided: what still fits stays decided, the rest is asked again."""
-        self._rounds += 1
         texts = self.texts = self.texts._replace(
             disk=disk.bytes if disk else None, disk_sha256=disk.sha256 if disk else None
         )
@@ -266,10 +267,21 @@ class ConflictFlow:
 
         def again(found: tuple[bytes | None, MergeSession]) -> None:
             if self.texts == texts and self.editing.conflict is self:
-                session = screen.session.carry_over(found[1])
+                session = self._carried(screen.session, found[1])
                 screen.take_session(self._parties(), session, self._again_words(session))
 
         self.editing.run(lambda _: jobs.merge(base, yours, disk.bytes), again, what="merge both sides")
+
+    def _carried(self, session: MergeSession, fresh: MergeSession) -> MergeSession:
+        """Keep what still fits; a writer that is read between its two steps must not cost a decision."""
+        before, after, steps = self._before_round or (session, session, -1)
+        if session is after and len(session.undo_steps) + len(session.redo_steps) == steps:
+            session = before  # nothing was decided about the text in between, so it never counted
+        else:
+            self._rounds += 1
+        carried = session.carry_over(fresh)
+        self._before_round = session, carried, len(carried.undo_steps) + len(carried.redo_steps)
+        return carried
 
     def _again_words(self, session: MergeSession) -> str:
         if self._rounds >= ROUNDS:

@@ -297,6 +297,24 @@ async def test_a_third_writer_is_noticed_while_the_screen_is_open(tmp_path: Path
         assert kept(bench) >= {THREE_BASE, THREE_YOURS, THREE_AGENT, third}
 
 
+async def test_a_writer_that_is_read_half_way_costs_no_decision(tmp_path: Path) -> None:
+    bench = make(tmp_path, base=THREE_BASE)
+    async with bench.run_test(size=(120, 40)) as pilot:
+        screen = await in_three(bench, pilot)
+        first, second, _ = screen.session.open
+        await pilot.press("a", "b")
+        for half in (b"", THREE_AGENT[:7], THREE_AGENT + b"more\n"):
+            bench.path("a.md").write_bytes(half)
+            bench.flow.look()
+            await until(pilot, partial(reads, screen, half))
+        assert (screen.session.choice(first), screen.session.choice(second)) == ("theirs", "both")
+        assert not screen.session.again
+
+
+def reads(screen: ConflictScreen, text: bytes) -> bool:
+    return "".join(line for chunk in screen.session.chunks for line in chunk.theirs).encode() == text
+
+
 async def test_a_third_writer_between_two_runs_reopens_only_what_it_touched(tmp_path: Path) -> None:
     bench = make(tmp_path, base=THREE_BASE)
     async with bench.run_test() as pilot:
@@ -319,6 +337,7 @@ async def test_after_three_rounds_another_name_is_offered(tmp_path: Path) -> Non
     async with bench.run_test(size=(120, 40)) as pilot:
         screen = await in_three(bench, pilot)
         for n in range(3):
+            await pilot.press("y", "x")
             bench.path("a.md").write_bytes(THREE_AGENT + b"%d\n" % n)
             bench.flow.look()
             await until(pilot, partial(has_line, screen, f"{n}\n"))
