@@ -26,8 +26,11 @@ def compose(desk: Desk) -> str:
     """Write the instructions for a client; the index and the hot set in them keep to their budgets."""
     try:
         door = desk.door()
-        given = build(door.engine).text
     except MemtuiError as error:
         return f"Memories are not available: {words(error)}"
     guidance = f"{READING} {WRITING if may_write(door) else NO_WRITING}"
+    try:
+        given = build(door.engine).text
+    except MemtuiError as error:
+        given = f"The memory index is not available: {words(error)}"
     return f"{guidance}\n\n{given}" if given else guidance

@@ -4,7 +4,9 @@ import pytest
 
 from memtui.config.settings import load_settings, read_environment
 from memtui.context import Budgets
+from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
+from memtui.errors import StorageError
 from memtui.mcp_server import instructions
 from memtui.mcp_server.desk import Desk
 from memtui.wire.session import Options
@@ -66,4 +68,15 @@ def test_who_is_not_let_in_is_told_so_and_no_more(store: Store, text: str) -> No
     said = composed()
     assert said.startswith("Memories are not available: E_")
     assert "name.md" not in said
+    assert str(store.config.parent) not in said
+
+
+def test_without_the_ledger_there_is_still_guidance(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_engine: Engine) -> None:
+        raise StorageError(f"The ledger {store.config.parent} cannot be used.", code="E_STORE")
+
+    monkeypatch.setattr(instructions, "build", broken)
+    said = composed()
+    assert said.startswith(instructions.READING)
+    assert "E_STORE" in said
     assert str(store.config.parent) not in said
