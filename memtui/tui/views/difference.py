@@ -63,9 +63,24 @@ def draw(change: Change, before: bytes | None, after: bytes | None, heading: Seq
         return Shown(change, before, after, (), (*top, PageLine(()), *rest), (), whole)
     assert before is not None
     assert after is not None
+    found, places, starts = compare(before, after, look)
+    below = tuple(start + len(top) for start in starts)
+    return Shown(change, before, after, found, (*top, *places), below)
+
+
+def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[Hunk, ...], Page, tuple[int, ...]]:
+    """Draw how two texts differ, place by place; see `why_not_text` for what cannot be drawn so.
+
+    Args:
+        before, after: whole texts.
+        look: how.
+
+    Returns:
+        The places; the lines that show them; and at which of these lines each begins.
+    """
     old, new = byte_lines(before), byte_lines(after)
     found = hunks_of(old, new)
-    page: list[PageLine] = [*top]
+    page: list[PageLine] = []
     starts = []
     for index, hunk in enumerate(found):
         page.append(PageLine(()))
@@ -74,7 +89,7 @@ def draw(change: Change, before: bytes | None, after: bytes | None, heading: Seq
         line = hunk.after[0] + 1
         page.append(PageLine(((f" @@ hunk{count}, line {line}"[: look.width], "heading"),), line))
         page += _hunk_lines(old, new, found, index, look)
-    return Shown(change, before, after, found, tuple(page), tuple(starts))
+    return found, tuple(page), tuple(starts)
 
 
 def _in_one(change: Change, before: bytes | None, after: bytes | None, look: Look) -> tuple[str, Page]:
