@@ -15,6 +15,7 @@ from memtui.engine.model import (
     Change,
     Conflict,
     Done,
+    FieldEdit,
     MergeOf,
     Outcome,
     Root,
@@ -153,16 +154,22 @@ class Changer:
             self._tell(address, "created" if result.before is None else "modified", actor, result.before, sha)
         return result
 
-    def edit_field(
-        self, address: Address, field: str, value: str, expected: str, actor: Actor
+    def edit_fields(
+        self, address: Address, edits: Iterable[FieldEdit], expected: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
-        """See `Engine.edit_field`."""
+        """See `Engine.edit_fields`."""
         root = self._rules.writable(address, actor)
         found = wholefile.read(self._roots.reading(root), paths.split(address.path), address)
         fsio.close(found.handle)
-        if found.sha != expected:
-            return self.save(address, found.data, expected, actor)
-        return self.save(address, frontmatter.set_field(found.data, field, value), expected, actor)
+        started = found.data if found.sha == expected else self._kept(root, address, expected) or found.data
+        return self.save(address, frontmatter.set_fields(started, edits), expected, actor)
+
+    def _kept(self, root: Root, address: Address, sha: str) -> bytes | None:
+        """A version that is still kept."""
+        try:
+            return self._ledger.blob(self._ledger.find_version(self._roots.uid(root), address.path, sha))
+        except NotFoundError:
+            return None
 
     def redact(self, address: Address, prefix: str, reason: str, actor: Actor) -> Version:
         """See `Engine.redact`."""

@@ -15,6 +15,7 @@ from memtui.engine.model import (
     Conflict,
     Done,
     Draft,
+    FieldEdit,
     Finding,
     Health,
     MergeOf,
@@ -224,12 +225,27 @@ class Engine(Reader):
     def edit_field(
         self, address: Address, field: str, value: str, *, expected_sha256: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
-        """Set one front-matter field, changing no other byte.
+        """Set one front-matter field to a text, changing no other byte; see `edit_fields`."""
+        return self.edit_fields(address, (FieldEdit((field,), value),), expected_sha256=expected_sha256, actor=actor)
+
+    def edit_fields(
+        self, address: Address, edits: Iterable[FieldEdit], *, expected_sha256: str, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """Set and remove front-matter fields as one save and one undo step, changing no other byte.
+
+        Args:
+            address: the memory.
+            edits: which fields, and what they shall be.
+            expected_sha256: the version the edit started from.
+            actor: who does it.
+
+        Returns:
+            As `save`. A `Conflict` when the memory is another one by now, whatever the fields are there.
 
         Raises:
             RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG`; and as `save`.
         """
-        return self._rooms.changer.edit_field(address, field, value, expected_sha256, actor)
+        return self._rooms.changer.edit_fields(address, edits, expected_sha256, actor)
 
     def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor) -> Version:
         """Clear one stored text for good and keep its record; the current version is refused."""

@@ -1,4 +1,4 @@
-"""Front matter: where it is, what it says, and nothing else; editing one field is in `frontmatter_edit.py`.
+"""Front matter: where it is, what it says, and nothing else; editing fields is in `frontmatter_edit.py`.
 
 Only a block that opens in line 1, closes, and holds fields counts; everything else is body, byte for byte. Plain blocks
 are read here, without YAML and yet meaning what YAML means, so that a list of thousands costs little; all others go
@@ -7,10 +7,11 @@ through `frontmatter_guard.py`. The split keeps a hostile header from ever reach
 
 from __future__ import annotations
 
-from memtui.engine.model import Problem
+from memtui.engine.model import FieldEdit, Problem
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import TypeAlias
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value]"
@@ -130,24 +131,31 @@ def needs_more(head: bytes) -> bool:
 
 
 def set_field(data: bytes, field: str, value: str) -> bytes:
-    """Set one field by replacing only the bytes of its value; add the field, or a whole block, when it is missing.
+    """Set one field of the top level to a text; see `set_fields`."""
+    return set_fields(data, (FieldEdit((field,), value),))
+
+
+def set_fields(data: bytes, edits: Iterable[FieldEdit]) -> bytes:
+    """Set and remove fields by replacing only the bytes of their values, or their lines.
+
+    A missing field is added, and so is a missing block; a block that loses its last field goes, unless a comment is
+    left in it.
 
     Args:
         data: the whole file.
-        field: a field of the top level.
-        value: any text; quoted as YAML needs it.
+        edits: which fields, and what they shall be; texts are quoted as YAML needs it.
 
     Returns:
-        The new file, or `data` itself when the field already has the value. Everything else is as it was, byte for
-        byte: byte-order mark, line ends, comments, order, other fields, body.
+        The new file, or `data` itself when the fields are so already. Everything else is as it was, byte for byte:
+        byte-order mark, line ends, comments, order, other fields, body.
 
     Raises:
         RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG` when the block cannot be edited
-            safely, `E_TEXT` when the file or the value is not UTF-8.
+            safely, `E_TEXT` when the file or a value is not UTF-8. Nothing is half done then.
     """
-    from memtui.engine.frontmatter_edit import set_field as splice
+    from memtui.engine.frontmatter_edit import set_fields as splice
 
-    return splice(data, field, value)
+    return splice(data, edits)
 
 
 def plain_scalar(text: str) -> Value | None:

@@ -27,29 +27,12 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _CODES = {UNSAFE: "E_FRONTMATTER_UNSAFE", TOO_BIG: "E_FRONTMATTER_TOO_BIG"}
 
 
-class Entry(NamedTuple):
-    """One field of the top level, in characters of the block."""
-
-    key: str
-    key_start: int
-    start: int
-    """The value, quotes included; start and end are equal when nothing is written."""
-    end: int
-    style: str
-    """How the value is written: empty for plain, `'`, `"`, `|`, `>`, or `collection`."""
-
-
 class Survey(NamedTuple):
     """What the guard saw."""
 
     status: str
     reason: str
     """For people; empty when all is well."""
-    entries: tuple[Entry, ...] = ()
-    column: int = 0
-    """How far the fields are indented."""
-    braces: bool = False
-    """The fields are written as `{a: b}`."""
 
 
 class _StopError(Exception):
@@ -95,6 +78,12 @@ def read(block: bytes) -> tuple[str, dict[str, Value], Problem | None]:
     return seen.status, fields, _problem(seen)
 
 
+def events(text: str) -> Iterator[Any]:
+    """Walk a block as YAML events; raises `yaml.YAMLError` on the way. `survey` says first whether to go on."""
+    walk: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+    return walk
+
+
 def survey(text: str) -> Survey:
     """Walk a block without building anything from it; never raises.
 
@@ -125,15 +114,12 @@ class _Walk:
     def __init__(self, text: str) -> None:
         self.text = text
         self.frames: list[_Frame] = []
-        self.entries: list[Entry] = []
-        self.key = ("", 0)
-        self.value_start = 0
         self.duplicate = ""
         self.root: Any = None
         self.documents = 0
 
     def run(self) -> Survey:
-        for count, event in enumerate(self._events()):
+        for count, event in enumerate(events(self.text)):
             if count >= EVENTS:
                 raise _StopError(TOO_BIG, f"The front matter has more than {EVENTS:,} parts, so it is read as text.")
             self._take(event)
@@ -145,12 +131,7 @@ class _Walk:
         status, reason = OK, ""
         if self.duplicate:
             status, reason = DUPLICATE, f"The front matter has the field {self.duplicate!r} twice; the last one counts."
-        root: Any = self.root
-        return Survey(status, reason, tuple(self.entries), root.start_mark.column, bool(root.flow_style))
-
-    def _events(self) -> Iterator[Any]:
-        events: Iterator[Any] = yaml.parse(self.text, Loader=_LOADER)
-        return events
+        return Survey(status, reason)
 
     def _take(self, event: Any) -> None:
         if isinstance(event, yaml.DocumentStartEvent):
@@ -160,17 +141,16 @@ class _Walk:
                 raise _StopError(BROKEN, f"The front matter holds a YAML directive or a second document{where}")
         elif isinstance(event, yaml.NodeEvent):
             self._refuse_unsafe(event)
+            self._node_starts(event)
             if isinstance(event, yaml.ScalarEvent):
-                self._node_starts(event)
-                self._node_ends(event, event.style or "")
+                self._node_ends()
             else:
-                self._node_starts(event)
                 self.frames.append(_Frame(isinstance(event, yaml.MappingStartEvent)))
                 if len(self.frames) > DEPTH:
                     raise _StopError(UNSAFE, f"The front matter is nested deeper than {DEPTH} levels.")
         elif isinstance(event, yaml.CollectionEndEvent):
             self.frames.pop()
-            self._node_ends(event, "collection")
+            self._node_ends()
 
     def _refuse_unsafe(self, event: Any) -> None:
         where = _at(self.text, _start(event))
@@ -187,8 +167,6 @@ class _Walk:
         frame = self.frames[-1] if self.frames else None
         if frame and frame.at_key:
             self._key(event, frame)
-        elif len(self.frames) == 1:
-            self.value_start = _start(event)
 
     def _key(self, event: Any, frame: _Frame) -> None:
         if not isinstance(event, yaml.ScalarEvent):
@@ -200,18 +178,10 @@ class _Walk:
         if event.value in frame.keys:
             self.duplicate = self.duplicate or event.value
         frame.keys.add(event.value)
-        if len(self.frames) == 1:
-            self.key = (event.value, _start(event))
 
-    def _node_ends(self, event: Any, style: str) -> None:
-        if not self.frames:
-            return
-        frame = self.frames[-1]
-        if not frame.is_mapping:
-            return
-        if not frame.at_key and len(self.frames) == 1:
-            self.entries.append(Entry(*self.key, self.value_start, event.end_mark.index, style))
-        frame.at_key = not frame.at_key
+    def _node_ends(self) -> None:
+        if self.frames and self.frames[-1].is_mapping:
+            self.frames[-1].at_key = not self.frames[-1].at_key
 
 
 def _problem(seen: Survey) -> Problem | None:

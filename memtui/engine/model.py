@@ -128,6 +128,15 @@ class RootStatus(NamedTuple):
     problems: "tuple[Problem, ...]"
 
 
+class FieldEdit(NamedTuple):
+    """A field of the front matter, and what it shall be."""
+
+    path: tuple[str, ...]
+    """Its name; of a field inside another one, that one's name first."""
+    value: str | tuple[str, ...] | None
+    """A text, a list of texts, or None to remove it."""
+
+
 class Problem(NamedTuple):
     """Something about a memory or a root that the user should know; never hides the row."""
 

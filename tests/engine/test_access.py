@@ -7,7 +7,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.access import OFF, PLAN, READ_ONLY, READ_WRITE, Access
-from memtui.engine.model import Actor, Address, Change, Draft, Outcome, Policy, Restoring, Root, SeenMark
+from memtui.engine.model import Actor, Address, Change, Draft, FieldEdit, Outcome, Policy, Restoring, Root, SeenMark
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from tests.faults.world import ME, sha
 
@@ -37,6 +37,9 @@ CHANGING: dict[str, Verb] = {
     "restore": lambda e, old: e.restore(HELD, version=old, actor=AGENT),
     "set_pinned": lambda e, old: e.set_pinned([HELD], pinned=True, actor=AGENT),
     "edit_field": lambda e, old: e.edit_field(HELD, "description", "x", expected_sha256=sha(OLD), actor=AGENT),
+    "edit_fields": lambda e, old: e.edit_fields(
+        HELD, [FieldEdit(("description",), None)], expected_sha256=sha(OLD), actor=AGENT
+    ),
     "redact": lambda e, old: e.redact(HELD, old, reason="test", actor=AGENT),
     "undo": lambda e, old: e.undo(actor=AGENT),
     "restore_all": lambda e, old: e.restore_all([Restoring(HELD, old, BACK)], actor=AGENT),
