@@ -17,7 +17,6 @@ from memtui.engine.model import (
     Conflict,
     Done,
     Draft,
-    Found,
     Health,
     Listing,
     Memory,
@@ -26,17 +25,15 @@ from memtui.engine.model import (
     Root,
     RootStatus,
     Saved,
-    SeenMark,
     Snapshot,
     TrashEntry,
     Unchanged,
-    Vanished,
     Version,
-    Wanted,
     is_person,
 )
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
-from tests.tui.fake_search import FakeSearch
+from tests.tui.fake_news import FakeNews
+from tests.tui.fake_search import Searched
 
 NOW = 1_767_225_600_000
 """2026-01-01T00:00:00Z in milliseconds."""
@@ -72,10 +69,11 @@ class FakeWatch:
         self.stopped = True
 
 
-class FakeEngine:
+class FakeEngine(FakeNews, Searched):
     """Memories in a dictionary."""
 
     def __init__(self, texts: dict[str, str] | None = None, roots: tuple[Root, ...] = ROOTS) -> None:
+        super().__init__()
         self.roots = roots
         self.told: list[str] = []
         self.now = NOW
@@ -93,12 +91,9 @@ class FakeEngine:
         self.fail_for: dict[Address, MemtuiError] = {}
         self.undone: list[str] = []
         self.conflicts: dict[Address, OpenConflict] = {}
-        self.marked: dict[Address, Change] = {}
-        self.written: dict[Address, int] = {}
-        self.gone_roots: tuple[Vanished, ...] = ()
         self.remembered: Listing | None = None
         self.watching = FakeWatch()
-        self.searching = FakeSearch(self)
+        super().__init__()
         self._on_changes: list[Callable[[Changes], None]] = []
         self._on_health: Callable[[Health], None] | None = None
         for name, text in (texts or {}).items():
@@ -183,15 +178,6 @@ class FakeEngine:
         """Take more roots."""
         known = {root.id for root in self.roots}
         self.roots += tuple(root for root in roots if root.id not in known)
-
-    def find(self, wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
-        """Search."""
-        self._enter("find", wanted.query)
-        return self.searching.find(wanted, stop=stop, tell=tell)
-
-    def forget_texts(self) -> None:
-        """Count it."""
-        self.searching.forgotten += 1
 
     def list(self, root_ids: Iterable[str] | None = None) -> Listing:
         """List everything."""
@@ -395,75 +381,6 @@ class FakeEngine:
                 count += 1
         self.unseen_changes = [one for one in self.unseen_changes if one.address not in targets]
         return count
-
-    def mark_changes_seen(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
-        """Mark changes as they were shown."""
-        wanted = tuple(changes)
-        self._enter("mark_changes_seen", tuple(change.address for change in wanted))
-        found = [change for change in self.unseen_changes if change.address in {one.address for one in wanted}]
-        shown = {one.address: one.after for one in wanted}
-        marks = []
-        for change in found:
-            marks.append(SeenMark(change.address, change.before, change.old_address))
-            self.unseen_changes.remove(change)
-            self.marked[change.address] = change
-            row = self.rows.get(change.address)
-            if change.after != shown[change.address]:
-                self.unseen_changes.append(change._replace(before=shown[change.address]))
-            elif row is not None:
-                self.rows[change.address] = row._replace(unseen=False)
-                self.seen[change.address] = self.data[change.address]
-        self.tell(Changes(touched=frozenset(mark.address for mark in marks)))
-        return tuple(marks)
-
-    def restore_seen(self, marks: Iterable[SeenMark]) -> None:
-        """Take marks back."""
-        targets = tuple(mark.address for mark in marks)
-        self._enter("restore_seen", targets)
-        for address in targets:
-            self.unseen_changes.append(self.marked[address])
-            if address in self.rows:
-                self.rows[address] = self.rows[address]._replace(unseen=True)
-        self.tell(Changes(touched=frozenset(targets)))
-
-    def next_undo(self) -> str | None:
-        """The newest operation."""
-        return self.records[0].txn if self.records else None
-
-    def written_at(self, addresses: Iterable[Address]) -> dict[Address, int]:
-        """When files were written: what a test put there."""
-        return {address: self.written[address] for address in addresses if address in self.written}
-
-    def vanished(self) -> tuple[Vanished, ...]:
-        """Roots a test took away."""
-        return self.gone_roots
-
-    def take_back(self, changes: Iterable[Change], *, actor: Actor) -> Done:
-        """Take changes back."""
-        wanted = {change.address: change for change in changes}
-        self._enter("take_back", tuple(wanted))
-
-        def one(address: Address) -> None:
-            change = wanted[address]
-            if change.before is None:
-                self.data.pop(address)
-                del self.rows[address]
-            else:
-                self.put(str(address), self.kept[address, change.before], actor=str(actor))
-            self.unseen_changes = [each for each in self.unseen_changes if each.address != address]
-
-        fresh = {address for address, change in wanted.items() if self._now(address) == change.after}
-        done = self._each("restore", [address for address in wanted if address in fresh], one)
-        stale = [
-            Outcome(address, Conflict(address, self._now(address), wanted[address].after, None, "t"))
-            for address in wanted
-            if address not in fresh
-        ]
-        self.tell(Changes(touched=frozenset(wanted)))
-        return done._replace(outcomes=(*done.outcomes, *stale), label=f"take back {len(wanted)}")
-
-    def _now(self, address: Address) -> str | None:
-        return sha(self.data[address]) if address in self.data else None
 
     def seen_version(self, address: Address) -> str | None:
         """Which version was seen."""

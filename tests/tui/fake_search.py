@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from memtui.engine import search
 from memtui.engine.model import Found, Hit, Wanted
@@ -12,6 +12,22 @@ from memtui.matching import typed
 
 if TYPE_CHECKING:
     from tests.tui.fake_engine import FakeEngine
+
+
+class Searched:
+    """The part of a fake engine that is searched."""
+
+    def __init__(self) -> None:
+        self.searching = FakeSearch(cast("FakeEngine", self))
+
+    def find(self, wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+        """Search."""
+        self.searching.enter(wanted)
+        return self.searching.find(wanted, stop=stop, tell=tell)
+
+    def forget_texts(self) -> None:
+        """Count it."""
+        self.searching.forgotten += 1
 
 
 class FakeSearch:
@@ -25,6 +41,10 @@ class FakeSearch:
         self.asked: list[Wanted] = []
         self.outdated = 0
         self.forgotten = 0
+
+    def enter(self, wanted: Wanted) -> None:
+        """Note the call, and fail when the test wants that."""
+        self._engine._enter("find", wanted.query)
 
     def find(self, wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
         """Search."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.views.search_reading import Beside, Searcher
 
-REST = 0.1
+REST = 0.08
 """Seconds after the last letter before it is looked for."""
 NEWS_AFTER = 0.5
 """Seconds after the last change on disk before the search is done again."""
