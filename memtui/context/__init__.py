@@ -3,8 +3,8 @@
 It exists so that no front chooses, cuts or escapes for itself what a model is told unasked.
 """
 
-from memtui.context.building import PARTS, build, forget
-from memtui.context.model import Budgets, Context
+from memtui.context.building import PARTS, build, forget, would_be
+from memtui.context.model import AbandonedError, Budgets, Context
 from memtui.context.snapshot import Snapshot
 
-__all__ = ["PARTS", "Budgets", "Context", "Snapshot", "build", "forget"]
+__all__ = ["PARTS", "AbandonedError", "Budgets", "Context", "Snapshot", "build", "forget", "would_be"]

@@ -5,11 +5,11 @@ uses give the same bytes, in this process and in any other.
 """
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from weakref import WeakKeyDictionary
 
 from memtui.context import hotset, index, reach
-from memtui.context.model import NOTHING, Budgets, Context
+from memtui.context.model import NOTHING, Budgets, Context, LeftOut
 from memtui.engine import Engine
 
 PARTS = ("index", "hot")
@@ -30,7 +30,14 @@ _kept: WeakKeyDictionary[Engine, _Kept] = WeakKeyDictionary()
 _guard = threading.Lock()
 
 
-def build(engine: Engine, *, parts: Iterable[str] = PARTS, budgets: Budgets = Budgets()) -> Context:  # noqa: B008
+def build(
+    engine: Engine,
+    *,
+    parts: Iterable[str] = PARTS,
+    budgets: Budgets = Budgets(),  # noqa: B008
+    scopes: frozenset[str] | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Context:
     """Build what an agent is given from the memories this engine shows; nothing is recorded, and no use is counted.
 
     Safe to call from several threads. What did not change since the last call is not read again.
@@ -39,21 +46,35 @@ def build(engine: Engine, *, parts: Iterable[str] = PARTS, budgets: Budgets = Bu
         engine: on memtui's own roots, among others; those a client may not see are not in it.
         parts: which blocks: `index`, `hot`. The choice is the same whichever is asked for.
         budgets: how much at most.
+        scopes: only these; None: all the engine shows.
+        stop: says whether nobody wants the result any more; asked often.
 
     Raises:
         MemtuiError: the ledger cannot be used.
+        AbandonedError: `stop` said so.
     """
     wanted = frozenset(parts)
     if unknown := wanted.difference(PARTS):
         raise ValueError(f"no part {sorted(unknown)}; there are {PARTS}")
-    with _guard:
-        kept = _kept.setdefault(engine, _Kept())
+    kept = _kept_of(engine)
     with kept.guard:
-        shelves = reach.look(engine)
+        shelves = reach.look(engine, scopes)
         inputs = (shelves, wanted, budgets)
         if kept.context is None or kept.inputs != inputs:
-            kept.context, kept.inputs = _build(engine, shelves, wanted, budgets, kept), inputs
+            kept.context, kept.inputs = _build(engine, shelves, wanted, budgets, kept, stop), inputs
         return kept.context
+
+
+def would_be(engine: Engine, one: LeftOut, *, budgets: Budgets = Budgets()) -> str | None:  # noqa: B008
+    """Render a memory that is left out as it would stand in the block; None when it cannot be read as text.
+
+    Raises:
+        MemtuiError: it is not there any more.
+    """
+    kept = _kept_of(engine)
+    row = engine.memory(one.address)
+    with kept.guard:
+        return hotset.part(engine, row, one.path, budgets, kept.texts)
 
 
 def forget(engine: Engine) -> None:
@@ -62,11 +83,21 @@ def forget(engine: Engine) -> None:
         _kept.pop(engine, None)
 
 
+def _kept_of(engine: Engine) -> _Kept:
+    with _guard:
+        return _kept.setdefault(engine, _Kept())
+
+
 def _build(
-    engine: Engine, shelves: tuple[reach.Shelf, ...], wanted: frozenset[str], budgets: Budgets, kept: _Kept
+    engine: Engine,
+    shelves: tuple[reach.Shelf, ...],
+    wanted: frozenset[str],
+    budgets: Budgets,
+    kept: _Kept,
+    stop: Callable[[], bool],
 ) -> Context:
-    listed = index.render(shelves, budgets, kept.lines)
-    chosen = hotset.choose(engine, shelves, budgets, kept.texts)
+    listed = index.render(shelves, budgets, kept.lines, stop)
+    chosen = hotset.choose(engine, shelves, budgets, kept.texts, stop)
     if len(kept.lines) > 2 * listed.memories + 100:
         kept.lines.clear()  # mostly of memories that are gone
     return Context(

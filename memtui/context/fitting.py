@@ -16,18 +16,27 @@ _LEAST = 600
 """Bytes the smallest index needs for its own lines."""
 
 
-def fitted(engine: Engine, measure: Callable[[Context], int], limit: int) -> Context:
+def fitted(
+    engine: Engine,
+    measure: Callable[[Context], int],
+    limit: int,
+    *,
+    scopes: frozenset[str] | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Context:
     """Build the largest context that fits: the hot set takes up to half, the index what is left.
 
     Args:
         engine: as for `build`.
         measure: how large a context is as the door wants it, in the door's own measure.
         limit: the largest that may come out.
+        scopes: as for `build`.
+        stop: as for `build`.
     """
     items, hot, index = 8, limit // 2, limit
     while True:
         budgets = Budgets(index_bytes=index, hot_items=items, item_bytes=max(1, limit // 4), hot_bytes=hot)
-        found = build(engine, budgets=budgets)
+        found = build(engine, budgets=budgets, scopes=scopes, stop=stop)
         over = measure(found) - limit
         if over <= 0 or not (items or index > _LEAST):
             return found

@@ -4,10 +4,10 @@ Selection is greedy in one fixed order and goes on after a memory that does not 
 smaller ones out. Every memory with a claim that is not chosen comes back with its reason.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from memtui.context import masking, neutral
-from memtui.context.model import NOTHING, Block, Budgets, Item, LeftOut
+from memtui.context.model import NOTHING, AbandonedError, Block, Budgets, Item, LeftOut
 from memtui.context.reach import Shelf, readable
 from memtui.context.tokens import estimate
 from memtui.engine import Engine
@@ -53,7 +53,13 @@ Texts = dict[tuple[str, str, int], Rendered]
 """What was rendered before, by path, sha-256 and limit."""
 
 
-def choose(engine: Engine, shelves: Sequence[Shelf], budgets: Budgets, texts: Texts) -> HotSet:
+def choose(
+    engine: Engine,
+    shelves: Sequence[Shelf],
+    budgets: Budgets,
+    texts: Texts,
+    stop: Callable[[], bool] = lambda: False,
+) -> HotSet:
     """Choose and render the hot set.
 
     Args:
@@ -61,13 +67,19 @@ def choose(engine: Engine, shelves: Sequence[Shelf], budgets: Budgets, texts: Te
         shelves: the memories, by scope.
         budgets: how large it may become.
         texts: kept from one call to the next, to read only what changed.
+        stop: says whether nobody wants the result any more.
+
+    Raises:
+        AbandonedError: `stop` said so.
     """
     items: list[Item] = []
     left_out: list[LeftOut] = []
     parts = [HEAD]
     room, tokens = budgets.hot_bytes, budgets.hot_tokens - estimate(HEAD) - estimate(FOOT)
-    tried = 0
+    tried, at = 0, len(HEAD)
     for shelf, row in _candidates(shelves):
+        if stop():
+            raise AbandonedError
         path = f"{shelf.place}/{row.address.path}"
         found: Rendered | None = None
         reason = _reason(shelf, row)
@@ -87,8 +99,12 @@ def choose(engine: Engine, shelves: Sequence[Shelf], budgets: Budgets, texts: Te
             elif found.tokens > tokens:
                 reason = "over-tokens"
         if reason is not None or found is None:
+            wants = {"too-large": (found.bytes, room), "over-tokens": (found.tokens, tokens)} if found else {}
+            needs, left = wants.get(reason or "", (0, 0))
             left_out.append(
-                LeftOut(row.address, path, reason or "unreadable", row.pinned, row.heat, row.uses, row.bytes)
+                LeftOut(
+                    row.address, path, reason or "unreadable", row.pinned, row.heat, row.uses, row.bytes, needs, left
+                )
             )
             continue
         room -= found.bytes
@@ -97,14 +113,21 @@ def choose(engine: Engine, shelves: Sequence[Shelf], budgets: Budgets, texts: Te
         items.append(
             Item(
                 row.address, path, len(items) + 1, row.pinned, row.heat, row.uses, row.bytes,
-                found.bytes, found.tokens, found.truncated, found.masked,
+                found.bytes, found.tokens, found.truncated, found.masked, at, at + len(found.text),
             )
         )  # fmt: skip
+        at += len(found.text)
     if not items:
         return HotSet(NOTHING, (), tuple(left_out))
     text = "".join((*parts, FOOT))
     masked = sum(item.masked for item in items)
     return HotSet(Block(text, len(text.encode()), estimate(text), masked), tuple(items), tuple(left_out))
+
+
+def part(engine: Engine, row: Memory, path: str, budgets: Budgets, texts: Texts) -> str | None:
+    """Render one memory as it would stand in the block; None when it cannot be read as text."""
+    found = _render(engine, row, path, budgets.item_bytes, texts) if readable(row) else None
+    return found.text if found is not None else None
 
 
 def _candidates(shelves: Sequence[Shelf]) -> Iterator[tuple[Shelf, Memory]]:

@@ -4,10 +4,10 @@ What does not fit is counted and named by its folder, never dropped in silence. 
 first of all, then each scope has its turn, so that a flood in one scope cannot hide the others.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from memtui.context import masking, neutral
-from memtui.context.model import Block, Budgets, Unlisted
+from memtui.context.model import AbandonedError, Block, Budgets, Unlisted
 from memtui.context.reach import Shelf, openable
 from memtui.context.tokens import estimate
 from memtui.engine.model import Address, Memory
@@ -51,13 +51,17 @@ Lines = dict[Address, Line]
 """Lines rendered before, for rows that are still the same."""
 
 
-def render(shelves: Sequence[Shelf], budgets: Budgets, lines: Lines) -> Index:
+def render(shelves: Sequence[Shelf], budgets: Budgets, lines: Lines, stop: Callable[[], bool] = lambda: False) -> Index:
     """Render the index.
 
     Args:
         shelves: the memories, by scope.
         budgets: how large it may become.
         lines: kept from one call to the next, to render only what changed.
+        stop: says whether nobody wants the result any more.
+
+    Raises:
+        AbandonedError: `stop` said so.
     """
     rows = [openable(shelf.rows) for shelf in shelves]
     marked = any(not shelf.accepted and some for shelf, some in zip(shelves, rows, strict=True))
@@ -67,6 +71,8 @@ def render(shelves: Sequence[Shelf], budgets: Budgets, lines: Lines) -> Index:
     chosen: list[list[tuple[int, Line]]] = [[] for _ in shelves]
     misses = masked = 0
     for scope, number in _ranked(shelves, rows):
+        if stop():
+            raise AbandonedError
         line = _line(shelves[scope], rows[scope][number], lines)
         if line.bytes > room or line.tokens > tokens:
             misses += 1

@@ -18,6 +18,10 @@ REASONS = {
 """Why a memory is not in the hot set although it is pinned or used."""
 
 
+class AbandonedError(Exception):
+    """Nobody wants the result any more, so it is not worked out to its end."""
+
+
 class Budgets(NamedTuple):
     """How much an agent is given at most. Bytes are of UTF-8; tokens are `tokens.estimate`'s."""
 
@@ -75,6 +79,9 @@ class Item(NamedTuple):
     """Of its part of the block, with the lines around it."""
     truncated: bool
     masked: int
+    start: int = 0
+    end: int = 0
+    """Where its part stands in the text of the block, in characters."""
 
 
 class LeftOut(NamedTuple):
@@ -88,6 +95,10 @@ class LeftOut(NamedTuple):
     heat: float
     uses: int
     size: int
+    needs: int = 0
+    """Bytes (`too-large`) or tokens (`over-tokens`) it would take; 0 when it was not read."""
+    left: int = 0
+    """How many of them were left for it."""
 
 
 class Context(NamedTuple):

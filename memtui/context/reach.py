@@ -25,15 +25,16 @@ class Shelf(NamedTuple):
         return self.status.accepted
 
 
-def roots(engine: Engine) -> tuple[Root, ...]:
-    """Memtui's own roots that this engine shows, ordered by scope."""
+def roots(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Root, ...]:
+    """Memtui's own roots that this engine shows, ordered by scope; only those of these scopes when some are given."""
     known = {root.id: root for root in engine.roots}
-    return tuple(known[root_id] for scope in SCOPES if (root_id := f"memtui:{scope}") in known)
+    wanted = SCOPES if scopes is None else [scope for scope in SCOPES if scope in scopes]
+    return tuple(known[root_id] for scope in wanted if (root_id := f"memtui:{scope}") in known)
 
 
-def look(engine: Engine) -> tuple[Shelf, ...]:
+def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Shelf, ...]:
     """Every scope's memories as they are on disk now; records nothing."""
-    chosen = roots(engine)
+    chosen = roots(engine, scopes)
     listing = engine.list([root.id for root in chosen])
     found = []
     start = 0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memtui.context import Budgets, build, forget
+from memtui.context import AbandonedError, Budgets, build, forget
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from tests.conftest import Clock
@@ -194,3 +194,28 @@ def test_threads_may_ask_at_once(world: World, engine: Engine) -> None:
     with ThreadPoolExecutor(4) as pool:
         texts = set(pool.map(lambda _: build(engine).text, range(20)))
     assert len(texts) == 1
+
+
+def test_only_the_scopes_asked_for_are_in_it(world: World, engine: Engine) -> None:
+    mine, other = world.write("global", "a.md", "mine\n"), world.write("workspace", "b.md", "other\n")
+    engine.set_pinned([mine, other], pinned=True, actor=TUI)
+    narrow = build(engine, scopes=frozenset({"global"}))
+    assert [item.address for item in narrow.items] == [mine]
+    assert "b.md" not in narrow.text
+    assert [item.address for item in build(engine).items] == [mine, other]
+    assert build(engine, scopes=frozenset()).memories == 0
+
+
+def test_work_that_nobody_wants_any_more_ends_at_once(world: World, engine: Engine) -> None:
+    for number in range(20):
+        world.write("global", f"{number}.md", "x\n")
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(1)
+        return len(asked) > 5
+
+    with pytest.raises(AbandonedError):
+        build(engine, stop=stop)
+    assert len(asked) == 6
+    assert build(engine).listed == 20

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from memtui.context import Budgets, build
+from memtui.context import Budgets, build, would_be
 from memtui.context.model import REASONS, Context
 from memtui.context.tokens import estimate
 from memtui.engine import Engine
@@ -206,3 +206,30 @@ def test_an_empty_memory_is_an_empty_block(world: World, engine: Engine) -> None
 
 def test_every_reason_has_words() -> None:
     assert set(REASONS) == {"unreviewed", "unreadable", "too-large", "over-tokens", "no-place", "not-tried"}
+
+
+def test_each_part_can_be_cut_out_of_the_block(world: World, engine: Engine) -> None:
+    pin(engine, *(world.write("global", name, f"text of {name}, ümläut\n") for name in ("a.md", "b.md")))
+    found = build(engine)
+    for item in found.items:
+        text = found.hot_block.text[item.start : item.end]
+        assert text.startswith(f'<memory_file path="{item.path}">\n')
+        assert text.endswith("</memory_file>\n")
+
+
+def test_what_fails_to_fit_says_how_much_it_needs_and_how_much_was_left(world: World, engine: Engine) -> None:
+    small, large = world.write("global", "a.md", "x" * 100), world.write("global", "b.md", "y" * 300)
+    pin(engine, small, large)
+    left_out = build(engine, budgets=Budgets(hot_bytes=350)).left_out[0]
+    assert (left_out.reason, left_out.needs, left_out.left) == ("too-large", 300, 250)
+    part = would_be(engine, left_out)
+    assert part is not None
+    assert "y" * 300 in part
+    left_out = build(engine, budgets=Budgets(hot_tokens=200)).left_out[-1]
+    assert left_out.reason == "over-tokens"
+    assert left_out.needs > left_out.left > 0
+
+
+def test_what_is_no_text_would_be_nothing(world: World, engine: Engine) -> None:
+    pin(engine, world.write("global", "a.md", b"\xff\xfe"))
+    assert would_be(engine, build(engine).left_out[0]) is None
