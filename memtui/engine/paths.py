@@ -8,7 +8,7 @@ import errno
 import os
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memtui.engine import fsio
 from memtui.engine.model import Address, Root
@@ -284,6 +284,35 @@ def make_root(root: Root) -> None:
         if brought and error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise _brought_link(root) from None
         raise translate(error, f"Making the folder of {root.id}") from error
+
+
+def missing_folders(root: Root) -> int:
+    """How many folders `make_root` would make."""
+    path, count = root.path.rstrip("/"), 0
+    while path and not fsio.is_dir(path):
+        path, count = os.path.dirname(path), count + 1
+    return count
+
+
+def unmake_root(root: Root, count: int) -> None:
+    """Remove the folders that `make_root` made, as far as they are empty.
+
+    Args:
+        root: the root.
+        count: how many it made.
+    """
+    parts = tuple(part for part in root.path.split("/") if part)
+    brought = len(_brought(root))
+    with suppress(OSError):  # something is in one of them by now: it stays, and so does what is above it
+        for depth in range(len(parts), len(parts) - count, -1):
+            # Above what a repository could have brought, links are the user's own choice.
+            below = parts[len(parts) - brought : depth - 1] if depth > len(parts) - brought else ()
+            with fsio.closing(fsio.open_root("/" + "/".join(parts[: depth - 1 - len(below)]))) as base:
+                if below:
+                    with fsio.closing(fsio.open_beneath(base, below)) as above:
+                        fsio.remove_dir(above, parts[depth - 1])
+                else:
+                    fsio.remove_dir(base, parts[depth - 1])
 
 
 def _brought(root: Root) -> tuple[str, ...]:

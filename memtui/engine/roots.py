@@ -192,7 +192,7 @@ class Roots:
         Args:
             root: the root.
             actor: shown to whoever waits for us.
-            create: make the folder when it is missing.
+            create: make the folder when it is missing; it is taken away again when the block fails.
 
         Raises:
             BusyError: `E_LOCKED`.
@@ -201,12 +201,16 @@ class Roots:
         """
         from memtui.engine import recovery
 
-        made = False
+        made = 0
         with self._guard:
             handle = self._handles.get(root.id)
             if create and _identity(root) is None:
-                made = True
-                paths.make_root(root)
+                made = paths.missing_folders(root)
+                try:
+                    paths.make_root(root)
+                except MemtuiError:
+                    paths.unmake_root(root, made)
+                    raise
                 handle = None
             if handle is None:
                 handle = self._handles[root.id] = RootHandle(root)
@@ -230,7 +234,12 @@ class Roots:
             # Not while this runs, nor when anything fails: what it began may have no end then.
             self._tidy.discard(key)
             failed = ledger.failed
-            yield site
+            try:
+                yield site
+            except BaseException:
+                if made:
+                    paths.unmake_root(root, made)
+                raise
             if ledger.failed == failed and not ledger.unended.get(uid):
                 self._tidy.add(key)
 

@@ -229,3 +229,23 @@ def test_a_protected_memory_keeps_its_whole_folder(world: World) -> None:
             engine.rename(at("a"), at("b"), actor=Actor("agent:x"))
         assert caught.value.code == "E_PROTECTED"
     assert names(world.folder()) == moved("a")
+
+
+@pytest.mark.parametrize("call", ["create_file", "write_all", "fsync", "rename_noreplace", "fsync_dir"])
+@pytest.mark.parametrize("in_checkout", [False, True])
+def test_a_failed_create_leaves_no_root(in_checkout: bool, call: str, tmp_path: Path) -> None:
+    project = tmp_path / "here" / "project"
+    project.mkdir(parents=True)
+    root = Root(FIRST, str(project / ".memtui" / "memory"), in_checkout=in_checkout, project=str(project))
+
+    def full(number: int, name: str, work: Callable[..., object], arguments: tuple[object, ...]) -> object:
+        if name == call and (project / ".memtui" / "memory").is_dir():
+            raise OSError(errno.ENOSPC, "full")
+        return work(*arguments)
+
+    with Engine.open([root], state_dir=str(tmp_path / "state")) as engine:
+        with hooked(full), pytest.raises(MemtuiError):
+            engine.create(at("x.md"), b"x", actor=ME)
+        assert names(tmp_path / "here") == ["project/"]
+        engine.create(at("x/y.md"), b"y", actor=ME)
+    assert names(project) == [".memtui/", ".memtui/memory/", ".memtui/memory/x/", ".memtui/memory/x/y.md"]
