@@ -10,7 +10,6 @@ from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.model import (
     Actor,
     Address,
-    Change,
     Changes,
     Conflict,
     Done,
@@ -24,12 +23,10 @@ from memtui.engine.model import (
     Retention,
     Root,
     Saved,
-    SeenMark,
     Unchanged,
-    Vanished,
     Version,
 )
-from memtui.engine.reader import Reader
+from memtui.engine.news import News
 from memtui.engine.rooms import Rooms
 from memtui.errors import NotFoundError
 from memtui.values import TYPE_CHECKING
@@ -45,7 +42,7 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Engine(Reader):
+class Engine(News):
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
     def __init__(self, rooms: Rooms, *, clock: Callable[[], int], retention: Retention) -> None:
@@ -282,72 +279,6 @@ class Engine(Reader):
             soon: within a second is enough, or when the engine is closed; other processes see it then.
         """
         self._rooms.marks.record_use(address, actor, wrote=wrote, soon=soon)
-
-    # --- what others did
-
-    def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
-        """Look at the disk, record what others finished, and say what is different."""
-        return self._rooms.books.reconcile(root_ids)
-
-    def changes(self) -> tuple[Change, ...]:
-        """What others did since the user last looked, newest first; deletions included."""
-        return self._rooms.marks.changes()
-
-    def mark_seen(self, addresses: Iterable[Address] | None) -> int:
-        """Remember that the user has looked at the current versions; None means everything.
-
-        Returns:
-            How many memories were unseen before.
-        """
-        chosen = None if addresses is None else tuple(addresses)
-        self._rooms.rules.refuse_marks(chosen)
-        marked = self._rooms.marks.mark_seen(chosen)
-        if marked:
-            self._rooms.events.publish(Changes(touched=frozenset(marked)))
-        return len(marked)
-
-    def mark_changes_seen(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
-        """Remember that the user has looked at these changes as they were shown; what came later stays unseen.
-
-        Returns:
-            The marks before, for `restore_seen`.
-        """
-        chosen = tuple(changes)
-        self._rooms.rules.refuse_marks(tuple(change.address for change in chosen))
-        before = self._rooms.marks.mark_changes_seen(chosen)
-        self._rooms.events.publish(Changes(touched=frozenset(mark.address for mark in before)))
-        return before
-
-    def restore_seen(self, marks: Iterable[SeenMark]) -> None:
-        """Take seen marks back."""
-        chosen = tuple(marks)
-        self._rooms.rules.refuse_marks(tuple(mark.address for mark in chosen))
-        self._rooms.marks.restore_seen(chosen)
-        self._rooms.events.publish(Changes(touched=frozenset(mark.address for mark in chosen)))
-
-    def take_back(self, changes: Iterable[Change], *, actor: Actor) -> Done:
-        """Take whole changes of others back as one undo step, each only if the memory still is as the change left it.
-
-        Args:
-            changes: from `changes`; a deletion is restored, a creation goes to the trash, a rename is renamed back.
-            actor: who does it.
-
-        Returns:
-            An outcome for each; a `Conflict` where the memory is not as it was left any more.
-        """
-        return self._rooms.takeback.take_back(changes, actor)
-
-    def written_at(self, addresses: Iterable[Address]) -> dict[Address, int]:
-        """When files last changed (their ctime, in milliseconds) as of the last look; nothing is read for it."""
-        return self._rooms.books.written_at(addresses)
-
-    def vanished(self) -> tuple[Vanished, ...]:
-        """Roots whose folder is not there although there were memories in it."""
-        return self._rooms.marks.vanished()
-
-    def seen_version(self, address: Address) -> str | None:
-        """The version of a memory the user last looked at."""
-        return self._rooms.marks.seen_version(address)
 
     # --- drafts
 

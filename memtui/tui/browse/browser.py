@@ -187,8 +187,8 @@ class BrowserScreen(KeyedScreen[None]):
         if status is None:
             return ""
         words = [problem.text for problem in status.problems]
-        if root_id in self.forest.vanished:
-            held = count_words(self.forest.vanished[root_id], "memory")
+        if root_id in self.forest.losses.vanished:
+            held = count_words(self.forest.losses.vanished[root_id], "memory")
             words.append(f"The folder is not there; it held {held}, and their texts are kept. 3 tells more.")
         if any(problem.code == "unreviewed" for problem in status.problems):
             words.append("g a accepts it.")
@@ -199,7 +199,7 @@ class BrowserScreen(KeyedScreen[None]):
         if listing is None or not listing.roots:
             return tuple(root for root in roots if root.agent == "memtui") or roots
         there = {status.root.id for status in listing.roots if status.files or status.problems}
-        there |= {memory.address.root for memory in listing.items} | self.forest.vanished.keys()
+        there |= {memory.address.root for memory in listing.items} | self.forest.losses.vanished.keys()
         known = tuple(status.root for status in listing.roots)
         wanted = tuple(root for root in known if root.id in there or root.agent in ("memtui", "files"))
         return self.commands.only_wanted(wanted)
@@ -234,10 +234,11 @@ class BrowserScreen(KeyedScreen[None]):
         """Take in the newest entries of the audit."""
         self.chrome.records = event.records
         vanished = {one.root.id: one.memories for one in event.vanished}
-        if vanished != self.forest.vanished:
-            self.forest.vanished = vanished
+        losses = self.forest.losses
+        if vanished != losses.vanished:
+            losses.vanished = vanished
             self.bridge.refresh(everything=True)
-        self._apply(self.forest.set_deleted(event.deleted))
+        self._apply(Effect(rebuilt=False, touched=losses.set_deleted(event.deleted, self.forest.homes)))
         self.chrome.update("activity")
         if "views" in self.__dict__:
             self.views.news()

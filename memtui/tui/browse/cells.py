@@ -119,14 +119,14 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
     name = node.name + "/" if node.kind == FOLDER else forest.label(node)
     style = "folder" if node.kind == FOLDER else "scope"
     sums = sum_runs(node.signs)
-    if deleted := forest.deleted_below(node):
+    if deleted := forest.losses.below(node):
         sums.append((f"D{deleted} ", "del"))
     if columns.description > 0:
         tail = count_words(node.files, "file") + (" " if node.files == 1 else "")
         tail += f"{size_words(node.bytes) if node.kind != FOLDER else '':>8}"
     else:
         tail = str(node.files)
-    if node.root in forest.vanished and node.kind != FOLDER:
+    if node.root in forest.losses.vanished and node.kind != FOLDER:
         tail = "folder gone"
     room = columns.width - 2
     used = sum(len(text) for text, _ in sums)

@@ -79,7 +79,7 @@ class Chrome:
     @property
     def unseen(self) -> int:
         """Changes by others that the user has not seen, deletions included."""
-        return self._screen.forest.totals.unseen + self._screen.forest.deleted_total
+        return self._screen.forest.totals.unseen + self._screen.forest.losses.total
 
     # Lines
 

@@ -7,11 +7,11 @@ the nodes it concerns and no others.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from memtui.engine.model import SCOPES, Address, Draft, Memory, Root
 from memtui.tui.browse.folds import Folds
+from memtui.tui.browse.losses import Losses
 from memtui.tui.browse.nodes import (
     FOLDER,
     MEMORY,
@@ -56,19 +56,13 @@ class Forest:
         self.words: tuple[str, ...] = ()
         self.only: frozenset[str] = frozenset()
         """`unseen`, `pinned`, `conflicts`: all of them must hold."""
-        self.vanished: Mapping[str, int] = {}
-        """Root id to how many memories it held, of roots whose folder is gone."""
-        self.deleted_total = 0
-        """Memories others deleted that the user has not seen."""
-        self._deleted: Counter[Key] = Counter()
+        self.losses = Losses()
         self._roots: dict[str, Root] = {}
-        self._homes: dict[str, Node] = {}
+        self.homes: dict[str, Node] = {}
         self._drafts: dict[Address, Draft] = {}
         self._folds = Folds()
         self._shown: list[Node] | None = None
         self._matched = 0
-
-    # Filling
 
     def load(self, roots: Iterable[Root], memories: Iterable[Memory]) -> None:
         """Start anew with these roots and rows; what is open, filtered and sorted stays as it is."""
@@ -81,9 +75,9 @@ class Forest:
             head, slash, name = path.rpartition("/")
             home = folders.get((root, head))
             if home is None:
-                if root not in self._homes:
+                if root not in self.homes:
                     continue
-                home = folders[root, head] = self._folder(self._homes[root], head + slash)
+                home = folders[root, head] = self._folder(self.homes[root], head + slash)
             self._hang(home, name, memory)
         sum_up(self.top)
         self._add_ghosts()
@@ -92,7 +86,7 @@ class Forest:
     def _plant(self) -> None:
         """Make the nodes of scopes and roots."""
         self.top = Node("top", (), "", None)
-        self._homes = {}
+        self.homes = {}
         for scope in (*SCOPES, *sorted({root.scope for root in self._roots.values()} - set(SCOPES))):
             here = [root for root in self._roots.values() if root.scope == scope]
             if not here:
@@ -100,12 +94,12 @@ class Forest:
             node = Node(SCOPE, (SCOPE, scope), scope, self.top, root=here[0].id if len(here) == 1 else "")
             self.top.children[scope] = node
             if len(here) == 1:
-                self._homes[here[0].id] = node
+                self.homes[here[0].id] = node
                 continue
             for root in here:
                 child = Node(ROOT, (ROOT, root.id), root.label or root.id, node, root=root.id)
                 node.children[root.id] = child
-                self._homes[root.id] = child
+                self.homes[root.id] = child
 
     def update(self, rows: Iterable[Memory], gone: Iterable[Address] = ()) -> Effect:
         """Take in rows that differ and rows that went; rows of unknown roots are left out."""
@@ -164,26 +158,6 @@ class Forest:
             self._shown = None
         return Effect(rebuilt or bool(self.only), frozenset(touched))
 
-    def set_deleted(self, addresses: Iterable[Address]) -> Effect:
-        """Say what others deleted: it has no row of its own, so the rows above it count it."""
-        before = self._deleted
-        self._deleted = Counter()
-        self.deleted_total = 0
-        for address in addresses:
-            home = self._homes.get(address.root)
-            if home is None:
-                continue
-            self.deleted_total += 1
-            self._deleted.update(line_up(home))
-            folders = address.path.split("/")[:-1]
-            self._deleted.update((FOLDER, address.root, "/".join(folders[: n + 1])) for n in range(len(folders)))
-        keys = before.keys() | self._deleted.keys()
-        return Effect(rebuilt=False, touched=frozenset(key for key in keys if before[key] != self._deleted[key]))
-
-    def deleted_below(self, node: Node) -> int:
-        """How many memories others deleted below a row."""
-        return self._deleted[node.key] if self._deleted else 0
-
     def _add_ghosts(self) -> bool:
         """Give drafts whose memory is gone a row, so that their text can be found."""
         missing = [draft for address, draft in self._drafts.items() if address not in self.nodes]
@@ -191,7 +165,7 @@ class Forest:
         return any(added)
 
     def _insert(self, memory: Memory) -> bool:
-        home = self._homes.get(memory.address.root)
+        home = self.homes.get(memory.address.root)
         if home is None:
             return False
         head, slash, name = memory.address.path.rpartition("/")

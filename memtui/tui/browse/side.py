@@ -254,7 +254,7 @@ class Side:
 
     def group_lines(self, node: Node, width: int) -> list[Line]:
         """What is said about a folder, root or scope."""
-        deleted = self._screen.forest.deleted_below(node)
+        deleted = self._screen.forest.losses.below(node)
         return bars.group_detail(node.files, node.bytes, node.signs, self.group_notes(node), width, deleted)
 
     def _scope_fields(self, node: Node) -> list[tuple[str, str]]:

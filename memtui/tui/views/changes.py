@@ -49,7 +49,7 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
             "open": self._open,
             "edit": self._edit,
             "edit_outside": lambda: self._leave_to("outside"),
-            "versions": lambda: self.browser.viewing.versions(self.change.address),
+            "versions": lambda: self.browser.views.history(self.change.address),
             "next_hunk": lambda: self.go_to_hunk(self.hunk + 1),
             "previous_hunk": lambda: self.go_to_hunk(self.hunk - 1),
             "inline_words": self._toggle_words,
@@ -97,7 +97,7 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
         item = self.item
         if action.id in NEEDS_CHANGE and (item is None or item.change is None):
             return f"{action.label}: put the cursor on a change first."
-        if action.id in ("seen", "take_back", "mark") and not self.targets:
+        if (action.id in ("seen", "take_back", "mark") and not self.targets) or (action.id == "open" and item is None):
             return "There is no change here."
         if action.id == "seen_all" and not self.inbox.all_changes:
             return "You have seen everything."

@@ -18,6 +18,9 @@ from memtui.values import NamedTuple
 if TYPE_CHECKING:
     from memtui.tui.views.changes import ChangesScreen
 
+MANY = 20
+"""Of more memories than this it is said that they are being taken back."""
+
 
 class Refused(NamedTuple):
     """Somebody wrote the memory again before it could be taken back."""
@@ -77,6 +80,8 @@ class TakingBack:
         screen, bridge = self._screen, self._screen.bridge
         name = str(changes[0].address) if len(changes) == 1 else count_words(len(changes), "memory")
         now = screen.browser.now()
+        if len(changes) > MANY:
+            screen.say(f"Taking back {name}, one after the other...")
 
         def job(engine: object) -> Done | Refused:
             done: Done = engine.take_back(changes, actor=bridge.actor)  # type: ignore[attr-defined]
