@@ -6,7 +6,7 @@ It imports nothing that draws, so that tests, docs and the command line can read
 
 from collections.abc import Iterable, Mapping
 
-from memtui.tui.views.table import COMMON, VIEWS
+from memtui.tui.views.table import COMMON, VIEW, VIEWS
 from memtui.values import NamedTuple
 
 ROOMS = {
@@ -17,7 +17,10 @@ ROOMS = {
     "view": "What is shown",
     "inbox": "Changes since you looked",
     "search": "Search (letters are text until tab leaves the line)",
-    "picker": "Lists on top: versions, trash",
+    "hot": "Hot set",
+    "past": "History of a memory, and trash",
+    "activity": "Activity",
+    "picker": "Lists on top: help, messages",
     "editor": "Editor",
     "conflict": "Conflict",
     "gone": "Your draft of a memory that somebody else deleted",
@@ -165,7 +168,7 @@ ACTIONS: tuple[Action, ...] = (
         footer=9,
     ),
     _("seen", "x", "seen", "Say that you have seen it: takes the sign A away.", "view"),
-    _("versions", "H", "versions", "Show every version there was, and restore one.", "view", footer=10),
+    _("versions", "H", "versions", "Show every version there was, compare them, and restore one.", "view", footer=10),
     _("info", "i", "info", "Show or hide everything known about the memory.", "view"),
     _("trash_view", "g t", "trash", "Show the trash, and restore from it.", "view"),
     _("page_next", "f3  ctrl+g", "next place", "Go to the next place that is looked for in the text.", "view"),
@@ -201,17 +204,39 @@ ACTIONS: tuple[Action, ...] = (
     _("search_type", "/", "words", "Go back to the line of words.", "search"),
     _("search_next", "n", "next place", "Go to the next place in the text beside the list.", "search", moves=True),
     _("search_previous", "N", "previous place", "Go to the place before it.", "search", moves=True),
+    # Hot set
+    _("hot_jump", "enter", "in tree", "Go to the memory in the tree; from what is no memory, to the text.", "hot"),
+    _("hot_client", "c", "client", "See it with the eyes of the next client of the [access] table.", "hot"),
+    _("hot_door", "b", "hook", "As the MCP server gives it, or as a session-start hook, which takes less.", "hot"),
+    # History and trash
+    _("restore", "r", "restore", "Put this text back under its name, at once; u takes it back.", "past", writes=True),
+    _("read_text", "enter", "text", "Go to the text beside the list; it never restores.", "past"),
+    _("compare_with", "c", "against", "Compare with the version before, or with the file as it is now.", "past"),
+    _("whole_text", "v", "whole", "Show the whole text, or what changed.", "past"),
+    _("next_aside", "n", "set aside", "Go to the next text that was kept aside: draft, refused, late.", "past"),
+    _("previous_aside", "N", "set aside before", "Go to the text before that was kept aside.", "past"),
+    _(
+        "redact",
+        "X",
+        "redact",
+        "Clear the text of an old version for good: asks for a typed word and a reason.",
+        "past",
+        writes=True,
+    ),
+    # Activity
+    _("step_open", "enter", "go", "Go to the memory (its history when it is gone), or open the row.", "activity"),
+    _("step_diff", "w", "diff", "Give the difference of this step the whole screen, or take it back.", "activity"),
+    _(
+        "undo_step",
+        "d s",
+        "undo step",
+        "Take this step back and nothing else, where its memories still are as it left them; u brings it back.",
+        "activity",
+        writes=True,
+    ),
+    _("only_actor", "a", "this writer", "Show only what this writer did; again shows everybody.", "activity"),
     # Lists on top
     _("pick", "enter", "choose", "Choose this row.", "picker"),
-    _(
-        "restore",
-        "r",
-        "restore",
-        "Put this version back under its name; u takes it back.",
-        "picker",
-        writes=True,
-        footer=1,
-    ),
     # Editor
     _("save", "ctrl+s", "save", "Save, guarded: never over somebody else's text.", "editor", writes=True, footer=1),
     _("leave", "escape", "tree", "Go back to the tree; the draft is kept.", "editor", footer=2),
@@ -232,7 +257,7 @@ ACTIONS: tuple[Action, ...] = (
     _("take_base", "o  0", "orig", "Take the original, BASE: neither change.", "conflict", footer=4),
     _("edit_result", "e", "edit", "Edit the result of this conflict here.", "conflict", footer=5),
     _("edit_all", "E", "edit all", "Edit the whole result in $EDITOR.", "conflict"),
-    _("reopen", "x", "reopen", "Take the decision back, also an automatic one.", "conflict"),
+    _("reopen", "x", "reopen", "Take the decision back, also an automatic one.", "conflict", footer=8),
     _("next_open", "n", "next", "Go to the next open conflict.", "conflict", footer=6),
     _("previous_open", "N", "previous open", "Go to the previous open conflict.", "conflict"),
     _("next_hunk", "]", "next change", "Go to the next change of any kind.", "conflict"),
@@ -249,11 +274,12 @@ ACTIONS: tuple[Action, ...] = (
         "words",
         "Compare other words: each with BASE, YOURS with AGENT, BASE with YOURS, BASE with AGENT.",
         "conflict",
+        footer=9,
     ),
-    _("conflict_view", "v", "view", "Change the view: stacked, side by side, the result only.", "conflict"),
+    _("conflict_view", "v", "view", "Change the view: stacked, side by side, the result only.", "conflict", footer=10),
     _("save_as", "s  S", "save as", "Keep your text as a new memory under another name.", "conflict", writes=True),
-    _("write_result", "ctrl+s", "write", "Write the result, once nothing is open.", "conflict", writes=True, footer=8),
-    _("later", "escape", "later", "Come back later: texts and decisions are kept.", "conflict", footer=9),
+    _("write_result", "ctrl+s", "write", "Write the result, once nothing is open.", "conflict", writes=True, footer=11),
+    _("later", "escape", "later", "Come back later: texts and decisions are kept.", "conflict", footer=12),
     # Deleted by somebody else
     _("keep_mine", "k", "keep mine", "Write your text again under its name.", "gone", writes=True, footer=1),
     _(
@@ -397,7 +423,7 @@ def _view_clashes(actions: tuple[Action, ...]) -> list[tuple[str, list[str]]]:
     """Find keys that two actions of one view share, or that hide a two-key sequence there."""
     by_id = {action.id: action for action in actions}
     clashes = []
-    for view in VIEWS:
+    for view in VIEW.values():
         here = [by_id[id_] for id_ in view.actions]
         common = [by_id[id_] for id_ in COMMON] + [by_id[each.action] for each in VIEWS]
         prefixes = {key.split(" ")[0]: action.id for action in here for key in action.keys if " " in key}

@@ -44,7 +44,6 @@ ELSEWHERE = {
     "trash": "verbs.trash",
     "undo": "verbs.undo",
     "redo": "verbs.redo",
-    "trash_view": "viewing.trash",
 }
 """Actions that a part of the screen does, by part and method; the part is loaded when it is first used."""
 
@@ -91,6 +90,7 @@ class Commands:
             "zoom": self._zoom,
         }
         self._does["search_all"] = partial(screen.show_view, "search")
+        self._does["trash_view"] = partial(screen.show_view, "trash")
         for view in VIEWS:
             self._does[view.action] = partial(screen.show_view, view.id)
         for sort in ("name", "uses", "age", "size", "edited"):
@@ -289,7 +289,7 @@ class Commands:
     def _versions(self) -> None:
         node = self._screen.memories.current
         if node is not None and node.memory is not None:
-            self._screen.viewing.versions(node.memory.address)
+            self._screen.views.history(node.memory.address)
 
     # Opening
 

@@ -51,18 +51,22 @@ class Copying:
         self._copy((memory.sha256 if memory is not None else None) or "", "the sha-256")
 
     def _copy(self, text: str, what: str) -> None:
-        screen = self._screen
-        if not text:
-            screen.say(f"There is nothing to copy: {what} is empty.", "warning")
-            return
-        from memtui.tui.clipboard import copy
+        put_on_clipboard(self._screen, text, what)
 
-        terminal = screen.facts.settings.terminal
-        escaped: list[str] = []
 
-        def copied(route: str) -> None:
-            for through_terminal in escaped:
-                screen.app.copy_to_clipboard(through_terminal)
-            screen.say(f"Copied {what} ({len(text):,} characters) by {route}.", "good")
+def put_on_clipboard(screen: BrowserScreen, text: str, what: str) -> None:
+    """Copy a text and say by which route; `what` names it in the message."""
+    if not text:
+        screen.say(f"There is nothing to copy: {what} is empty.", "warning")
+        return
+    from memtui.tui.clipboard import copy
 
-        screen.bridge.run(lambda _: copy(text, terminal, escaped.append), copied, what=f"copy {what}")
+    terminal = screen.facts.settings.terminal
+    escaped: list[str] = []
+
+    def copied(route: str) -> None:
+        for through_terminal in escaped:
+            screen.app.copy_to_clipboard(through_terminal)
+        screen.say(f"Copied {what} ({len(text):,} characters) by {route}.", "good")
+
+    screen.bridge.run(lambda _: copy(text, terminal, escaped.append), copied, what=f"copy {what}")

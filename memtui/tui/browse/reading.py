@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from memtui.engine.model import Address, Change, Memory, Root, Snapshot, TrashEntry, Version
-from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.errors import NotFoundError, RefusedError
 from memtui.matching import Literal
 from memtui.tui.draw.marking import by_line
 from memtui.tui.draw.pages import (
@@ -142,35 +142,6 @@ def since_seen(engine: Reader, memory: Memory, width: int, *, plain: bool = Fals
     else:
         page = diff_page(before, after, width, plain=plain)
     return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None)
-
-
-def version_page(
-    engine: Reader, address: Address, version: Version, previous: Version | None, width: int, *, plain: bool = False
-) -> Page:
-    """Draw one version: what it changed, then its text."""
-    try:
-        data = engine.read_version(address, version.sha256)
-    except MemtuiError as error:
-        return words_page(error.message, error.hint, style="problem", width=width)
-    note = words_page(f"Note: {version.note}", "", style="problem", width=width) if version.note else ()
-    page = text_page(data, width, plain=plain)
-    if previous is None:
-        return (*note, *page)
-    before = _version(engine, address, previous.sha256)
-    if before is None:
-        return (*note, *page)
-    heading = words_page("What it changed", style="heading", width=width)
-    text = words_page("", "The whole text", style="heading", width=width)
-    return (*note, *heading, *diff_page(before, data, width, plain=plain), *text, *page)
-
-
-def _version(engine: Reader, address: Address, sha256: str | None) -> bytes | None:
-    if sha256 is None:
-        return None
-    try:
-        return engine.read_version(address, sha256)
-    except (NotFoundError, RefusedError):
-        return None
 
 
 def info(engine: Reader, memory: Memory, words: InfoWords, width: int) -> Page:

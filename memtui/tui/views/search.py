@@ -318,7 +318,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         elif isinstance(item, Hit):
             self.line.remember()
             if item.version is not None:
-                self.browser.viewing.versions(item.memory.address, at=item.version.sha256)
+                self.browser.views.history(item.memory.address, at=item.version.sha256)
             else:
                 place = (item.line or 0, item.column or 1)
                 self.browser.host.open_found(item.memory.address, place, self.line.text)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from memtui.tui.views.table import VIEW
+from memtui.tui.views.table import OVER, VIEW
 
 if TYPE_CHECKING:
+    from memtui.engine.model import Address
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.nodes import Node
     from memtui.tui.views.view import ViewScreen
@@ -59,6 +60,29 @@ class Views:
             wanted.entered(node)
             app.push_screen(wanted)
         return wanted
+
+    def history(self, address: Address, *, at: str | None = None) -> None:
+        """Show the history of a memory over what is shown now, beginning at the version with this sha-256."""
+        app = self._screen.app
+        from memtui.tui.views.history import HistoryScreen
+
+        made = self._make("history")
+        assert isinstance(made, HistoryScreen)
+        made.about(address, at)
+        while made in app.screen_stack and app.screen is not made:
+            app.pop_screen()
+        if app.screen is not made:
+            app.push_screen(made)
+
+    def leave(self, view: ViewScreen) -> None:
+        """Leave a view: for what it lies over, or for the main screen."""
+        if view.ID not in (over.id for over in OVER):
+            self.back()
+            return
+        self._screen.app.pop_screen()
+        for made in self._made.values():
+            if made is self._screen.app.screen:
+                made.tell_news()
 
     def back(self) -> None:
         """Go back to the main screen."""

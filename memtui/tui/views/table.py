@@ -68,8 +68,62 @@ VIEWS: tuple[View, ...] = (
         ),
         ("seen", "open", "take_back_hunk", "take_back", "next_hunk", "mark", "seen_all", "versions", "filter"),
     ),
+    View(
+        "hot",
+        "4",
+        "Hot set",
+        "Show what an agent would be given now, and what just fails to fit.",
+        "memtui.tui.views.hot:HotScreen",
+        (
+            *("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "copy_contents", "reload", "zoom"),
+            *("next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+        ),
+        ("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "zoom"),
+    ),
+    View(
+        "activity",
+        "5",
+        "Activity",
+        "Show everything that was done, by anybody, and take one step back.",
+        "memtui.tui.views.activity:ActivityScreen",
+        (
+            *("step_open", "step_diff", "undo_step", "only_actor", "filter", "versions", "show_in_tree", "left"),
+            *("right", "next_hunk", "previous_hunk", "next_pane", "previous_pane", "preview_down", "preview_up"),
+            *MOVES,
+        ),
+        ("step_open", "step_diff", "undo_step", "only_actor", "filter", "versions", "next_hunk"),
+    ),
+    View(
+        "trash",
+        "6",
+        "Trash",
+        "Show what was deleted, and restore it.",
+        "memtui.tui.views.trash:TrashScreen",
+        (
+            *("restore", "read_text", "mark", "range", "range_down", "range_up", "mark_all", "filter", "versions"),
+            *("copy_contents", "copy_sha", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+        ),
+        ("restore", "read_text", "mark", "filter", "versions", "mark_all"),
+    ),
 )
 """Every view, in the order of the tabs."""
 
-VIEW: Mapping[str, View] = {view.id: view for view in VIEWS}
+OVER: tuple[View, ...] = (
+    View(
+        "history",
+        "",
+        "History",
+        "Show every version of one memory.",
+        "memtui.tui.views.history:HistoryScreen",
+        (
+            *("restore", "read_text", "compare_with", "mark", "whole_text", "inline_words", "next_hunk"),
+            *("previous_hunk", "next_aside", "previous_aside", "redact", "copy_contents", "copy_sha", "edit"),
+            *("show_in_tree", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+        ),
+        ("restore", "compare_with", "mark", "whole_text", "next_aside", "next_hunk", "redact", "copy_contents"),
+    ),
+)
+"""Views that lie over the one they were opened from, and have no tab."""
+
+VIEW: Mapping[str, View] = {view.id: view for view in (*VIEWS, *OVER)}
 """Every view by its id."""

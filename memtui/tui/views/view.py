@@ -163,7 +163,7 @@ class ViewScreen(KeyedScreen[None]):
         browser = self.browser
         if id_ in ("back", "quit"):
             if id_ == "quit" or not self.step_back():
-                browser.views.back()
+                browser.views.leave(self)
         elif id_ == "palette":
             browser.commands.open_palette(self.palette_commands())
         elif id_ == "help":

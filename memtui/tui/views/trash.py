@@ -1,0 +1,336 @@
+"""The trash: what was deleted, by whom and when, with its text; bringing it back, several at once as one undo step.
+
+Nothing is deleted for good here or anywhere in the workbench: retention removes texts in its own time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from memtui.engine.model import Address, Done, Outcome, Restoring, TrashEntry
+from memtui.errors import MemtuiError
+from memtui.tui.actions import Action
+from memtui.tui.bridge import WRITE
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import Look, Run, count_words
+from memtui.tui.browse.copying import put_on_clipboard
+from memtui.tui.browse.placing import rename_target
+from memtui.tui.browse.prompts import Question
+from memtui.tui.browse.verbs import addresses_of
+from memtui.tui.draw.pages import Page, PageLine, text_page, words_page
+from memtui.tui.views.listed import ListedScreen
+from memtui.tui.views.trash_rows import Bin, entry_runs, free_name, heading, key, wanted
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.nodes import Node
+
+TAKEN = ("E_EXISTS", "E_CLASH")
+"""Errors that another name helps against."""
+
+
+class Reader(Protocol):
+    """The part of the engine that showing the trash needs."""
+
+    def read_version(self, address: Address, sha256: str) -> bytes:
+        """Read a version."""
+        ...
+
+
+def show(engine: Reader, entry: TrashEntry, lines: Sequence[str], width: int, *, plain: bool) -> Page:
+    """Draw what was in a deleted memory; called in a thread."""
+    top = (*words_page(*lines, width=width), PageLine(()))
+    try:
+        data = engine.read_version(entry.address, entry.sha256)
+    except MemtuiError as error:
+        return (*top, *words_page(error.message, error.hint, style="problem", width=width))
+    return (*top, *text_page(data, width, plain=plain))
+
+
+class TrashScreen(ListedScreen):
+    """What was deleted."""
+
+    ID: ClassVar[str] = "trash"
+    HELP = """What was deleted, newest first, with who did it and the text it had. r brings it back under its name (all
+marked ones at once, as one step of undo); where another memory has the name by now, it asks for another one. enter only
+goes to the text. Nothing is deleted for good here: texts stay for as long as your settings keep versions."""
+
+    def __init__(self, browser: BrowserScreen) -> None:
+        super().__init__(browser)
+        self.bin = Bin()
+        self.loaded = False
+        self._range: tuple[int, frozenset[tuple[Address, str]]] | None = None
+        self._shown: Hashable = None
+        self._does: dict[str, Callable[[], object]] = {
+            "read_text": self.other_pane,
+            "restore": self._restore,
+            "versions": lambda: browser.views.history(self.entry.address),
+            "copy_contents": self._copy_text,
+            "copy_sha": lambda: put_on_clipboard(browser, self.entry.sha256, "the sha-256"),
+            "mark": self._mark,
+            "range": self._toggle_range,
+            "range_down": lambda: self._extend(1),
+            "range_up": lambda: self._extend(-1),
+            "mark_all": lambda: self._marking(self.bin.mark_all),
+            "filter": self._filter,
+            "next_pane": self.other_pane,
+            "previous_pane": self.other_pane,
+            "preview_down": lambda: self.page.scroll_rows(3),
+            "preview_up": lambda: self.page.scroll_rows(-3),
+        }
+
+    def does(self) -> Mapping[str, Callable[[], object]]:
+        """What keys do."""
+        return self._does
+
+    # What is known
+
+    def entered(self, node: Node | None) -> None:
+        """Begin anew."""
+        del node
+        self.prompt = None
+        self.load()
+
+    def news(self) -> None:
+        """Take in what happened."""
+        if self.browser.views.current == self.ID:
+            self.load()
+
+    def load(self) -> None:
+        """Ask what was deleted."""
+
+        def loaded(entries: tuple[TrashEntry, ...]) -> None:
+            self.loaded = True
+            self._change(lambda: self.bin.load(entries))
+
+        self.bridge.run(lambda engine: engine.trash(taken=True), loaded, what="read the trash", latest="trash")
+
+    def _change(self, change: Callable[[], object]) -> None:
+        self.list.change_rows(change)
+        self.rows_changed()
+
+    @property
+    def entry(self) -> TrashEntry:
+        """The entry under the cursor; actions that need one are off without."""
+        return self.bin.shown[self.list.cursor]
+
+    @property
+    def has_entry(self) -> bool:
+        """Whether there is one."""
+        return self.list.cursor < len(self.bin.shown)
+
+    # The list
+
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(self.bin.shown)
+
+    def row_key(self, index: int) -> Hashable:
+        """What a row is."""
+        return key(self.bin.shown[index])
+
+    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        entry = self.bin.shown[index]
+        return entry_runs(entry, width, Look(self.browser.now(), self.ascii), marked=key(entry) in self.bin.marks)
+
+    def empty_lines(self) -> Sequence[Sequence[Run]]:
+        """What is shown when there are no rows."""
+        if not self.loaded:
+            return [[("  reading...", "dim")]]
+        if self.bin.words:
+            return [[("  Nothing in the trash has these words; ", "name"), ("esc", "key"), (" shows all", "name")]]
+        return [[("  The trash is empty.", "strong")], [("  What is deleted, by anybody, comes here.", "name")]]
+
+    def list_words(self) -> tuple[str, Line]:
+        """How many there are."""
+        shown, total = len(self.bin.shown), len(self.bin.all)
+        notes: Line = [(f"{shown:,} of {total:,}" if self.bin.words else f"{total:,}", "title")]
+        if self.bin.words:
+            notes.append((f" | /{' '.join(self.bin.words)}", "agent"))
+        if self.bin.marks:
+            notes.append((f" | {len(self.bin.marks)} marked", "mark"))
+        return "Trash", notes
+
+    # The text
+
+    def read_row(self) -> None:
+        """Read what was in the memory under the cursor."""
+        if not self.has_entry or not self.is_mounted:
+            self.give(())
+            return
+        entry, width, plain = self.entry, self.width, self.ascii
+        together = sum(1 for one in self.bin.all if one.txn and one.txn == entry.txn)
+        lines = heading(entry, together, self.browser.now())
+
+        def give(page: Page) -> None:
+            if self.has_entry and key(self.entry) == key(entry):
+                same, self._shown = self._shown == key(entry), key(entry)
+                self.give(page, keep_place=same)
+
+        self.bridge.run(
+            lambda engine: show(engine, entry, lines, width, plain=plain),
+            give,
+            what=f"read {entry.address} from the trash",
+            latest="trash-page",
+        )
+
+    def page_words(self) -> tuple[str, Line]:
+        """Whose text it is."""
+        return (str(self.entry.address), [("in the trash", "title")]) if self.has_entry else ("Text", [])
+
+    # Keys
+
+    def off(self, action: Action) -> str:
+        """Why an action is off now."""
+        needs = ("restore", "versions", "copy_contents", "copy_sha", "mark", "range", "read_text")
+        if action.id in needs and not self.bin.targets(self.list.cursor):
+            return "The trash is empty." if not self.bin.all else "There is no row here."
+        if action.id in ("versions", "copy_contents", "copy_sha") and not self.has_entry:
+            return "There is no row here."
+        return ""
+
+    def row_moved(self) -> None:
+        """Mark on the way while a range is open."""
+        if self._range is not None:
+            start, base = self._range
+            self._marking(lambda: self.bin.mark_range(start, self.list.cursor, base))
+
+    def step_back(self) -> bool:
+        """From the text to the list, then without filter, then without marks."""
+        if super().step_back():
+            return True
+        if self.bin.words:
+            self._change(lambda: self.bin.filter(()))
+        elif self.bin.marks or self._range is not None:
+            self._range = None
+            self._marking(self.bin.marks.clear)
+        else:
+            return False
+        return True
+
+    def _marking(self, change: Callable[[], object]) -> None:
+        change()
+        self.list.repaint()
+        self.update("#listed-title", "#view-footer")
+
+    def _mark(self) -> None:
+        self._marking(lambda: self.bin.toggle(self.list.cursor))
+        self.list.move(1)
+
+    def _toggle_range(self) -> None:
+        if self._range is not None:
+            self._range = None
+            return
+        self._range = (self.list.cursor, frozenset(self.bin.marks))
+        self.row_moved()
+
+    def _extend(self, by: int) -> None:
+        first = self.list.cursor
+        self.list.move(by)
+        self._marking(lambda: self.bin.mark_range(first, self.list.cursor, frozenset(self.bin.marks)))
+
+    def _filter(self) -> None:
+        def typed(text: str) -> None:
+            self._change(lambda: self.bin.filter(tuple(text.casefold().split())))
+            if self.prompt is not None:
+                self.prompt.note = [(f"{len(self.bin.shown):,} of {len(self.bin.all):,}", "dim")]
+
+        def cancelled() -> None:
+            self.close_prompt()
+            self._change(lambda: self.bin.filter(()))
+
+        start = " ".join(self.bin.words)
+        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed))
+
+    # Restoring
+
+    def _restore(self) -> None:
+        entries = self.bin.targets(self.list.cursor)
+        self._range = None
+        if len(entries) == 1 and entries[0].taken:
+            self._ask_name(entries[0], "another memory has this name")
+        else:
+            self._run(wanted(entries), entries)
+
+    def _run(self, asked: tuple[Restoring, ...], entries: tuple[TrashEntry, ...]) -> None:
+        bridge = self.bridge
+        name = str(asked[0].to or asked[0].address) if len(asked) == 1 else count_words(len(asked), "memory")
+
+        def done(result: Done) -> None:
+            bridge.refresh(addresses_of(result))
+            self._report(result, entries, name)
+            self.load()
+
+        bridge.run(
+            lambda engine: engine.restore_all(asked, actor=bridge.actor), done, what=f"restore {name}", lane=WRITE
+        )
+
+    def _report(self, done: Done, entries: tuple[TrashEntry, ...], name: str) -> None:
+        """Say what came back; where one name was taken, ask for another one."""
+        failed = [outcome for outcome in done.outcomes if not outcome.ok]
+        if not failed:
+            self.close_prompt()
+            self.bin.marks.clear()
+            it = "it" if len(done.outcomes) == 1 else "them"
+            self.browser.say(f"Restored {name}. u takes {it} back.", "good")
+            return
+        gone = {outcome.address for outcome in done.outcomes if outcome.ok}
+        self.bin.marks = {mark for mark in self.bin.marks if mark[0] not in gone}
+        why = self._why(failed[0])
+        if len(done.outcomes) == 1 and self.prompt is not None:
+            self.prompt.refuse(why)
+            self.update("#view-footer")
+        elif len(done.outcomes) == 1 and failed[0].error is not None and failed[0].error.code in TAKEN:
+            self._ask_name(entries[0], why)
+        else:
+            good = len(done.outcomes) - len(failed)
+            named = " r on each of them asks for another name." if _any_taken(failed) else ""
+            self.browser.say(f"done {good}, failed {len(failed)}: {failed[0].address}: {why}{named}", "warning")
+
+    @staticmethod
+    def _why(outcome: Outcome) -> str:
+        return outcome.error.message if outcome.error is not None else "it changed in that moment."
+
+    def _ask_name(self, entry: TrashEntry, why: str) -> None:
+        """Ask for another name, offering a free one."""
+        roots, nodes = self.browser.forest.roots, self.browser.forest.nodes
+        offered = free_name(entry.address, lambda address: address in nodes)
+        start = rename_target((offered,), None)
+
+        def hint(text: str) -> Line:
+            target = start.read(text, roots)
+            if target.problem:
+                return [(target.problem, "warning")]
+            return [(f"{why}; enter restores as {target.address}", "dim")]
+
+        def entered(text: str) -> None:
+            target = start.read(text, roots)
+            if target.problem:
+                if self.prompt is not None:
+                    self.prompt.refuse(target.problem)
+                return
+            self._run((Restoring(entry.address, entry.sha256, target.address),), (entry,))
+
+        self.ask(Question("restore as", start.text, entered, self._not_restored, hint=hint, cursor=start.cursor))
+
+    def _not_restored(self) -> None:
+        self.close_prompt()
+        self.say("Not restored; it stays in the trash.")
+
+    def _copy_text(self) -> None:
+        entry = self.entry
+
+        def text(engine: Reader) -> str:
+            return engine.read_version(entry.address, entry.sha256).decode("utf-8", "replace")
+
+        self.bridge.run(
+            text,
+            lambda found: put_on_clipboard(self.browser, found, f"the text of {entry.address}"),
+            what=f"read {entry.address} from the trash",
+        )
+
+
+def _any_taken(failed: Sequence[Outcome]) -> bool:
+    return any(outcome.error is not None and outcome.error.code in TAKEN for outcome in failed)
