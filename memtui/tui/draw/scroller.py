@@ -115,8 +115,15 @@ class Scroller(Painted, can_focus=True):
             if old == new:
                 continue
             alike = old is not None and old[1] == new[1] and old[1] == ""
-            for start, end in differing(old[0], new[0], width) if alike and old is not None else [(0, width)]:
+            for start, end in self._spans(old, new) if alike and old is not None else [(0, width)]:
                 self.refresh(Region(start, y, end - start, 1))
+
+    def _spans(self, old: Token, new: Token) -> list[tuple[int, int]]:
+        """Which cells of a line differ; the thumb is in the last one, however short the text is."""
+        (*before, thumb), (*after, other), room = old[0], new[0], self.room
+        same = thumb == other
+        spans = list(differing(tuple(before), tuple(after), room + (same and thumb[0] == " ")))
+        return spans if same else [*spans, (room, room + 1)]
 
     def forget_drawn(self) -> None:
         """Draw everything anew, in other colours."""

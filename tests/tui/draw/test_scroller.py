@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.geometry import Region
 from textual.strip import Strip
 
 from memtui.tui.draw.paint import Paint
@@ -62,3 +63,22 @@ async def test_a_resize_at_the_end_fills_the_view_and_leaves_nothing_old(before:
         app.numbers.scroll_rows(-1)
         await pilot.pause()
         assert [app.numbers.sent[y] for y in range(after)] == [f"line {top - 1 + y}" for y in range(after)]
+
+
+async def test_the_thumb_goes_where_fewer_lines_need_none() -> None:
+    app = OneView(60)
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        sent: list[tuple[int, int]] = []
+        refresh = app.numbers.refresh
+
+        def watched(*regions: Region, **options: bool) -> Numbers:
+            sent.extend((x, region.y) for region in regions for x in range(region.x, region.right))
+            return refresh(*regions, **options)
+
+        app.numbers.refresh = watched  # type: ignore[method-assign,assignment]
+        app.numbers.total = 5
+        app.numbers.repaint()
+        assert (39, 0) in sent
+        assert (39, 9) not in sent
+        assert (30, 0) not in sent
