@@ -8,7 +8,6 @@ from textual import events
 from memtui.engine.model import Hit, Root
 from memtui.errors import StorageError
 from memtui.tui.edit.find_bar import FindBar
-from memtui.tui.views.picker import PickScreen
 from memtui.tui.views.search import FORGET_AFTER, SearchScreen
 from memtui.tui.views.search_rows import Group, More
 from tests.tui.fake_engine import FakeEngine
@@ -213,10 +212,8 @@ async def test_an_old_version_opens_the_history_at_it_and_is_never_edited() -> N
         await running.press("f7")
         await running.until(lambda: len(rows(found)) == 1)
         await running.press("enter")
-        await running.until(lambda: isinstance(running.app.screen, PickScreen))
-        top = running.app.screen
-        assert isinstance(top, PickScreen)
-        await running.until(lambda: "two zebras" in top.pages.text)
+        await running.until(lambda: running.app.screen is not found)
+        await running.until_text("two zebras")
         assert not running.browser.editing
         await running.press("escape")
         await running.until(lambda: running.app.screen is found)
