@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memtui.tui.bridge import WRITE
@@ -11,15 +12,20 @@ if TYPE_CHECKING:
 
 
 class Accepting:
-    """Accepts the root under the cursor."""
+    """Accepts roots."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
 
-    def accept(self) -> None:
-        """Remember that the user looked at this root and trusts it."""
+    def accept(self, root_id: str = "", then: Callable[[], None] = lambda: None) -> None:
+        """Remember that the user looked at a root and trusts it.
+
+        Args:
+            root_id: which; empty for the one under the cursor.
+            then: called when it is done.
+        """
         screen, node = self._screen, self._screen.memories.current
-        root_id = node.root if node is not None else ""
+        root_id = root_id or (node.root if node is not None else "")
         status = screen.chrome.statuses.get(root_id)
         if status is None:
             screen.say("accept: put the cursor on the root, or on a memory in it, first.", "warning")
@@ -31,5 +37,6 @@ class Accepting:
         def done(_: None) -> None:
             screen.say(f"{root_id} accepted: agents are given its texts from their next session on.")
             screen.bridge.refresh(everything=True)
+            then()
 
         screen.bridge.run(lambda engine: engine.accept_root(root_id), done, what=f"accept {root_id}", lane=WRITE)

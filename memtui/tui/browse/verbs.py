@@ -45,12 +45,20 @@ class Verbs:
         """Pin, or unpin when all are pinned."""
         targets = self._targets()
         rows = [self._screen.forest.nodes[address].memory for address in targets]
-        pinned = not all(row is not None and row.pinned for row in rows)
+        self.set_pinned(targets, not all(row is not None and row.pinned for row in rows))
+
+    def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
+        """Pin or unpin, and go on when it is done."""
         actor = self._screen.bridge.actor
+
+        def report(done: Done) -> None:
+            self._report(done, "pinned" if pinned else "unpinned")
+            then()
+
         self._run(
             lambda engine: engine.set_pinned(targets, pinned, actor=actor),
             f"{'pin' if pinned else 'unpin'} {self.name(targets)}",
-            lambda done: self._report(done, "pinned" if pinned else "unpinned"),
+            report,
         )
 
     def trash(self) -> None:

@@ -76,7 +76,7 @@ async def test_the_thumb_goes_where_fewer_lines_need_none() -> None:
             sent.extend((x, region.y) for region in regions for x in range(region.x, region.right))
             return refresh(*regions, **options)
 
-        app.numbers.refresh = watched  # type: ignore[method-assign,assignment]
+        app.numbers.refresh = watched  # type: ignore[method-assign]
         app.numbers.total = 5
         app.numbers.repaint()
         assert (39, 0) in sent
