@@ -174,6 +174,18 @@ class Engine(News):
         """Rename many memories as one undo step, with an outcome for each."""
         return self._rooms.changer.move(pairs, actor)
 
+    def copy(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
+        """Make copies under other names, within a root or in another one, as one undo step; never over a memory.
+
+        Args:
+            pairs: what is copied, and under which name.
+            actor: who does it.
+
+        Returns:
+            An outcome for each; its error where there is no copy.
+        """
+        return self._rooms.copier.copy(pairs, actor)
+
     def delete(
         self, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
     ) -> Done:
@@ -279,6 +291,18 @@ class Engine(News):
             soon: within a second is enough, or when the engine is closed; other processes see it then.
         """
         self._rooms.marks.record_use(address, actor, wrote=wrote, soon=soon)
+
+    def keep_place(self, name: str, value: object) -> bool:
+        """Keep where the user is, for `place` after the next start; read-only engines keep nothing.
+
+        Args:
+            name: what it is found under.
+            value: what JSON can hold.
+
+        Returns:
+            Whether it was kept.
+        """
+        return self._rooms.keep_place(name, value)
 
     # --- drafts
 

@@ -30,6 +30,7 @@ from memtui.errors import NotFoundError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memtui.engine.places import Place
     from memtui.engine.shelf import FolderItems
 
 SETTLED_MS = 2_000
@@ -108,6 +109,10 @@ class Reader:
     def cached(self) -> Listing | None:
         """The rows of the last list, without touching a memory; None when there are none."""
         return self._rooms.cached()
+
+    def place(self, name: str) -> Place:
+        """What `keep_place` kept under a name; touches no memory."""
+        return self._rooms.place(name)
 
     def memory(self, address: Address) -> Memory:
         """One row; `NotFoundError` when there is no such memory."""

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from memtui.engine.bringback import BringBack
     from memtui.engine.changing import Changer
     from memtui.engine.commit import Site
+    from memtui.engine.copying import Copier
     from memtui.engine.folders import Folders
     from memtui.engine.grace import Displaced, Grace
     from memtui.engine.ledger import Ledger
     from memtui.engine.library import Library
     from memtui.engine.marks import Marks
+    from memtui.engine.places import Place
     from memtui.engine.rowcache import Remembered
     from memtui.engine.rules import Rules
     from memtui.engine.shelf import Shelf
@@ -143,6 +145,13 @@ class Rooms:
         return BringBack(self.roots, self.ledger, self._changed, self.rules)
 
     @cached_property
+    def copier(self) -> Copier:
+        """Making copies."""
+        from memtui.engine.copying import Copier
+
+        return Copier(self.roots, self.ledger, self._changed, self.rules)
+
+    @cached_property
     def books(self) -> Library:
         """Everything that only reads."""
         from memtui.engine.library import Library
@@ -162,6 +171,18 @@ class Rooms:
         from memtui.engine.rowcache import listing
 
         return listing([(root, self._remembered.rows(root)) for root in self.roots.all()])
+
+    def place(self, name: str) -> Place:
+        """See `Reader.place`."""
+        from memtui.engine import places
+
+        return places.load(self._state_dir, name)
+
+    def keep_place(self, name: str, value: object) -> bool:
+        """See `Engine.keep_place`."""
+        from memtui.engine import places
+
+        return not self._read_only and places.save(self._state_dir, name, value)
 
     def _changed(self, changes: Iterable[Change]) -> None:
         self.events.publish(Changes(changes=tuple(changes)))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import binascii
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 
 from memtui.digest import sha256_hex
-from memtui.engine import fsio
+from memtui.engine import statefile
 from memtui.engine.model import Address, Listing, Memory, Problem, Root, RootStatus
 from memtui.values import TYPE_CHECKING, NamedTuple
 
@@ -88,7 +87,7 @@ def save(
     body = json.dumps({**head, "columns": columns, "odd": odd}, separators=(",", ":")).encode()
     data = f"{_FORMAT} {binascii.crc32(body):08x}\n".encode() + body
     try:
-        _write(state_dir, _name(root), data)
+        statefile.write(os.path.join(state_dir, _FOLDER), _name(root), data)
     except OSError:
         return False  # a disposable file: the next process looks for itself
     return True
@@ -106,7 +105,8 @@ def load(state_dir: str, root: Root, *, at_least: int = 0) -> Cached | None:
         None when there are none, or when anything about them is doubtful.
     """
     try:
-        data = _read(state_dir, _name(root), at_least * _BYTES_PER_ROW)
+        folder = os.path.join(state_dir, _FOLDER)
+        data = statefile.read(folder, _name(root), least=at_least * _BYTES_PER_ROW, most=_LARGEST)
         head, _, body = data.partition(b"\n")
         if head != f"{_FORMAT} {binascii.crc32(body):08x}".encode():
             return None
@@ -221,32 +221,3 @@ def _problems(found: list[list[str]]) -> tuple[Problem, ...]:
 
 def _name(root: Root) -> str:
     return sha256_hex(os.fsencode(f"{root.id}\0{root.path}"))[:32]
-
-
-def _read(state_dir: str, name: str, at_least: int) -> bytes:
-    folder = fsio.open_root(os.path.join(state_dir, _FOLDER))
-    with fsio.closing(folder), fsio.closing(fsio.open_file(folder, name)) as opened:
-        status = fsio.fstat(opened)
-        if not stat.S_ISREG(status.st_mode) or not at_least <= status.st_size <= _LARGEST:
-            raise ValueError("not worth it, or not ours")
-        return fsio.read_all(opened, status.st_size)
-
-
-def _write(state_dir: str, name: str, data: bytes) -> None:
-    path = os.path.join(state_dir, _FOLDER)
-    try:
-        folder = fsio.open_root(path)
-    except FileNotFoundError:
-        fsio.make_root(path)
-        folder = fsio.open_root(path)
-    with fsio.closing(folder):
-        temp = name + ".new"
-        try:
-            opened = fsio.create_file(folder, temp)
-        except FileExistsError:
-            # Left by a process that died, or somebody writes the same rows now: either way it may go.
-            fsio.unlink(folder, temp)
-            opened = fsio.create_file(folder, temp)
-        with fsio.closing(opened):
-            fsio.write_all(opened, data)
-        fsio.rename(folder, temp, folder, name)

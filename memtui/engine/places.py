@@ -1,0 +1,66 @@
+"""Where the user was, for the next start: one small file per place memtui was started in, in the state folder.
+
+Whoever keeps a place says what is in it; a file that is cut, garbled or of another kind is no place, and that is said.
+"""
+
+import binascii
+import os
+
+from memtui.digest import sha256_hex
+from memtui.engine import statefile
+from memtui.values import NamedTuple
+
+_FORMAT = "memtui place 1"
+_FOLDER = "places"
+_LARGEST = 4 * 1024 * 1024
+
+
+class Place(NamedTuple):
+    """What was found."""
+
+    value: object
+    """As it was kept: what JSON can hold; None when there is nothing."""
+    damaged: bool = False
+    """Something is there that is not what memtui writes."""
+
+
+NOWHERE = Place(None)
+
+
+def load(state_dir: str, name: str) -> Place:
+    """Read what was kept under a name, whatever anybody may have put there."""
+    try:
+        data = statefile.read(os.path.join(state_dir, _FOLDER), _file_of(name), most=_LARGEST)
+    except FileNotFoundError:
+        return NOWHERE
+    except (OSError, ValueError):
+        return Place(None, damaged=True)
+    head, _, body = data.partition(b"\n")
+    if head != _head(body):
+        return Place(None, damaged=True)
+    import json
+
+    try:
+        return Place(json.loads(body))
+    except (ValueError, RecursionError):
+        return Place(None, damaged=True)
+
+
+def save(state_dir: str, name: str, value: object) -> bool:
+    """Keep what JSON can hold under a name. False when that was not possible: what was kept before still is."""
+    import json
+
+    body = json.dumps(value, separators=(",", ":")).encode()
+    try:
+        statefile.write(os.path.join(state_dir, _FOLDER), _file_of(name), _head(body) + b"\n" + body)
+    except OSError:
+        return False  # it is only a place: the next change tries again
+    return True
+
+
+def _head(body: bytes) -> bytes:
+    return f"{_FORMAT} {binascii.crc32(body):08x}".encode()
+
+
+def _file_of(name: str) -> str:
+    return sha256_hex(os.fsencode(name))[:32]
