@@ -246,9 +246,9 @@ async def test_history_opens_on_top_and_the_tree_is_a_key_away() -> None:
     async with shown() as screen:
         await one_change(screen)
         await screen.press("H")
-        await screen.until_text(f"Versions of {RETRY}")
+        await screen.until_text(f"History of {RETRY}")
         await screen.press("escape")
-        await screen.until(lambda: len(screen.app.screen_stack) == 2)
+        await screen.until(lambda: screen.browser.views.current == "changes")
         await screen.press("o")
         await screen.until(lambda: screen.app.screen is screen.browser)
         assert screen.here == RETRY
