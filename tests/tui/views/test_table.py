@@ -9,7 +9,7 @@ from memtui.tui.views.table import COMMON, VIEW, VIEWS, View
 
 
 def test_each_view_has_an_action_a_digit_and_a_tab() -> None:
-    assert list(VIEW) == [view.id for view in VIEWS]
+    assert list(VIEW)[: len(VIEWS)] == [view.id for view in VIEWS]
     assert len({view.key for view in VIEWS}) == len(VIEWS)
     for view in VIEWS:
         action = BY_ID[view.action]
