@@ -30,8 +30,10 @@ READ, WRITE, ROWS = "read", "write", "rows"
 ONE_BY_ONE = 64
 """Up to so many rows are asked for one by one; more are cheaper in one list."""
 
-ACTIVITY = 4
-"""How many audit entries the activity strip may want."""
+ACTIVITY = 60
+"""How many audit entries the activity strip may want: many of them may be one operation."""
+COUNTED = 6
+"""For so many of them lines are counted."""
 
 
 class Target(Protocol):
@@ -134,7 +136,9 @@ class Bridge:
             if not outdated():
                 self._post(self._app, messages.Finished(then, part))
 
-        self.run(lambda engine: job(engine, outdated, tell), then, what=what, otherwise=otherwise, lane=group, latest=group)
+        self.run(
+            lambda engine: job(engine, outdated, tell), then, what=what, otherwise=otherwise, lane=group, latest=group
+        )
 
     def _take_ticket(self, group: str | None) -> int:
         if group is None:
@@ -273,7 +277,13 @@ class Bridge:
     def _send_activity(self) -> None:
         engine = self._engine
         deleted = tuple(change.address for change in engine.changes() if change.kind == "deleted")
-        news = messages.ActivityChanged(engine.audit(limit=ACTIVITY), deleted, engine.vanished())
+        from memtui.tui.views import activity_jobs
+
+        loaded = activity_jobs.load(engine, activity_jobs.Wish(), None, limit=ACTIVITY)
+        lines = activity_jobs.count(engine, loaded.records[:COUNTED])
+        news = messages.ActivityChanged(
+            loaded.records, deleted, engine.vanished(), loaded.operations, lines, loaded.next_undo
+        )
         self._post(self._screen, news)
 
     def _guarded(self, what: str, work: Callable[[], None]) -> Callable[[], None]:

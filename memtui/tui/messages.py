@@ -5,12 +5,13 @@ Values only, so that a test can post any of them by hand and no handler ever nee
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from textual.message import Message
 
-from memtui.engine.model import Address, AuditRecord, Draft, Health, Listing, Memory, Notice, Vanished
+from memtui.engine.model import Address, AuditRecord, Draft, Health, Listing, Memory, Notice, Operation, Vanished
 from memtui.errors import MemtuiError
 
 
@@ -73,9 +74,18 @@ class ActivityChanged(Message, bubble=False):
         records: tuple[AuditRecord, ...],
         deleted: tuple[Address, ...] = (),
         vanished: tuple[Vanished, ...] = (),
+        operations: tuple[Operation, ...] = (),
+        lines: Mapping[int, tuple[int, int]] = MappingProxyType({}),
+        next_undo: str | None = None,
     ) -> None:
         super().__init__()
         self.records = records
+        self.operations = operations
+        """What is known of the operations of these entries as wholes."""
+        self.lines = lines
+        """Number of an entry to lines that came and went."""
+        self.next_undo = next_undo
+        """The operation that undo would take back."""
         self.deleted = deleted
         """Memories others deleted."""
         self.vanished = vanished

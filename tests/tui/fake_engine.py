@@ -6,6 +6,7 @@ What `memtui.tui` asks of the engine is all there is here; a test compares the n
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from memtui.engine.model import (
@@ -21,7 +22,9 @@ from memtui.engine.model import (
     Listing,
     Memory,
     OpenConflict,
+    Operation,
     Outcome,
+    Restoring,
     Root,
     RootStatus,
     Saved,
@@ -92,6 +95,7 @@ class FakeEngine(FakeNews, Searched):
         self.undone: list[str] = []
         self.conflicts: dict[Address, OpenConflict] = {}
         self.remembered: Listing | None = None
+        self.unaccepted: set[str] = set()
         self.watching = FakeWatch()
         super().__init__()
         self._on_changes: list[Callable[[Changes], None]] = []
@@ -171,8 +175,9 @@ class FakeEngine(FakeNews, Searched):
         return f"{self.find_root(address.root).path}/{address.path}"
 
     def accept_root(self, root_id: str) -> None:
-        """Remember that it was asked for."""
+        """Accept it."""
         self._enter("accept_root", root_id)
+        self.unaccepted.discard(root_id)
 
     def add_roots(self, roots: Iterable[Root]) -> None:
         """Take more roots."""
@@ -180,13 +185,17 @@ class FakeEngine(FakeNews, Searched):
         self.roots += tuple(root for root in roots if root.id not in known)
 
     def list(self, root_ids: Iterable[str] | None = None) -> Listing:
-        """List everything."""
+        """List everything, or what is in these roots."""
         self._enter("list")
+        wanted = None if root_ids is None else set(root_ids)
+        roots = [root for root in self.roots if wanted is None or root.id in wanted]
         statuses = tuple(
-            RootStatus(root, True, True, True, 0, 0, False, ())  # noqa: FBT003
-            for root in self.roots
+            RootStatus(root, True, True, root.id not in self.unaccepted, 0, 0, False, ())  # noqa: FBT003
+            for root in roots
         )
-        return Listing(tuple(self.rows[address] for address in sorted(self.rows)), False, statuses)  # noqa: FBT003
+        known = {root.id for root in roots}
+        rows = tuple(self.rows[address] for address in sorted(self.rows) if wanted is None or address.root in known)
+        return Listing(rows, False, statuses)  # noqa: FBT003
 
     def notices(self) -> tuple[str, ...]:
         """What is told of the ledger, once."""
@@ -211,6 +220,10 @@ class FakeEngine(FakeNews, Searched):
         data = self.data[address]
         return Snapshot(address, data, sha(data), self.now)
 
+    def read_bytes(self, address: Address) -> bytes:
+        """Read the bytes."""
+        return self.read(address).bytes
+
     def read_version(self, address: Address, sha256: str) -> bytes:
         """Read a version."""
         if (address, sha256) not in self.kept:
@@ -221,18 +234,36 @@ class FakeEngine(FakeNews, Searched):
         """List versions."""
         return tuple(self.versions.get(address, ()))
 
-    def trash(self) -> tuple[TrashEntry, ...]:
+    def trash(self, *, taken: bool = False) -> tuple[TrashEntry, ...]:
         """List the trash."""
+        del taken
         return tuple(self.bin)
+
+    def restore_all(self, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
+        """Bring back out of the trash."""
+        chosen = {one.address: one for one in wanted}
+        self._enter("restore_all", tuple(chosen))
+
+        def one(address: Address) -> None:
+            self.put(str(chosen[address].to or address), self.kept[address, chosen[address].sha256], actor=str(actor))
+            self.bin = [entry for entry in self.bin if entry.address != address]
+
+        return self._each("restore", chosen, one)
 
     def audit(self, *, limit: int = 200, **_: object) -> tuple[AuditRecord, ...]:
         """List the audit."""
         return tuple(self.records[:limit])
 
+    def operations(self, first: str, last: str) -> tuple[Operation, ...]:
+        """Tell about operations."""
+        txns = Counter(record.txn for record in self.records if record.txn)
+        wanted = [txn for txn in txns if int(first) <= int(txn) <= int(last)]
+        return tuple(Operation(txn, "do", f"operation {txn}", txns[txn], False) for txn in wanted)  # noqa: FBT003
+
     # Changing
 
     def _record(self, operation: str, address: Address, new: Address | None = None) -> str:
-        txn = f"t{len(self.records)}"
+        txn = str(len(self.records) + 1)
         self.records.insert(
             0, AuditRecord(len(self.records), txn, address, new, "tui", operation, None, None, self.now, "done")
         )

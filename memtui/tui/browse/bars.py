@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memtui.engine.model import AuditRecord, Health, Memory
+from memtui.engine.model import Health, Memory
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.actions import Action, shown_key
-from memtui.tui.browse.cells import Look, Run, ago, count_words, fit, since, size_words
+from memtui.tui.browse.cells import Look, Run, count_words, since, size_words
 from memtui.tui.browse.nodes import Signs
 from memtui.tui.draw.pages import fold
 from memtui.values import NamedTuple
@@ -212,30 +212,6 @@ VERBS = {
     "renamed": "rename", "restored": "restore",
 }  # fmt: skip
 """Operations of the audit in the words of the screen."""
-
-
-def activity(records: Iterable[AuditRecord], look: Look, width: int) -> list[Line]:
-    """One line for each of the newest entries of the audit."""
-    lines: list[Line] = []
-    for record in records:
-        mine = record.actor in ("tui", "cli")
-        who = "you" if mine else record.actor.removeprefix("agent:")
-        what = str(record.address)
-        if record.new_address is not None:
-            what += f" -> {record.new_address}"
-        if record.state != "done":
-            what += f"  ({record.state})"
-        lead = f" {ago(record.at, look.now):>4}  "
-        verb = VERBS.get(record.operation, record.operation)
-        lines.append(
-            [
-                (lead, "dim"),
-                (fit(who, 14, plain=look.ascii) + " ", "name" if mine else "agent"),
-                (fit(verb, 9, plain=look.ascii), "name"),
-                (end_of_line(what, max(width - len(lead) - 25, 8), plain=look.ascii), "description"),
-            ]
-        )
-    return lines
 
 
 def footer(actions: Sequence[Action], width: int, *, end: Sequence[Action] = ()) -> Line:

@@ -232,7 +232,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_activity_changed(self, event: messages.ActivityChanged) -> None:
         """Take in the newest entries of the audit."""
-        self.chrome.records = event.records
+        self.chrome.recent = event
         vanished = {one.root.id: one.memories for one in event.vanished}
         losses = self.forest.losses
         if vanished != losses.vanished:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import AuditRecord, Health, RootStatus
+from memtui.engine.model import Health, RootStatus
 from memtui.tui.actions import BROWSER_ROOMS, Action, beside_text, in_room, shown_keys
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line, State
@@ -16,6 +16,7 @@ from memtui.tui.draw.lines import Lines
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.messages import ActivityChanged
 
 KEPT_MESSAGES = 200
 
@@ -30,7 +31,7 @@ class Chrome:
         self.said: list[tuple[int, str]] = []
         """What the user was told, with when; oldest first."""
         self.health = Health("watching")
-        self.records: tuple[AuditRecord, ...] = ()
+        self.recent: ActivityChanged | None = None
         """The newest entries of the audit."""
         self.statuses: dict[str, RootStatus] = {}
         """Roots as they were last found."""
@@ -138,8 +139,15 @@ class Chrome:
 
     def activity(self, width: int) -> list[Line]:
         """The last operations of anybody."""
-        lines = bars.activity(self.records[:3], self._screen.side.look, width)
-        return [self._title("Activity", [], width, focused=False), *(lines or [[("  nothing yet", "dim")]])]
+        lines: list[Line] = [[("  nothing yet", "dim")]]
+        if self.recent is not None:
+            from memtui.tui.views.activity_rows import strip
+
+            news = self.recent
+            look = self._screen.side.look
+            lines = strip(news.records, news.operations, news.lines, news.next_undo, look, width) or lines
+        notes: Line = [(f"{self._key('view_activity')} opens it in full", "dim")]
+        return [self._title("Activity", notes, width, focused=False), *lines]
 
     def footer(self, width: int) -> list[Line]:
         """What is typed, else what was said, else the keys."""

@@ -210,7 +210,7 @@ def place_words(record: AuditRecord) -> str:
 def step_words(step: Step, operation: Operation | None) -> str:
     """Say what a step with several records did."""
     if operation is not None:
-        return operation.label
+        return operation.label if operation.kind == "do" else f"{operation.kind}: {operation.label}"
     kinds = Counter(change_of(record).kind for record in step.records)
     said = ", ".join(f"{kinds[kind]:,} {word}" for kind, word in KINDS.items() if kinds[kind])
     place = common_place([record.address for record in step.records])
@@ -225,6 +225,13 @@ def step_state(item: Item, operation: Operation | None) -> str:
     if len(item.records) == 1:
         return state_words(item.records[0])
     return ", ".join(f"{states[state]} {state}" for state in ("running", "conflict", "aborted") if states[state])
+
+
+def verb_words(record: AuditRecord, operation: Operation | None) -> str:
+    """Say what was done: of undo and redo that they are."""
+    if operation is not None and operation.kind != "do":
+        return operation.kind
+    return VERBS.get(record.operation, record.operation)
 
 
 def step_counts(item: Item, counts: Counts) -> tuple[int, int]:
@@ -260,7 +267,7 @@ def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, 
     else:
         lead = _lead(item, steps, look, wide=wide)
         if record is not None:
-            lead.append((fit(VERBS.get(record.operation, record.operation), 9, plain=plain), "name"))
+            lead.append((fit(verb_words(record, operation), 9, plain=plain), "name"))
     room = max(width - sum(cell_width(text) for text, _ in (*lead, *tail)), 8)
     if record is None:
         shown = one_line(step_words(item.step, operation), room, ascii_tokens=plain)
@@ -303,11 +310,47 @@ def tail_runs(item: Item, operation: Operation | None, counts: Counts, *, undoes
     return tail
 
 
+def strip(
+    records: Sequence[AuditRecord],
+    operations: Iterable[Operation],
+    counts: Counts,
+    next_undo: str | None,
+    look: Look,
+    width: int,
+    *,
+    most: int = 3,
+) -> list[list[Run]]:
+    """Draw the newest steps for the foot of the main screen; see `item_runs`."""
+    steps = Steps()
+    steps.operations = {one.txn: one for one in operations}
+    steps.extend(records)
+    lines = []
+    for step in steps.steps[:most]:
+        item, operation = Item(step), steps.operation(step)
+        record = item.single
+        actor = step.records[0].actor
+        verb = verb_words(record, operation) if record is not None else ""
+        lead: list[Run] = [
+            (f" {stamp(step.at, look.now):>{SHORT}}  ", "dim"),
+            (fit(actor_words(actor, wide=True), 16, plain=look.ascii) + " ", _style(actor)),
+            *([(fit(verb, 8, plain=look.ascii) + " ", "name")] if record is not None else []),
+        ]
+        tail = tail_runs(item, operation, counts, undoes=bool(next_undo) and next_undo == step.txn)
+        room = max(width - sum(cell_width(text) for text, _ in (*lead, *tail)) - 1, 8)
+        if record is None:
+            shown = one_line(step_words(step, operation), room, ascii_tokens=look.ascii)
+        else:
+            shown = end_of_line(place_words(record), room, plain=look.ascii)
+        lines.append([*lead, (shown + " " * (room - cell_width(shown)), "description"), *tail])
+    return lines
+
+
 def heading(item: Item, operation: Operation | None, now: int) -> list[str]:
     """Say beside a row what it is, how it ended, and how it is taken back."""
     first = item.records[0]
-    verb = VERBS.get(first.operation, first.operation)
-    what = step_words(item.step, operation) if item.single is None else f"{verb} {place_words(first)}"
+    what = step_words(item.step, operation) if item.single is None else place_words(first)
+    if item.single is not None:
+        what = f"{verb_words(first, operation)} {what}"
     lines = [f"{visible(what)}", f"By {actor_words(first.actor, wide=True)}, {both(first.at, now)}."]
     if item.record is not None and operation is not None:
         lines.append(f"Part of: {operation.label}, {count_words(operation.records, 'record')}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address, AuditRecord, Health, Memory, Problem
+from memtui.engine.model import Address, Health, Memory, Problem
 from memtui.safe_text import cell_width
 from memtui.tui.actions import ACTIONS, BROWSER_ROOMS, BY_ID, in_room
 from memtui.tui.browse import bars
@@ -69,19 +69,6 @@ def test_details_say_what_a_memory_asks_for() -> None:
     assert text[3].startswith(" A changed")
     assert text[4].startswith(" ? Two names")
     assert not bars.detail(MEMORY, NO_SIGNS, LOOK, 80)[2:]
-
-
-def test_activity_names_who_did_what() -> None:
-    record = AuditRecord(1, "t", MEMORY.address, None, "agent:claude", "delete", None, None, NOW, "done")
-    moved = record._replace(actor="tui", operation="rename", new_address=Address("notes", "x.md"))
-    one, other = (words(line) for line in bars.activity([record, moved], LOOK, 100))
-    assert one.split() == ["now", "claude", "trash", "memtui:project/decisions/retry.md"]
-    assert other.split() == ["now", "you", "rename", "memtui:project/decisions/retry.md", "->", "notes/x.md"]
-
-
-def test_an_operation_that_did_not_end_well_says_so() -> None:
-    record = AuditRecord(1, "t", MEMORY.address, None, "tui", "save", None, None, NOW, "conflict")
-    assert words(bars.activity([record], LOOK, 100)[0]).endswith("(conflict)")
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])

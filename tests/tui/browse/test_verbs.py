@@ -237,12 +237,12 @@ async def test_restoring_a_version() -> None:
         screen.engine.outside(str(AUTH), "changed by an agent\n")
         await screen.go(str(AUTH))
         await screen.press("H")
-        await screen.until_text(f"Versions of {AUTH}")
-        await screen.until_text("What it changed")
-        await screen.press("j")
+        await screen.until_text(f"History of {AUTH}")
+        await screen.until_text("version 1 -> version 2")
+        await screen.press("j", "v")
         await screen.until_text("1  Session tokens.")
         await screen.press("r")
-        await screen.until_text(f"Restored {AUTH}. u takes it back.")
+        await screen.until_text("Restored version 1 ")
         assert screen.engine.data[AUTH] == b"Session tokens.\n"
 
 
@@ -268,7 +268,7 @@ async def test_a_list_shows_the_end_of_a_long_address_and_the_whole_note_of_a_ve
         screen.engine.versions[where][0] = screen.engine.versions[where][0]._replace(note="refused: others came first")
         await screen.go(name)
         await screen.press("H")
-        await screen.until_text("Note: refused: others came first")
+        await screen.until_text("Kept aside: refused: others came first.")
         assert "…" in screen.text
         await screen.press("escape")
         await screen.press("d", "t")
@@ -318,10 +318,8 @@ async def test_an_operation_after_it_is_undone_first() -> None:
 async def test_lists_on_top_say_what_they_cannot_do() -> None:
     async with shown(read_only=True) as screen:
         await screen.go(str(AUTH))
-        await screen.press("H")
-        await screen.until_text("Versions of")
-        await screen.press("r")
-        await screen.until_text("memtui was started with --read-only, so nothing can be written.")
+        await screen.press("M")
+        await screen.until_text("Nothing yet.")
         await screen.press("s", "n")
         await screen.until_text("by name does not work in this list")
         await screen.press("escape")
