@@ -75,40 +75,21 @@ def choose(
     items: list[Item] = []
     left_out: list[LeftOut] = []
     parts = [HEAD]
-    room, tokens = budgets.hot_bytes, budgets.hot_tokens - estimate(HEAD) - estimate(FOOT)
-    tried, at = 0, len(HEAD)
+    space = _Space(budgets)
+    at = len(HEAD)
     for shelf, row in _candidates(shelves):
         if stop():
             raise AbandonedError
         path = f"{shelf.place}/{row.address.path}"
-        found: Rendered | None = None
-        reason = _reason(shelf, row)
-        if reason is None and len(items) >= budgets.hot_items:
-            reason = "no-place"
-        if reason is None and (room <= 0 or tokens <= 0):
-            reason = "too-large" if room <= 0 else "over-tokens"
-        if reason is None and tried >= budgets.tries:
-            reason = "not-tried"
-        if reason is None:
-            tried += 1
-            found = _render(engine, row, path, budgets.item_bytes, texts)
-            if found is None:
-                reason = "unreadable"
-            elif found.bytes > room:
-                reason = "too-large"
-            elif found.tokens > tokens:
-                reason = "over-tokens"
-        if reason is not None or found is None:
-            wants = {"too-large": (found.bytes, room), "over-tokens": (found.tokens, tokens)} if found else {}
-            needs, left = wants.get(reason or "", (0, 0))
-            left_out.append(
-                LeftOut(
-                    row.address, path, reason or "unreadable", row.pinned, row.heat, row.uses, row.bytes, needs, left
-                )
+        found, reason = _try(engine, shelf, row, path, space, budgets, texts)
+        if reason or found is None:
+            wants = (
+                {"too-large": (found.bytes, space.bytes), "over-tokens": (found.tokens, space.tokens)} if found else {}
             )
+            needs, left = wants.get(reason, (0, 0))
+            left_out.append(LeftOut(row.address, path, reason, row.pinned, row.heat, row.uses, row.bytes, needs, left))
             continue
-        room -= found.bytes
-        tokens -= found.tokens
+        space.take(found)
         parts.append(found.text)
         items.append(
             Item(
@@ -122,6 +103,48 @@ def choose(
     text = "".join((*parts, FOOT))
     masked = sum(item.masked for item in items)
     return HotSet(Block(text, len(text.encode()), estimate(text), masked), tuple(items), tuple(left_out))
+
+
+class _Space:
+    """What is left of the budgets."""
+
+    def __init__(self, budgets: Budgets) -> None:
+        self.places = budgets.hot_items
+        self.bytes = budgets.hot_bytes
+        self.tokens = budgets.hot_tokens - estimate(HEAD) - estimate(FOOT)
+        self.tries = budgets.tries
+
+    def why_not(self) -> str:
+        """Why nothing more goes in, whatever it is; nothing while something may."""
+        if self.places <= 0:
+            return "no-place"
+        if self.bytes <= 0:
+            return "too-large"
+        if self.tokens <= 0:
+            return "over-tokens"
+        return "" if self.tries > 0 else "not-tried"
+
+    def take(self, found: Rendered) -> None:
+        """Give room to a memory."""
+        self.places -= 1
+        self.bytes -= found.bytes
+        self.tokens -= found.tokens
+
+
+def _try(
+    engine: Engine, shelf: Shelf, row: Memory, path: str, space: _Space, budgets: Budgets, texts: Texts
+) -> tuple[Rendered | None, str]:
+    """Render a memory if there may be room for it; a reason when it stays out, with what it would have been."""
+    reason = _reason(shelf, row) or space.why_not()
+    if reason:
+        return None, reason
+    space.tries -= 1
+    found = _render(engine, row, path, budgets.item_bytes, texts)
+    if found is None:
+        return None, "unreadable"
+    if found.bytes > space.bytes:
+        return found, "too-large"
+    return found, "over-tokens" if found.tokens > space.tokens else ""
 
 
 def part(engine: Engine, row: Memory, path: str, budgets: Budgets, texts: Texts) -> str | None:
@@ -142,11 +165,11 @@ def _candidates(shelves: Sequence[Shelf]) -> Iterator[tuple[Shelf, Memory]]:
         yield shelves[scope], shelves[scope].rows[number]
 
 
-def _reason(shelf: Shelf, row: Memory) -> str | None:
-    """Why a memory is left out before it is read."""
+def _reason(shelf: Shelf, row: Memory) -> str:
+    """Why a memory is left out before it is read; nothing when it is not."""
     if not shelf.accepted:
         return "unreviewed"
-    return None if readable(row) else "unreadable"
+    return "" if readable(row) else "unreadable"
 
 
 def _render(engine: Engine, row: Memory, path: str, limit: int, texts: Texts) -> Rendered | None:
