@@ -46,6 +46,8 @@ class Editing(Opening):
         if subject is None or self.saving or self.editor.asking:
             return
         address, base = subject.address, subject.base_sha256
+        if then is not None:
+            self._after_look.append((address, then))
 
         def seen(found: jobs.Found) -> None:
             if self.address != address or self.saving or self.editor.asking:
@@ -57,8 +59,11 @@ class Editing(Opening):
                 self.settle_drafts()
             if self.conflict is not None and self.conflict.address == address:
                 self.conflict.look(found)
-            if then is not None:
-                then()
+            # Also what an earlier look was to go on with, when this one came before its answer.
+            waiting, self._after_look = self._after_look, []
+            for wanted, go_on in waiting:
+                if wanted == self.address:
+                    go_on()
 
         self.run(lambda engine: jobs.look(engine, address, base), seen, what=f"read {address}", latest=LOOK)
 

@@ -51,6 +51,8 @@ class Opening(EditingBase):
         """Memories whose drafts were made in this session."""
         self._then = ""
         self._pending: jobs.Loaded | None = None
+        self._after_look: list[tuple[Address, Callable[[], None]]] = []
+        """What to go on with once it is known what is on disk, by memory."""
 
     def run(
         self,

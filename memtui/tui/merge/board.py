@@ -156,7 +156,8 @@ class ConflictBoard(DecidingScreen):
         shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)
         shown[-1:-1] = [action for action in self.table if action.id == "help"]
         names = {action.id: (shown_key(action.keys[0]), action.label) for action in shown}
-        for id_ in ("next_open", "undo_decision"):  # help has them; saving and the way out come first
+        # Help has them all; saving and the way out come first.
+        for id_ in ("conflict_view", "word_pair", "reopen", "next_open", "undo_decision"):
             if sum(len(key) + len(does) + 3 for key, does in names.values()) > self.size.width:
                 names.pop(id_, None)
         keys: Line = keys_line(list(names.values()), self.size.width)

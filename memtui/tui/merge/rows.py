@@ -5,6 +5,8 @@ It knows widths and runs and no conflict, so that every view folds and marks lin
 
 from __future__ import annotations
 
+from itertools import chain, repeat
+
 from rich.cells import chop_cells
 
 from memtui.curation.diff import ADDED, REMOVED, SAME, LineChange, Span
@@ -79,8 +81,14 @@ def _fold(text: str, first: int, room: int) -> list[str | None]:
     """Cut text into what fits; None stands for a new row."""
     if cell_width(text) <= first:
         return [text] if text else []
-    head = chop_cells(text, first)[0] if first > 0 else ""
-    parts: list[str | None] = [head] if head else []
-    for part in chop_cells(text[len(head) :], room):
-        parts += [None, part]
+    parts: list[str | None] = []
+    for size in chain((first,), repeat(room)):
+        if cell_width(text) <= size:
+            return [*parts, text]
+        head = chop_cells(text, size)[0] if size > 0 else ""
+        space = head.rfind(" ")
+        if space > len(head) // 2 and text[len(head)] != " ":
+            head = head[: space + 1]  # between two words, where that leaves no half-empty row
+        parts += [head, None] if head else [None]
+        text = text[len(head) :]
     return parts

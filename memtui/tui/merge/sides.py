@@ -49,7 +49,7 @@ def place_lines(
     spans = _between(chunk.yours, chunk.theirs) if pair == SIDES else (_NO_SPANS, _NO_SPANS)
     wide = beside and width >= WITH_BASE
     room = (width - 3 * (1 + wide)) // (2 + wide) if beside else width
-    base = _base(chunk, room, chosen=choice == BASE)
+    base = _base(chunk, room if wide else width, chosen=choice == BASE)
     agent = choice == THEIRS or both
     sides = [
         _Side("YOURS", "[y] or 1", chunk.yours, chunk.yours_line, "draft", chosen=choice == YOURS or both),

@@ -106,7 +106,8 @@ class FileText:
             part = before[1] if before is not None and before[0] == key else None
             if part is None:
                 is_open = session.is_open(index)
-                part = _open_lines() if is_open else _file_part(text, number, width, choice, here=index == current)
+                here = index == current
+                part = _open_lines(here=here) if is_open else _file_part(text, number, width, choice, here=here)
             drawn[index] = (key, part)
             lines += part
             number += len(text)
@@ -114,8 +115,8 @@ class FileText:
         return lines, top
 
 
-def _open_lines() -> list[Line]:
-    return [[("  ???     <open conflict>", "conflict")]]
+def _open_lines(*, here: bool) -> list[Line]:
+    return [[(f"{'>' if here else ' '} ???     <open conflict>", "conflict")]]
 
 
 def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, *, here: bool) -> list[Line]:

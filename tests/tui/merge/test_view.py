@@ -71,7 +71,7 @@ def test_a_conflict_of_blanks_is_named() -> None:
 def test_the_file_names_where_lines_come_from_and_what_is_open() -> None:
     merged = session("a\nx\nb\n", "A\nx\nb\n", "aa\nx\nB\n")
     lines, top = FileText().lines(merged, 0, 40)
-    assert text(lines) == ["  ???     <open conflict>", "       1  x", "       2  B                        agent"]
+    assert text(lines) == ["> ???     <open conflict>", "       1  x", "       2  B                        agent"]
     assert top == 0
     merged.decide([0], "yours")
     assert text(FileText().lines(merged, 0, 40)[0])[0] == "  >    1  A                        yours"
