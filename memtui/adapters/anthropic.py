@@ -10,18 +10,18 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from memtui.config.settings import load_settings, read_environment
 from memtui.engine import Engine
-from memtui.engine.access import READ_WRITE
-from memtui.engine.model import Actor, Retention
+from memtui.engine.model import Actor
 from memtui.errors import RefusedError
 from memtui.memory_tool.result import Result
-from memtui.memory_tool.sdk import SdkTool, memory_root
-from memtui.wire.doors import door_access
+from memtui.memory_tool.sdk import SdkTool
+from memtui.wire.sdk_door import CLIENT, open_sdk_door
 
 try:
     import anyio
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncMemoryTool", "MemoryTool"]
 
-CLIENT = "anthropic-sdk"
-"""What this door is called in the `[access]` table, and whom changes are recorded for."""
 LOCK_WAIT = 30.0
 
 
@@ -59,7 +57,7 @@ class _Store:
 
     def __init__(self, base: str, state_dir: str | None, actor: str) -> None:
         self._base = os.path.abspath(base)
-        self._state_dir = state_dir
+        self._state_dir = None if state_dir is None else os.path.abspath(state_dir)
         self._actor = Actor(actor)
         self._guard = threading.Lock()
         self._inherited: list[object] = []
@@ -81,9 +79,10 @@ class _Store:
         return result.text
 
     def make_root(self) -> None:
-        """Make the folder of the memories, unless the user has switched this door off."""
+        """Make the folder of the memories, unless the user lets nobody write here."""
         if self._tool is not None:
-            self._tool.make_root()
+            with suppress(RefusedError):
+                self._tool.make_root()
 
     def close(self) -> None:
         """Record what is still to be recorded, and close; a later call opens it again."""
@@ -99,24 +98,19 @@ class _Store:
             # A parent's connection to the ledger must be neither used nor closed here.
             self._inherited.append(self._tool)
             self._tool, self._refusal = None, ""
-            root = memory_root(self._base)
-            state, retention, access = self._state_dir, Retention(), READ_WRITE
             try:
-                if state is None:
-                    settings = load_settings(read_environment())
-                    state = settings.state_dir
-                    retention = Retention(settings.retention_versions, settings.retention_days)
-                    access = door_access(settings, CLIENT)
-                if not access.shows(root):
-                    raise RefusedError(f"Access to memories is switched off for {CLIENT}.", code="E_DISABLED")
+                door = open_sdk_door(
+                    load_settings(read_environment()),
+                    self._base,
+                    actor=self._actor,
+                    lock_wait=LOCK_WAIT,
+                    state_dir=self._state_dir,
+                )
             except RefusedError as error:
                 self._refusal = f"{error.message} ({error.code})"
             else:
-                engine = Engine.open(
-                    [root], state_dir=os.path.abspath(state), retention=retention, lock_wait=LOCK_WAIT, access=access
-                )
-                self._tool = SdkTool(engine, root, self._actor)
-                self._finish = weakref.finalize(self, _close, engine, os.getpid())
+                self._tool = door.tool
+                self._finish = weakref.finalize(self, _close, door.engine, os.getpid())
             self._pid = os.getpid()
 
 

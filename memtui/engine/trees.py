@@ -70,8 +70,11 @@ class Trees:
         handle = self._roots.reading(root)
         parts = paths.split(address.path) if address.path else ()
         with handle.folder(parts) as folder:
-            size = fsio.fstat(folder).st_size
-            return Tree(size, tuple(self._entries(handle, folder, parts, "", depth)))
+            try:
+                size = fsio.fstat(folder).st_size
+                return Tree(size, tuple(self._entries(handle, folder, parts, "", depth)))
+            except OSError as error:
+                raise paths.translate(error, f"Listing {address}") from error
 
     def _entries(
         self, handle: RootHandle, folder: int, parts: tuple[str, ...], prefix: str, depth: int
@@ -126,15 +129,14 @@ class Trees:
 
     def make_root(self, root_id: str) -> None:
         """See `Engine.make_root`."""
-        rules = self._rules()
-        rules.refuse_read_only()
-        root = rules.allowed(root_id)
+        root = self._roots.find(root_id)
         try:
             there = fsio.is_dir(root.path)
         except OSError as error:
             raise paths.translate(error, f"Looking at the folder of {root.id}") from error
         if not there:
-            paths.make_root(root)
+            self._rules().refuse_read_only()
+            paths.make_root(self._rules().allowed(root_id))
 
     def unlink(self, address: Address, actor: Actor) -> None:
         """See `Engine.unlink`."""
@@ -151,6 +153,8 @@ class Trees:
 
         def remove(job: Job) -> bool:
             with self._roots.site(root, actor) as site:
+                if outcomes and not self.kind(address):
+                    return True  # the rest of it went since we looked
                 if address.path:
                     try:
                         outcomes.append(self._remove(site, address, job))
@@ -301,8 +305,6 @@ def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, s
     """
     source, target = paths.split(address.path), paths.split(new.path)
     with site.handle.folder(source[:-1]) as folder, site.handle.folder(target[:-1], create=True) as new_folder:
-        if os.path.samestat(fsio.fstat(folder), fsio.fstat(new_folder)) and source[-1] == target[-1]:
-            raise _exists(new)
         seqs, shas = _announce(site, pairs, job)
         try:
             site.handle.check()
@@ -384,9 +386,9 @@ def _remove_folders(site: Site, folders: Iterable[str]) -> bool:
             with site.handle.folder(parts[:-1]) as parent:
                 fsio.remove_dir(parent, parts[-1])
                 fsio.fsync_dir(parent)
+        except (FileNotFoundError, NotFoundError):
+            continue  # it went with the last thing in it
         except OSError as error:
-            if isinstance(error, FileNotFoundError):
-                continue
             if paths.translate(error, "").code == "E_EXISTS":
                 return False  # somebody put something there meanwhile
             raise paths.translate(error, f"Removing the folder {path!r}") from error

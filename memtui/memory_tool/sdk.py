@@ -73,7 +73,8 @@ class SdkTool:
         command = fields.get("command")
         try:
             if make_root:
-                self.make_root()
+                with suppress(RefusedError):  # who may only read does without the folder
+                    self.make_root()
             if not isinstance(command, str) or command not in _FIELDS:
                 return Result(ok=False, text=sendable(f"Unknown command: {command}"))
             return Result(ok=True, text=sendable(self._do(command, fields)))
@@ -183,6 +184,8 @@ class SdkTool:
 
     def _edit(self, path: str, change: Callable[[bytes], bytes]) -> None:
         at = self._place(path)
+        if not at.path:
+            raise NoEdit(f"The path {path} is not a file." if self._engine.kind(at) else _missing(path))
         for _ in range(TRIES):
             try:
                 done = self._linked(at, path, lambda to: self._engine.edit(to, change, actor=self._actor))
@@ -213,33 +216,31 @@ class SdkTool:
     def _rename(self, fields: Mapping[str, object]) -> str:
         old, new = _text(fields, "rename", "old_path"), _text(fields, "rename", "new_path")
         source, target = self._place(old), self._place(new)
-        if not source.path:
-            raise NoEdit("Cannot rename the /memories directory itself")
-        taken = f"The destination {new} already exists"
-        if not target.path:
-            raise NoEdit(taken)
-        if f"{target.path}/".startswith(f"{source.path}/") and source != target:
-            raise NoEdit(self._inside(old, new, source))
         try:
+            if not source.path or not target.path or f"{target.path}/".startswith(f"{source.path}/"):
+                raise RefusedError("The names are not two of two memories.", code="E_NAME")
             self._move(source, target, old, new)
         except MemtuiError as error:
-            if error.code == "E_EXISTS" or self._engine.kind(target):
-                raise NoEdit(taken) from None
-            if error.code not in _NO_FILE:
-                raise NoEdit(_words(error, f"Cannot rename {old} to {new}")) from None
-            if not self._engine.kind(source):
-                raise NoEdit(f"The path {old} does not exist") from None
-            raise NoEdit(f"Cannot rename {old} to {new}: a part of the new path is a file, not a directory.") from None
+            raise NoEdit(self._not_renamed(source, target, old, new, error)) from None
         self._used(target, wrote=True)
         return f"Successfully renamed {old} to {new}"
 
-    def _inside(self, old: str, new: str, source: Address) -> str:
+    def _not_renamed(self, source: Address, target: Address, old: str, new: str, error: MemtuiError) -> str:
+        """Why a rename was refused; of several reasons the one the SDK's tool gives."""
+        self._follow(source, old)
+        self._follow(target, new)
+        if not source.path:
+            return "Cannot rename the /memories directory itself"
+        if self._engine.kind(target) or (error.code == "E_EXISTS" and source != target):
+            return f"The destination {new} already exists"
         kind = self._engine.kind(source)
         if not kind:
             return f"The path {old} does not exist"
-        if kind != "folder":
+        if kind == "folder" and target.path.startswith(f"{source.path}/"):
+            return f"Cannot rename {old} to {new}: a directory cannot be moved inside itself."
+        if error.code in _NO_FILE or target.path.startswith(f"{source.path}/"):
             return f"Cannot rename {old} to {new}: a part of the new path is a file, not a directory."
-        return f"Cannot rename {old} to {new}: a directory cannot be moved inside itself."
+        return _words(error, f"Cannot rename {old} to {new}")
 
     def _move(self, source: Address, target: Address, old: str, new: str) -> None:
         def move(source: Address, target: Address) -> None:

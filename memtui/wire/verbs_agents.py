@@ -40,10 +40,13 @@ AGENTS = (
         (
             ACCESS,
             Param("--client", "the client that calls, as the [access] table and history name it", metavar="NAME"),
+            Param("--profile", "how it answers; sdk is Anthropic's SDK, word for word", choices=("memtui", "sdk")),
+            Param("--base", "sdk: the folder that memories/ is in; nothing else is served", "dir", "DIR"),
         ),
         (
             ("memtui tool --client reviewer", "for a host that starts one process"),
             ('echo \'{"command": "view", "path": "/memories"}\' | memtui tool --access ro', "one call"),
+            ("memtui tool --profile sdk --base ./memory", "the SDK's local files, from any language"),
         ),
         "The commands are view, create, str_replace, insert, delete and rename; docs/memory-tool.md says what each "
         "answers. Every call is answered on one line, also one that fails or that is no JSON object.",

@@ -1,11 +1,11 @@
 """The memory tool on standard input and output: a call a line, an answer a line, for hosts that speak no protocol."""
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from memtui.cli.call import INTERACTIVE, Call
+from memtui.cli.call import BATCH, INTERACTIVE, Call
 from memtui.engine.model import Actor
-from memtui.errors import UsageError
+from memtui.errors import RefusedError, UsageError
 from memtui.memory_tool.result import Result
 from memtui.values import TYPE_CHECKING
 from memtui.wire import outcomes
@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO
 
+    from memtui.wire.session import Options
+
     Answer = Callable[[Mapping[str, object]], Result]
 
 LONGEST = 4 * 1_048_576
 """Bytes of one line; a file's text may have a fortieth of it."""
+LONGEST_SDK = 256 * 1_048_576
+"""The same for the profile `sdk`, whose files may be larger."""
 TERMINATED = 143
 _PERSON = Actor("cli")
 """The actor of the command line when none is named; here nobody is at the keys."""
@@ -25,10 +29,14 @@ _PERSON = Actor("cli")
 
 def tool(call: Call) -> int:
     """Answer calls until the input ends."""
-    client = call.args.text("client")
+    client, base = call.args.text("client"), call.args.text("base")
+    if (base is not None) is not (call.args.text("profile") == "sdk"):
+        raise UsageError("--profile sdk and --base DIR belong together.", hint="Give both, or neither.")
     options = call.options
     if options.actor == _PERSON:
         options = options._replace(actor=Actor(f"tool:{client}" if client else "tool"))
+    if base is not None:
+        return _sdk(call, options, base, client or "")
     from memtui.memory_tool.scoped import ScopedTool
     from memtui.wire.doors import open_door
 
@@ -42,36 +50,58 @@ def tool(call: Call) -> int:
     return status
 
 
-def serve(call: Call, answer: "Answer") -> int:
+def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
+    """Answer in the words of Anthropic's SDK, for one folder."""
+    from memtui.wire.sdk_door import open_sdk_door
+
+    door = open_sdk_door(
+        call.settings,
+        base,
+        actor=options.actor,
+        client=client,
+        access=call.args.text("access"),
+        read_only=options.read_only,
+        lock_wait=BATCH,
+    )
+    with door.engine as engine, ending_on_terminate():
+        with suppress(RefusedError):  # who may only read does without the folder
+            door.tool.make_root()
+        status = serve(call, door.tool.call, LONGEST_SDK)
+    for notice in engine.notices():
+        call.out.say(f"memtui: {notice}")
+    return status
+
+
+def serve(call: Call, answer: "Answer", longest: int = LONGEST) -> int:
     """Answer each line of standard input with one line, until it ends."""
     if sys.stdin is None:
         raise UsageError("There is no standard input.", hint="Write one JSON object a line to it.")
     if call.out.interactive:
         call.out.say('One call a line, such as {"command": "view", "path": "/memories"}; ctrl+d ends.')
-    while (line := _line(sys.stdin.buffer)) is not None:
-        found = _read(line)
+    while (line := _line(sys.stdin.buffer, longest)) is not None:
+        found = _read(line, longest)
         result = found if isinstance(found, Result) else answer(found)
         call.out.json_line({"ok": result.ok, ("output" if result.ok else "error"): result.text})
     return outcomes.DONE
 
 
-def _line(source: "BinaryIO") -> bytes | None:
+def _line(source: "BinaryIO", longest: int) -> bytes | None:
     """The next line, without its end; of one that is too long only the beginning. None at the end of the input."""
-    line = source.readline(LONGEST + 1)
+    line = source.readline(longest + 1)
     if not line:
         return None
-    if len(line) > LONGEST and not line.endswith(b"\n"):
+    if len(line) > longest and not line.endswith(b"\n"):
         while (rest := source.readline(LONGEST)) and not rest.endswith(b"\n"):
             pass
     return line
 
 
-def _read(line: bytes) -> "Mapping[str, object] | Result":
+def _read(line: bytes, longest: int) -> "Mapping[str, object] | Result":
     """The call a line holds, or why it holds none."""
     import json
 
-    if len(line) > LONGEST:
-        return _no_call(f"it is longer than {LONGEST:,} bytes")
+    if len(line) > longest:
+        return _no_call(f"it is longer than {longest:,} bytes")
     try:
         found = json.loads(line.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
     except UnicodeDecodeError:

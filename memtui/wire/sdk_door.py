@@ -1,0 +1,69 @@
+"""The door to one folder for programs written for Anthropic's SDK: an engine on that folder alone, and its tool.
+
+The folder is given by hand, so nothing is discovered; what the user allows agents is asked here as at every other door.
+"""
+
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Retention
+from memtui.errors import RefusedError
+from memtui.memory_tool.sdk import SdkTool, memory_root
+from memtui.values import NamedTuple
+from memtui.wire.doors import door_access
+
+CLIENT = "anthropic-sdk"
+"""What this door's clients are called in the `[access]` table when they give no other name."""
+
+
+class SdkDoor(NamedTuple):
+    """An open door."""
+
+    engine: Engine
+    """The caller closes it."""
+    tool: SdkTool
+
+
+def open_sdk_door(
+    settings: Settings,
+    base: str,
+    *,
+    actor: Actor,
+    client: str = "",
+    access: str | None = None,
+    read_only: bool = False,
+    lock_wait: float,
+    state_dir: str | None = None,
+) -> SdkDoor:
+    """Open the memories below a base folder; nothing on disk is touched yet.
+
+    Args:
+        settings: what `load_settings` gave.
+        base: the folder that `memories` is or will be in.
+        actor: whom changes are recorded for.
+        client: what the client calls itself; empty for `CLIENT`.
+        access: the door's own flag; see `door_access`.
+        read_only: refuse every change.
+        lock_wait: seconds to wait for another process before `E_LOCKED`.
+        state_dir: where versions and records are kept; None: where the settings say.
+
+    Raises:
+        RefusedError: `E_DISABLED`, when agents, or this client, are switched off.
+        UsageError: the flag is no level.
+    """
+    root = memory_root(base)
+    allowed = door_access(settings, client or CLIENT, access)
+    if not allowed.shows(root):
+        raise RefusedError(
+            f"Access to {root.scope} memories is switched off for {client or CLIENT}.",
+            code="E_DISABLED",
+            hint=f"The user can allow it: the table [access] in {settings.config_file}.",
+        )
+    engine = Engine.open(
+        [root],
+        state_dir=state_dir or settings.state_dir,
+        retention=Retention(settings.retention_versions, settings.retention_days),
+        read_only=read_only,
+        lock_wait=lock_wait,
+        access=allowed,
+    )
+    return SdkDoor(engine, SdkTool(engine, root, actor))

@@ -1,0 +1,252 @@
+"""What a user of the SDK's tools on local files relies on holds for ours, in both forms."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from anthropic.lib.tools import ToolError
+from anthropic.tools import (
+    BetaAbstractMemoryTool,
+    BetaAsyncAbstractMemoryTool,
+    BetaAsyncLocalFilesystemMemoryTool,
+    BetaLocalFilesystemMemoryTool,
+)
+
+from memtui.adapters.anthropic import AsyncMemoryTool, MemoryTool
+from memtui.engine import Engine
+from memtui.memory_tool.sdk import memory_root
+from tests.adapters.conftest import Tool
+from tests.faults.injector import hooked, meddling
+
+
+def test_they_are_what_the_sdk_takes(tool: Tool) -> None:
+    assert isinstance(tool.made, BetaAbstractMemoryTool | BetaAsyncAbstractMemoryTool)
+    assert tool.made.to_dict() == {"type": "memory_20250818", "name": "memory"}
+    assert tool.made.name == "memory"
+    assert os.fspath(tool.made.memory_root) == str(tool.root)
+
+
+def test_the_declaration_carries_what_was_asked_for(
+    kind: type[MemoryTool] | type[AsyncMemoryTool], tmp_path: Path
+) -> None:
+    made = kind(tmp_path, state_dir=tmp_path / "state", cache_control={"type": "ephemeral"})
+    assert made.to_dict()["cache_control"] == {"type": "ephemeral"}
+
+
+def test_a_whole_life(tool: Tool) -> None:
+    path = "/memories/notes/a.md"
+    assert tool("create", path=path, file_text="one\n") == f"File created successfully at: {path}"
+    assert tool("view", path=path).endswith("     1\tone\n     2\t")
+    assert tool("view", path=path, view_range=[1, 1]).endswith("     1\tone")
+    assert "     1\ttwo" in tool("str_replace", path=path, old_str="one", new_str="two")
+    assert tool("insert", path=path, insert_line=1, insert_text="three") == f"The file {path} has been edited."
+    assert tool("rename", old_path=path, new_path="/memories/b.md").startswith("Successfully renamed")
+    assert (tool.root / "b.md").read_text() == "two\nthree\n"
+    assert tool("delete", path="/memories/b.md") == "Successfully deleted /memories/b.md"
+    tool("create", path=path, file_text="again")
+    assert tool.wait(tool.made.clear_all_memory()) == "All memory cleared"
+    assert os.listdir(tool.root) == []
+
+
+def test_a_failure_is_the_sdks_own_error(tool: Tool) -> None:
+    with pytest.raises(ToolError) as caught:
+        tool("view", path="/memories/gone.md")
+    assert caught.value.content == "The path /memories/gone.md does not exist. Please provide a valid path."
+    with pytest.raises(ToolError, match="got: /memoriesZ"):
+        tool("delete", path="/memoriesZ")
+    with pytest.raises(NotImplementedError, match="Unknown command: nonsense"):
+        tool("nonsense")
+
+
+def test_names_of_other_hosts_reach_the_tool(tool: Tool) -> None:
+    tool("create", file_path="/memories/a.md", content="one\n")
+    tool("str_replace", path="/memories/a.md", old_str="one")
+    assert (tool.root / "a.md").read_text() == "\n"
+
+
+def test_nothing_of_ours_lies_below_the_base(tool: Tool) -> None:
+    tool("create", path="/memories/a.md", file_text="one\n")
+    tool("insert", path="/memories/a.md", insert_line=0, insert_text="x")
+    assert os.listdir(tool.base) == ["memories"]
+    assert os.listdir(tool.root) == ["a.md"]
+
+
+def test_folders_and_files_are_private_whatever_the_umask(
+    kind: type[MemoryTool] | type[AsyncMemoryTool], tmp_path: Path
+) -> None:
+    for number, umask in enumerate((0, 0o277)):
+        before = os.umask(umask)
+        try:
+            base = tmp_path / f"nested-{number}/memory"
+            tool = Tool(kind(str(base), state_dir=tmp_path / f"state-{number}"), base)
+            tool("create", path="/memories/a/b.md", file_text="x")
+        finally:
+            os.umask(before)
+        for folder in (base.parent, base, base / "memories", base / "memories/a"):
+            assert folder.stat().st_mode & 0o777 == 0o700, folder
+        assert (base / "memories/a/b.md").stat().st_mode & 0o077 == 0
+
+
+def test_the_folder_is_made_when_theirs_makes_it(tmp_path: Path) -> None:
+    MemoryTool(tmp_path / "sync", state_dir=tmp_path / "state")
+    assert (tmp_path / "sync/memories").is_dir()
+    later = AsyncMemoryTool(tmp_path / "async", state_dir=tmp_path / "state")
+    assert not (tmp_path / "async").exists()
+    asyncio.run(later.call({"command": "view", "path": "/memories"}))
+    assert (tmp_path / "async/memories").is_dir()
+
+
+def test_the_default_place_is_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tool = MemoryTool()
+    tool.call({"command": "create", "path": "/memories/a.md", "file_text": "x"})
+    assert (tmp_path / "memory/memories/a.md").read_text() == "x"
+    assert tool.base_path == BetaLocalFilesystemMemoryTool().base_path
+    state = Path(os.environ["MEMTUI_HOME"])
+    assert (state / "state.db").exists()
+
+
+def test_versions_are_where_memtui_finds_them(tool: Tool, tmp_path: Path) -> None:
+    tool("create", path="/memories/a.md", file_text="one\n")
+    tool("str_replace", path="/memories/a.md", old_str="one", new_str="two")
+    root = memory_root(str(tool.base))
+    with Engine.open([root._replace(id="notes")], state_dir=str(tmp_path / "state")) as engine:
+        address = next(iter(engine.list().items)).address
+        assert [version.actor for version in engine.history(address)] == ["agent:anthropic-sdk"] * 2
+
+
+def test_a_switch_of_the_users_turns_it_off(kind: type[MemoryTool] | type[AsyncMemoryTool], tmp_path: Path) -> None:
+    home = Path(os.environ["MEMTUI_HOME"])
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text("[agents]\nenabled = false\n")
+    tool = Tool(kind(str(tmp_path / "base")), tmp_path / "base")
+    for command, fields in (("view", {}), ("create", {"file_text": "x"})):
+        with pytest.raises(ToolError, match=r"switched off.*E_DISABLED"):
+            tool(command, path="/memories/a.md", **fields)
+    assert not (tmp_path / "base").exists()
+
+
+def test_a_client_the_user_lets_read_only(tmp_path: Path) -> None:
+    with MemoryTool(tmp_path / "base") as tool:
+        tool.call({"command": "create", "path": "/memories/a.md", "file_text": "x"})
+    (Path(os.environ["MEMTUI_HOME"]) / "config.toml").write_text('[access]\nanthropic-sdk = "ro"\n')
+    reader = Tool(AsyncMemoryTool(tmp_path / "base"), tmp_path / "base")
+    assert reader("view", path="/memories/a.md").endswith("\tx")
+    with pytest.raises(ToolError, match="E_ACCESS"):
+        reader("create", path="/memories/b.md", file_text="x")
+
+
+def test_a_closed_tool_opens_again(tool: Tool) -> None:
+    tool("create", path="/memories/a.md", file_text="x")
+    tool.close()
+    assert tool("view", path="/memories/a.md").endswith("\tx")
+
+
+def test_a_cancelled_call_happens_in_full_or_not_at_all(tmp_path: Path) -> None:
+    tool = AsyncMemoryTool(tmp_path / "base", state_dir=tmp_path / "state")
+    entered, go_on = threading.Event(), threading.Event()
+
+    async def scene() -> None:
+        await tool.call({"command": "create", "path": "/memories/a.md", "file_text": "one\n"})
+        call = {"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "zero"}
+
+        def hold() -> None:
+            entered.set()
+            go_on.wait(20)
+
+        with hooked(meddling("exchange", hold)):
+            task = asyncio.create_task(tool.call(call))
+            await asyncio.to_thread(entered.wait, 20)
+            task.cancel()
+            go_on.set()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await tool.call({"command": "insert", "path": "/memories/a.md", "insert_line": 2, "insert_text": "two"})
+
+    asyncio.run(scene())
+    assert (tmp_path / "base/memories/a.md").read_text() == "zero\none\ntwo\n"
+
+
+def test_many_calls_at_once_all_land(tmp_path: Path) -> None:
+    tool = AsyncMemoryTool(tmp_path / "base", state_dir=tmp_path / "state")
+
+    async def scene() -> None:
+        await tool.call({"command": "create", "path": "/memories/a.md", "file_text": ""})
+        await asyncio.gather(
+            *(
+                tool.call({"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": str(n)})
+                for n in range(30)
+            )
+        )
+
+    asyncio.run(scene())
+    assert sorted(map(int, (tmp_path / "base/memories/a.md").read_text().split())) == list(range(30))
+
+
+FORKED = """
+import os, sys
+from memtui.adapters.anthropic import MemoryTool
+tool = MemoryTool(sys.argv[1], state_dir=sys.argv[2])
+tool.call({"command": "create", "path": "/memories/a.md", "file_text": ""})
+def edit(who, number):
+    text = f"{who} {number}"
+    tool.call({"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": text})
+children = []
+for who in range(3):
+    child = os.fork()
+    if not child:
+        for number in range(10):
+            edit(who, number)
+        tool.close()
+        os._exit(0)
+    children.append(child)
+for number in range(10):
+    edit(3, number)
+assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+"""
+
+
+def test_processes_that_were_forked_off_share_the_memories_not_the_ledger(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", FORKED, str(tmp_path / "base"), str(tmp_path / "state")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "base/memories/a.md").read_text().splitlines()
+    assert sorted(lines) == sorted(f"{who} {number}" for who in range(4) for number in range(10))
+    with Engine.open([memory_root(str(tmp_path / "base"))], state_dir=str(tmp_path / "state")) as engine:
+        assert len(engine.history(next(iter(engine.list().items)).address)) == 41
+
+
+def test_uses_are_recorded_although_nobody_closes_the_tool(tmp_path: Path) -> None:
+    program = (
+        "import sys; from memtui.adapters.anthropic import MemoryTool; tool = MemoryTool(sys.argv[1], state_dir="
+        "sys.argv[2]); tool.call({'command': 'create', 'path': '/memories/a.md', 'file_text': 'x'});"
+        " tool.call({'command': 'view', 'path': '/memories/a.md'})"
+    )
+    words = [sys.executable, "-c", program, str(tmp_path / "base"), str(tmp_path / "state")]
+    subprocess.run(words, check=True, timeout=60)
+    with Engine.open([memory_root(str(tmp_path / "base"))], state_dir=str(tmp_path / "state")) as engine:
+        assert [row.uses for row in engine.list().items] == [2]
+
+
+def test_without_the_sdk_the_import_says_what_to_install() -> None:
+    program = "import sys; sys.modules['anthropic'] = None; import memtui.adapters.anthropic"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: memtui.adapters.anthropic needs Anthropic's SDK, 2.10 or newer")
+    assert last.endswith("python3 -m pip install 'memtui[anthropic]'")
+
+
+def test_every_public_method_of_theirs_is_ours() -> None:
+    for ours, theirs in (
+        (MemoryTool, BetaLocalFilesystemMemoryTool),
+        (AsyncMemoryTool, BetaAsyncLocalFilesystemMemoryTool),
+    ):
+        missing = [name for name in dir(theirs) if not name.startswith("_") and not hasattr(ours, name)]
+        assert not missing
+        assert json.dumps(ours.__doc__)
