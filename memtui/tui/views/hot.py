@@ -20,6 +20,7 @@ from memtui.tui.actions import Action, shown_keys
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Run, count_words
 from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.marking import fitted
 from memtui.tui.draw.pages import Page, words_page
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import hot_jobs
@@ -56,7 +57,8 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         self.rows: tuple[Row, ...] = ()
         self.door = Door()
         self.clients = ("", *hot_jobs.clients(browser.facts.settings))
-        self.look = Look(self.ascii, shown_keys(next(one for one in self.table if one.id == "accept_root")))
+        keys = {one.id: shown_keys(one) for one in self.table}
+        self.look = Look(self.ascii, keys["accept_root"], keys["pin"])
         self._due: Timer | None = None
         self._waiting_since = 0.0
         self._shown: tuple[Hashable, str] | None = None
@@ -79,6 +81,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             "hot_door": self._other_door,
             "accept_root": self._accept,
             "copy_contents": self._copy,
+            "versions": self._versions,
             "reload": self._reload,
             "next_pane": self.other_pane,
             "previous_pane": self.other_pane,
@@ -90,7 +93,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
     def off(self, action: Action) -> str:
         """Say why an action is off."""
         row = self.row
-        if action.id in ("pin", "edit") and (row is None or row.memory is None):
+        if action.id in ("pin", "edit", "versions") and (row is None or row.memory is None):
             return f"{action.label}: put the cursor on a memory first."
         if action.id == "hot_client" and len(self.clients) == 1:
             return "No client has an entry in the [access] table, so every agent is given the same."
@@ -236,7 +239,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             return [[(" Nothing is given: ", "warning"), (who, "strong")], [], []]
         if given is None or given.context is None:
             return [words, [], []]
-        return [words, *budget_lines(given.context, width)]
+        return [fitted(words, width, plain=self.ascii), *budget_lines(given.context, width, plain=self.ascii)]
 
     def read_row(self) -> None:
         """Read the text of the row under the cursor."""
@@ -297,6 +300,11 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         row = self.row
         if row is not None and row.memory is not None and self._leave_to(row.memory.address):
             self.browser.open_editor(row.memory.address)
+
+    def _versions(self) -> None:
+        row = self.row
+        if row is not None and row.memory is not None:
+            self.browser.views.history(row.memory.address)
 
     def _next_client(self) -> None:
         at = (self.clients.index(self.door.client) + 1) % len(self.clients)

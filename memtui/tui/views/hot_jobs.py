@@ -112,7 +112,15 @@ def page(engine: Engine, given: Given, row: Row, width: int, look: Look) -> Page
     if row.kind == INDEX:
         return (*_index_notes(found, width), *_text(found.index_block.text, width, plain=plain))
     assert row.kind == ALL
-    return _text(found.text, width, plain=plain)
+    return (*_first_words(found, width, look), *_text(found.text, width, plain=plain))
+
+
+def _first_words(found: Context, width: int, look: Look) -> Page:
+    """What to do where nothing is hot yet."""
+    if found.items or found.left_out:
+        return ()
+    said = f"No memory is pinned or used yet, so agents are given the index only. {look.pin} in the tree pins one: its "
+    return (*words_page(f"{said}text is then given to every agent at its start.", "", width=width),)
 
 
 def _text(text: str, width: int, *, plain: bool) -> Page:

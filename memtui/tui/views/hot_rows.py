@@ -11,7 +11,8 @@ from memtui.context.model import Context, Item, LeftOut
 from memtui.safe_text import cell_width, one_line
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, count_words, fit, size_words
+from memtui.tui.browse.cells import Run, count_words, size_words
+from memtui.tui.draw.marking import fitted
 from memtui.values import NamedTuple
 
 ALL, ITEM, CUT, LEFT, ROOT, INDEX = "all", "item", "cut", "left", "root", "index"
@@ -26,6 +27,8 @@ class Look(NamedTuple):
     """Only ASCII."""
     accept: str = "g a"
     """The key that accepts a root."""
+    pin: str = "p"
+    """The key that pins."""
 
 
 class Row(NamedTuple):
@@ -74,28 +77,28 @@ def bar(part: float, cells: int) -> str:
     return f"[{'#' * filled}{'.' * (cells - filled)}]"
 
 
-def budget_lines(found: Context, width: int) -> list[Line]:
+def budget_lines(found: Context, width: int, *, plain: bool = False) -> list[Line]:
     """Two lines: text and tokens of the hot set, then its places and the index, each against its budget."""
     limits, block = found.budgets, found.hot_block
-    cells = 10 if width < 100 else 20 if width < 160 else 32
+    cells = 4 if width < 76 else 10 if width < 100 else 20 if width < 160 else 32
     text = found.hot_text_bytes
     first = [
         *_meter("text", text, limits.hot_bytes, f"{kib(text)} of {kib(limits.hot_bytes)} KiB", cells),
         ("   ", "dim"),
         *_meter("tokens", block.tokens, limits.hot_tokens, f"{block.tokens:,} of {limits.hot_tokens:,}", cells),
     ]
-    places = len(found.items)
+    places, signs = len(found.items), min(cells, limits.hot_items) or 1
     index = found.index_block
     by_tokens = index.tokens * limits.index_bytes > index.bytes * limits.index_tokens
     used = (index.tokens, limits.index_tokens) if by_tokens else (index.bytes, limits.index_bytes)
     word = "tokens" if width >= 100 else "tok"
     words = f"{used[0]:,} of {used[1]:,} {word}" if by_tokens else f"{kib(used[0])} of {kib(used[1])} KiB"
     second = [
-        *_meter("places", places, limits.hot_items, f"{places} of {limits.hot_items}", max(limits.hot_items, 1)),
+        *_meter("places", places, limits.hot_items, f"{places} of {limits.hot_items}", signs),
         ("   ", "dim"),
         *_meter("index", *used, f"{words}{_listed(found, width)}", cells),
     ]
-    return [_cut(first, width), _cut(second, width)]
+    return [fitted(first, width, plain=plain), fitted(second, width, plain=plain)]
 
 
 def _listed(found: Context, width: int) -> str:
@@ -113,10 +116,6 @@ def _meter(name: str, used: int, limit: int, words: str, cells: int) -> list[Run
     return [(f" {name} ", "dim"), (bar(part, cells), style), (f" {words}", "name")]
 
 
-def _cut(line: list[Run], width: int) -> Line:
-    return bars.spread(line, [], width)
-
-
 def row_runs(row: Row, found: Context, width: int, look: Look) -> Sequence[Run]:
     """Draw a row.
 
@@ -126,6 +125,10 @@ def row_runs(row: Row, found: Context, width: int, look: Look) -> Sequence[Run]:
         width: cells there are.
         look: how things are drawn here.
     """
+    return fitted(_runs(row, found, width, look), width, plain=look.plain)
+
+
+def _runs(row: Row, found: Context, width: int, look: Look) -> Sequence[Run]:
     plain = look.plain
     if row.item is not None:
         return _item_runs(row.item, width, plain=plain)
@@ -176,7 +179,7 @@ def _memory_runs(
     path = bars.end_of_line(memory.path.removeprefix("/memories/"), room, plain=plain)
     sign: Run = ("P " if memory.pinned else "  ", "pin")
     name: Run = (path + " " * (room - cell_width(path)), style)
-    return bars.spread([*lead, sign, name, *numbers, *tail], [], width)
+    return [*lead, sign, name, *numbers, *tail]
 
 
 def short_reason(left: LeftOut, accept: str) -> str:

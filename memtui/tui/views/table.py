@@ -11,7 +11,10 @@ from memtui.values import NamedTuple
 MOVES = ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up")
 """Actions that move in a list or a text."""
 
-COMMON = ("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all")
+COMMON = (
+    *("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all"),
+    *("labels", "go_bookmark", "zoom", "themes"),
+)
 """Actions that work in every view; their keys come after the view's own."""
 
 
@@ -76,7 +79,7 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.hot:HotScreen",
         (
             *("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "copy_contents", "reload", "zoom"),
-            *("next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *("versions", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
         ),
         ("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "zoom"),
     ),
