@@ -204,5 +204,7 @@ def short_reason(left: LeftOut, accept: str) -> str:
 
 
 def _root_runs(row: Row, width: int, look: Look) -> Sequence[Run]:
-    words = bars.end_of_line(f"{row.root} waits for your review", max(width - 20, 12), plain=look.plain)
-    return bars.spread([(" ? ", "warning"), (words, "warning")], [(look.accept, "key"), (" accepts it", "dim")], width)
+    notes: Line = [(look.accept, "key"), (" accepts it", "dim")]
+    room = max(width - cell_width(look.accept) - 15, 4)
+    words = bars.end_of_line(f"{row.root} waits for your review", room, plain=look.plain)
+    return bars.spread([(" ? ", "warning"), (words, "warning")], notes, width)
