@@ -11,18 +11,18 @@ from memtui.agents.checkout import main_checkout
 from memtui.agents.layout import SLUG_LENGTH, agent_setting, has_any, id_part, is_folder, names_in, slug
 from memtui.agents.projects import other_projects
 from memtui.config.surroundings import Surroundings
-from memtui.engine.model import Policy, Root
+from memtui.engine.model import TYPES, Policy, Root
 
 AGENT = "claude-code"
 IGNORED = (".DS_Store", ".git", "*.lock")
 
-AUTO = Policy(index_file="MEMORY.md", ignore=IGNORED)
+AUTO = Policy(index_file="MEMORY.md", ignore=IGNORED, types=TYPES, whole=("MEMORY.md",))
 """One topic per file; of the index, the first 200 lines or 25 KB are loaded."""
-SUBAGENTS = Policy(ignore=IGNORED)
+SUBAGENTS = Policy(ignore=IGNORED, types=TYPES, whole=("*/MEMORY.md",))
 """A folder for each subagent, each with an index of its own."""
-PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=IGNORED)
+PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=IGNORED, whole=("CLAUDE.md",))
 IN_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
-MANAGED = Policy(include=("CLAUDE.md",), ignore=IGNORED)
+MANAGED = Policy(include=("CLAUDE.md",), ignore=IGNORED, whole=("CLAUDE.md",))
 
 WRITES = "Claude Code writes and tidies these files while it works."
 READS = "Claude Code reads these files and writes them when asked to."
@@ -141,7 +141,7 @@ def _in_project(surroundings: Surroundings) -> Iterator[Root]:
             AGENT,
             "project",
             "Claude Code instructions",
-            Policy(include=IN_PROJECT, ignore=IGNORED),
+            Policy(include=IN_PROJECT, ignore=IGNORED, whole=IN_PROJECT[:3]),
             in_checkout=checked_out,
             project=project,
             note=READS,

@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterator
 
 from memtui.config.surroundings import Surroundings, folder_id
-from memtui.engine.model import Policy, Root
+from memtui.engine.model import TYPES, Policy, Root
 
 AGENT = "memtui"
-POLICY = Policy(write_bytes=102_400, max_files=1_000, ignore=(".DS_Store", ".git"))
+POLICY = Policy(write_bytes=102_400, max_files=1_000, ignore=(".DS_Store", ".git"), types=TYPES)
 """The limits of the memory tool, with their own errors."""
 
 

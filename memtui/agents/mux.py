@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AGENT = "mux"
 POLICY = Policy(shown_bytes=102_400, ignore=(".DS_Store", ".git", "memory-meta.json"))
 """100 KiB for one file, and 1,000 files in a scope."""
-INSTRUCTIONS = Policy(include=("AGENTS.md",), ignore=POLICY.ignore)
+INSTRUCTIONS = Policy(include=("AGENTS.md",), ignore=POLICY.ignore, whole=("AGENTS.md",))
 WRITES = "Mux writes these files while it works; it refuses more than 1,000 in one scope."
 READS = "Mux reads this file and writes it when asked to."
 ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."

@@ -9,14 +9,21 @@ from collections.abc import Iterator
 from memtui.agents.layout import agent_setting, has_any, id_part, is_folder, short_path, slug
 from memtui.agents.projects import other_projects
 from memtui.config.surroundings import Surroundings
-from memtui.engine.model import Policy, Root
+from memtui.engine.model import TYPES, Policy, Root
 
 AGENT = "qwen-code"
 IGNORED = (".DS_Store", ".git", "*.lock", "meta.json", "extract-cursor.json")
 
-AUTO = Policy(index_file="MEMORY.md", ignore=IGNORED, protected=("pinned/",), generated=("MEMORY.md",))
+AUTO = Policy(
+    index_file="MEMORY.md",
+    ignore=IGNORED,
+    protected=("pinned/",),
+    generated=("MEMORY.md",),
+    types=TYPES,
+    whole=("MEMORY.md",),
+)
 """One memory per file; the index is rebuilt from them. Of the index, 200 lines or 25,000 characters are loaded."""
-PERSONAL = Policy(include=("QWEN.md", "AGENTS.md"), ignore=IGNORED)
+PERSONAL = Policy(include=("QWEN.md", "AGENTS.md"), ignore=IGNORED, whole=("QWEN.md", "AGENTS.md"))
 IN_PROJECT = ("QWEN.md", ".qwen/QWEN.local.md")
 
 WRITES = "Qwen Code writes, merges and removes these files while it works, except below pinned/."
@@ -134,7 +141,7 @@ def _in_project(surroundings: Surroundings, *, known: bool) -> Iterator[Root]:
             AGENT,
             "project",
             "Qwen Code instructions",
-            Policy(include=wanted, ignore=IGNORED),
+            Policy(include=wanted, ignore=IGNORED, whole=wanted),
             in_checkout=checked_out,
             project=surroundings.project,
             note=READS,

@@ -61,6 +61,10 @@ class Address(NamedTuple):
         return f"{self.root}/{self.path}"
 
 
+TYPES = ("user", "feedback", "project", "reference")
+"""The types agents give their memories in front matter, where they give any."""
+
+
 class Policy(NamedTuple):
     """What a layout says about the files of a root, as plain data, so that the engine needs no agent's name."""
 
@@ -89,6 +93,10 @@ class Policy(NamedTuple):
     elsewhere: tuple[str, ...] = ()
     """Paths (`a/b.md` is one file, `a/` everything below it) that belong to a root further in: listed and changed only
     there."""
+    types: tuple[str, ...] = ()
+    """What the agent gives as `type` in front matter; offered, never enforced."""
+    whole: tuple[str, ...] = ()
+    """Paths (shell patterns) of files the agent reads whole, so that front matter in them is text to it."""
 
 
 class Root(NamedTuple):

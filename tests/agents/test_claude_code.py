@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.layout import slug
+from memtui.engine.model import TYPES
 from tests.agents.machine import NATIVE, Machine
 from tests.agents.test_checkout import worktree
 
@@ -200,3 +201,15 @@ def test_hostile_names_of_project_folders(machine: Machine) -> None:
     roots = machine.roots(all_projects=True)
     assert len([found for found in roots if found.startswith("claude-code:project:")]) == 3
     assert all(found.isprintable() for found in roots)
+
+
+def test_types_are_known_and_files_that_are_read_whole_are_named(machine: Machine) -> None:
+    memory(machine, machine.app)
+    machine.write("~/.claude/CLAUDE.md")
+    machine.write("app/CLAUDE.md")
+    policies = {name: root.policy for name, root in machine.roots().items()}
+    auto = policies[f"claude-code:project:{slug(str(machine.app))}"]
+    assert (auto.types, auto.whole) == (TYPES, ("MEMORY.md",))
+    assert policies["claude-code:global"].whole == ("CLAUDE.md",)
+    assert ".claude/CLAUDE.md" in policies["claude-code:project:instructions"].whole
+    assert policies["memtui:global"].types == TYPES
