@@ -19,7 +19,7 @@ from memtui.tui import heap, messages
 from memtui.tui.lanes import Lanes
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
+    from memtui.engine import Engine as Engine
     from memtui.engine.watch import Watch
 
 T = TypeVar("T")
@@ -201,6 +201,15 @@ class Bridge:
     def store_conflict(self, found: OpenConflict) -> None:
         """Bring the decisions about a conflict to disk before this returns; as `store_draft`."""
         self._engine.save_conflict(found)
+
+    def store(self, job: Callable[[Engine], object]) -> None:
+        """Do a small write before this returns; as `store_draft`."""
+        job(self._engine)
+
+    def place(self, name: str) -> tuple[object, bool]:
+        """What was kept of an earlier run under a name, and whether that was damaged; for the first frame only."""
+        found = self._engine.place(name)
+        return found.value, found.damaged
 
     def focus(self, focused: bool) -> None:
         """Tell the watcher whether somebody is looking."""

@@ -29,7 +29,7 @@ from memtui.tui.views.hot_rows import ALL, INDEX, ITEM, LEFT, ROOT, Look, Row, b
 from memtui.tui.views.listed import ListedScreen
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
+    from memtui.tui.bridge import Engine
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.nodes import Node
 

@@ -26,7 +26,7 @@ from memtui.wire import contexts
 from memtui.wire.doors import OTHERS, door_access
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
+    from memtui.tui.bridge import Engine
 
 
 class Door(NamedTuple):
