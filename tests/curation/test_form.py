@@ -13,8 +13,6 @@ from tests.engine.yaml_blocks import block, blocks, values
 CLAUDE = Root(
     "claude-code:project", "/m", "claude-code", "project", policy=Policy(types=("user",), whole=("MEMORY.md",))
 )
-    "claude-code:project", "/m", "claude-code", "project", policy=Policy(types=("user",), whole=("MEMORY.md",))
-)
 FULL = block("name: n\ndescription: d\nmetadata:\n  type: user\n  node: x\ntags:\n  - a\n  - 'b, c'\nmodified: 2026\n")
 
 
