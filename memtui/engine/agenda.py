@@ -14,9 +14,10 @@ QUIET_MS, LONGEST_MS = 75, 500
 """A folder is listed again after so much quiet, or at the latest this long after its first hint."""
 FOCUSED_MS, AWAY_MS, POLLING_MS = 2_000, 30_000, 2_000
 """How often everything is scanned, whatever was heard."""
-_SHARE = 250
-"""A scan that took a millisecond comes at most every 250 of them; without events ..."""
-_POLLING_SHARE = 100
+_SHARE = 400
+"""A scan that took a millisecond comes at most every 400 of them: a quarter of a percent, because the terminal's reader
+and the looks at the ledger take as much again; without events ..."""
+_POLLING_SHARE = 125
 _LIST_SHARE = 20
 """A folder that took a millisecond to list is listed again after 20 of them at the earliest."""
 _MANY = 400

@@ -79,7 +79,8 @@ class Inotify:
         Args:
             timeout: seconds; None waits for as long as it takes.
         """
-        self._poll.poll(None if timeout is None else max(0, timeout) * 1000)
+        if not self._poll.poll(None if timeout is None else max(0, timeout) * 1000):
+            return []  # the buffer of a read is not made four times a second for nothing
         try:
             os.eventfd_read(self._wake)
         except BlockingIOError:
