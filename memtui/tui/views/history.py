@@ -198,8 +198,10 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         same = self._shown == (entry.key, self.whole)
         self._shown = (entry.key, self.whole)
         page, starts = drawn.page, drawn.starts
-        if self.past.asked is not None:
-            said = words_page(f"{self.past.asked} has this name now.", style="warning", width=self.width)
+        told = [f"{self.past.asked} has this name now."] if self.past.asked is not None else []
+        told += [f"The file cannot be read: {self.past.problem}"] if self.past.problem else []
+        if told:
+            said = words_page(*told, style="warning", width=self.width)
             page, starts = (*said, *page), tuple(start + len(said) for start in starts)
         self.give(page, starts, keep_place=same)
 
@@ -208,6 +210,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         entry, other = self.entry, self.other
         if entry is None:
             return "Text", []
+        if self.prompt is not None:
+            return f"Redact {entry.title}", []
         if self.whole or other is None:
             return f"Text of {entry.title}" if entry.kind != GONE else "Deleted", []
         older = history_jobs.is_older(self.past, other, entry)
@@ -295,7 +299,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     def _restore(self) -> None:
         entry, address, bridge = self.past.entries[self.list.cursor], self.past.address, self.bridge
-        who = f"{who_words(entry.actor)}'s of {since(entry.at, self.browser.now())}"
+        who = f"by {who_words(entry.actor)}, {since(entry.at, self.browser.now())}"
 
         def restored(result: Saved | Unchanged | Conflict) -> None:
             bridge.refresh([address])

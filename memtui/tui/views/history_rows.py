@@ -176,7 +176,8 @@ def _named(version: Version, names: Names) -> tuple[str, str]:
     later = [one for one in names if one[0] > version.at]
     earlier = next((one for one in names if one[0] <= version.at), None)
     was = earlier[1] if earlier is not None and version.operation == "renamed" else ""
-    return (later[-1][1] if later else ""), was
+    then = later[-1][1] if later else ""
+    return ("" if names and then == names[0][2] else then), was
 
 
 def before(entries: Sequence[Entry], index: int) -> Entry | None:
