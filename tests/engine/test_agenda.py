@@ -113,11 +113,11 @@ def test_a_folder_watched_late_is_listed_at_once() -> None:
     [
         (True, False, 1, FOCUSED_MS * 0.9, FOCUSED_MS),
         (False, False, 1, AWAY_MS * 0.9, AWAY_MS),
-        (True, False, 40, 9_000, 10_000),
+        (True, False, 40, 14_400, 16_000),
         (True, False, 10_000, AWAY_MS * 0.9, AWAY_MS),
         (True, True, 1, POLLING_MS * 0.9, POLLING_MS),
         (False, True, 1, POLLING_MS * 0.9, POLLING_MS),
-        (True, True, 40, 3_600, 4_000),
+        (True, True, 40, 4_500, 5_000),
     ],
 )
 def test_scans_come_however_quiet_it_is(focused: bool, polling: bool, took: int, least: float, most: float) -> None:
