@@ -110,13 +110,15 @@ def failure(outcome: Outcome) -> MemtuiError | None:
 
 def _lines(out: Output, value: Done) -> None:
     word = _PAST.get(value.operation, value.operation)
+    good = list(_good(value.outcomes))
     if value.operation in ("undo", "redo"):
         word = "undone" if value.operation == "undo" else "redone"
-        if out.terminal and value.label and any(_good(value.outcomes)):
-            out.line(f"{word}: {value.label}")
-            if len(value.outcomes) == 1:
+        if out.terminal and value.label and good:
+            whole = len(good) == len(value.outcomes)
+            out.line(f"{word}: {value.label}" + ("" if whole else f" ({len(good)} of {len(value.outcomes)})"))
+            if whole:
                 return
-    for outcome in _good(value.outcomes):
+    for outcome in good:
         if out.terminal:
             arrow = "->" if out.ascii_only else "→"
             moved = f" {arrow} {outcome.new_address}" if outcome.new_address else ""

@@ -5,6 +5,7 @@ import sys
 
 from memtui.cli import places, results
 from memtui.cli.call import Call
+from memtui.engine.model import Done
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
 from memtui.wire import outcomes, values
 
@@ -89,7 +90,7 @@ def redo(call: Call) -> int:
 
 
 def _steps(call: Call, *, back: bool) -> int:
-    finished = []
+    finished: list[Done] = []
     try:
         for _ in range(call.args.number("steps", 1)):
             step = call.engine.undo if back else call.engine.redo
@@ -98,6 +99,11 @@ def _steps(call: Call, *, back: bool) -> int:
         if not finished:
             raise
         status = results.all_done(call.out, finished)
+        if error.code == "E_NOTHING_TO_UNDO":
+            count = sum(any(outcome.ok for outcome in value.outcomes) for value in finished)
+            verb = "undo" if back else "redo"
+            call.out.say(f"{count} {'undone' if back else 'redone'}; there is nothing more to {verb}.")
+            return status
         call.out.error(error)
         return status or outcomes.exit_code(error)
     return results.all_done(call.out, finished)

@@ -145,13 +145,34 @@ def test_undo_and_redo_several_steps(here: Cli, notes: Path) -> None:
 
 
 def test_undo_past_the_beginning_says_so(here: Cli) -> None:
-    nothing = here("undo", "--json")
-    assert (nothing.status, nothing.error["code"]) == (4, "E_NOTHING_TO_UNDO")
+    for verb in ("undo", "redo"):
+        nothing = here(verb, "--json")
+        assert (nothing.status, nothing.error["code"]) == (4, "E_NOTHING_TO_UNDO")
+        assert here(verb, "5").status == 4
     here("create", "notes/a.md", "-", stdin=b"1")
-    some = here("undo", "5", "--json")
-    assert some.status == 4
-    assert len(some.items) == 1
-    assert "E_NOTHING_TO_UNDO" in some.err
+    here("create", "notes/b.md", "-", stdin=b"1")
+    for verb, word in (("undo", "undone"), ("redo", "redone")):
+        some = here(verb, "5")
+        assert (some.status, some.lines) == (
+            0,
+            [f"{word}\tnotes/{name}.md" for name in ("ba" if word == "undone" else "ab")],
+        )
+        assert some.err == f"2 {word}; there is nothing more to {verb}.\n"
+    as_json = here("undo", "5", "--json")
+    assert (as_json.status, len(as_json.items)) == (0, 2)
+    assert "E_NOTHING_TO_UNDO" not in as_json.err
+
+
+def test_undo_tells_on_the_terminal_what_it_took_back(here: Cli, notes: Path) -> None:
+    here("rm", "notes/bare.md", "notes/plain.md")
+    here("pin", "notes/deep/down.md")
+    assert here("undo", "2", terminal=True).lines == ["undone: pin notes/deep/down.md", "undone: delete 2 memories"]
+    assert here("redo", terminal=True).lines == ["redone: delete 2 memories"]
+    (notes / "bare.md").write_text("somebody else's\n")
+    partly = here("undo", terminal=True)
+    assert partly.lines == ["undone: delete 2 memories (1 of 2)", "undone notes/plain.md"]
+    assert partly.status == 3
+    assert "notes/bare.md" in partly.err
 
 
 def test_a_pin_is_no_part_of_the_file(here: Cli, notes: Path) -> None:
