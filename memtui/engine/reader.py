@@ -208,6 +208,22 @@ class Reader:
         records = ledger.audit_records(names, actor=actor, since=since, memory=memory, limit=limit, before=before)
         return tuple(map(self._roots.placed_record, records))
 
+    def read_audited(self, seq: int, sha256: str) -> bytes:
+        """The raw bytes of the text before or after an audited change, whatever the memory is called by now.
+
+        Args:
+            seq: the number of the audit record.
+            sha256: its `before` or its `after`.
+
+        Raises:
+            NotFoundError, RefusedError, StorageError: as `read_version`.
+        """
+        known = self._rooms.ledger.audited(seq, sha256, self._roots.names())
+        data = self._rooms.ledger.blob(sha256) if known else None
+        if data is None:
+            raise NotFoundError(f"The text {sha256[:12]} of this step is no longer stored.")
+        return data
+
     def operations(self, first: str, last: str) -> tuple[Operation, ...]:
         """The operations with these numbers (the `txn` of audit records) and between, oldest first."""
         return self._rooms.ledger.operations(int(first), int(last))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord
+from memtui.errors import NotFoundError, RefusedError
 from tests.engine.settling import settle
-from tests.faults.world import ME, World, at, sha
+from tests.faults.world import ME, SECOND, World, at, sha
 
 A, B = at("a.md"), at("b.md")
 
@@ -77,3 +80,26 @@ def test_an_edit_after_a_restore_does_not_bring_the_deletion_back(engine: Engine
     engine.restore(A, actor=ME)
     engine.save(A, b"second\n", expected_sha256=sha(b"first\n"), actor=ME)
     assert not engine.trash(taken=True)
+
+
+def test_a_text_of_a_step_is_read_whatever_the_memory_is_called_by_now(engine: Engine) -> None:
+    engine.create(A, b"first\n", actor=ME)
+    engine.save(A, b"second\n", expected_sha256=sha(b"first\n"), actor=ME)
+    engine.rename(A, B, actor=ME)
+    engine.create(A, b"another\n", actor=ME)
+    step = next(record for record in engine.audit() if record.before == sha(b"first\n"))
+    assert engine.read_audited(step.seq, sha(b"first\n")) == b"first\n"
+    assert engine.read_audited(step.seq, sha(b"second\n")) == b"second\n"
+    for seq, text in ((step.seq, b"another\n"), (9_999, b"first\n")):
+        with pytest.raises(NotFoundError):
+            engine.read_audited(seq, sha(text))
+    engine.redact(B, sha(b"first\n"), reason="a key", actor=ME)
+    with pytest.raises(RefusedError):
+        engine.read_audited(step.seq, sha(b"first\n"))
+
+
+def test_a_text_of_a_root_that_is_not_open_is_not_given(world: World, engine: Engine) -> None:
+    engine.create(at("a.md", SECOND), b"secret\n", actor=ME)
+    step = engine.audit()[0]
+    with Engine.open(world.roots[:1], state_dir=str(world.state)) as other, pytest.raises(NotFoundError):
+        other.read_audited(step.seq, sha(b"secret\n"))

@@ -6,6 +6,7 @@ What `memtui.tui` asks of the engine is all there is here; a test compares the n
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
@@ -34,6 +35,7 @@ from memtui.engine.model import (
     Version,
     is_person,
 )
+from memtui.engine.places import Place
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from tests.tui.fake_news import FakeNews
 from tests.tui.fake_search import Searched
@@ -97,6 +99,7 @@ class FakeEngine(FakeNews, Searched):
         self.remembered: Listing | None = None
         self.unaccepted: set[str] = set()
         self.watching = FakeWatch()
+        self.places: dict[str, object] = {}
         super().__init__()
         self._on_changes: list[Callable[[Changes], None]] = []
         self._on_health: Callable[[Health], None] | None = None
@@ -254,6 +257,13 @@ class FakeEngine(FakeNews, Searched):
         """List the audit."""
         return tuple(self.records[:limit])
 
+    def read_audited(self, seq: int, sha256: str) -> bytes:
+        """Read a text of a step."""
+        for (_, known), data in self.kept.items():
+            if known == sha256:
+                return data
+        raise NotFoundError(f"no text of step {seq}")
+
     def operations(self, first: str, last: str) -> tuple[Operation, ...]:
         """Tell about operations."""
         txns = Counter(record.txn for record in self.records if record.txn)
@@ -323,6 +333,27 @@ class FakeEngine(FakeNews, Searched):
         wanted = dict(pairs)
         self._enter("move", tuple(wanted.items()))
         return self._each("rename", wanted, lambda old: self._rename(old, wanted[old]))
+
+    def copy(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
+        """Copy many."""
+        wanted = dict(pairs)
+        self._enter("copy", tuple(wanted.items()))
+
+        def one(old: Address) -> Address:
+            self.put(str(wanted[old]), self.data[old], actor=str(actor))
+            return wanted[old]
+
+        return self._each("create", wanted, one)
+
+    def place(self, name: str) -> Place:
+        """Give what was kept."""
+        return Place(self.places.get(name))
+
+    def keep_place(self, name: str, value: object) -> bool:
+        """Keep it, as JSON would."""
+        self._enter("keep_place", name)
+        self.places[name] = json.loads(json.dumps(value))
+        return True
 
     def delete(
         self, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None

@@ -38,6 +38,11 @@ class ActivityTable(DraftTable):
             )
         )
 
+    def audited(self, seq: int, sha: str, uids: Collection[int]) -> bool:
+        """Whether a record about one of these roots has this text before or after it."""
+        found = self.row("SELECT root, before, after FROM audit WHERE seq = ?", (seq,))
+        return found is not None and found[0] in uids and bytes.fromhex(sha) in found[1:]
+
     def operation(self, txn: int, uids: Collection[int]) -> Transaction | None:
         """One transaction that did something, when it stayed within these roots."""
         return self._newest(

@@ -13,7 +13,16 @@ from memtui.engine.model import Actor, Address, AuditRecord, Change, Done, Opera
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.tui.browse.cells import count_words
 from memtui.tui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
-from memtui.tui.views.activity_rows import Item, change_of, has_texts, heading, matches, place_words, step_words
+from memtui.tui.views.activity_rows import (
+    Item,
+    change_of,
+    has_texts,
+    heading,
+    matches,
+    place_words,
+    step_words,
+    where,
+)
 from memtui.tui.views.difference import KINDS, Look, compare
 from memtui.values import NamedTuple
 
@@ -48,8 +57,8 @@ class Engine(Protocol):
         """Read a memory."""
         ...
 
-    def read_version(self, address: Address, sha256: str) -> bytes:
-        """Read a version."""
+    def read_audited(self, seq: int, sha256: str) -> bytes:
+        """Read a text of a step."""
         ...
 
     def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
@@ -114,21 +123,16 @@ def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | Mem
     """One side of a record; None where there was no text, an error where it cannot be read any more."""
     if sha256 is None:
         return None
-    error: MemtuiError = NotFoundError("This text is not kept any more.")
-    for address in (record.new_address, record.address):
-        if address is None:
-            continue
+    try:
+        return engine.read_audited(record.seq, sha256)
+    except NotFoundError as error:
         try:
-            return engine.read_version(address, sha256)
-        except MemtuiError as found:
-            error = found if not isinstance(found, NotFoundError) else error
-        try:
-            snapshot = engine.read(address)
+            now = engine.read(where(record))
         except MemtuiError:
-            continue  # not under this name; the other one may do
-        if snapshot.sha256 == sha256:
-            return snapshot.bytes
-    return error
+            return error
+        return now.bytes if now.sha256 == sha256 else error
+    except MemtuiError as error:
+        return error
 
 
 class Drawn(NamedTuple):
