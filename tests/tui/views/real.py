@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from textual.pilot import Pilot
-
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
@@ -96,7 +94,7 @@ async def real(
     bridge = Bridge(engine, actor=ME, read_only=read_only, clock=world.clock)
     app = MemtuiApp(bridge, Facts(Settings(DIRECTORIES, "/home/ann"), engine.roots, listing=engine.list(), **facts))
     async with app.run_test(size=size) as pilot:
-        running = Real(app, cast("Pilot[int]", pilot), cast("Any", engine))
+        running = Real(app, pilot, cast("Any", engine))
         running.real, running.world = engine, world
         await running.until(lambda: not app.browser.chrome.loading and app.browser.chrome.recent is not None)
         yield running
