@@ -57,8 +57,8 @@ OTHER = {
     "find", "find_root", "findings", "folder", "follow", "forget_texts", "history", "kind", "list",
     "make_root", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "read", "read_bytes",
     "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots",
-    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "tree", "unlink", "vanished", "virtual_path",
-    "watch", "written_at",
+    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "tree", "unlink", "vanished",
+    "virtual_path", "watch", "written_at",
 }  # fmt: skip
 """Verbs that only read, that look after the ledger, or that keep the user's own drafts."""
 

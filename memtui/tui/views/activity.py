@@ -250,13 +250,12 @@ as it left them. / looks for words, a shows one writer only."""
             return ""
         if self.next_undo and self.next_undo == item.step.txn:
             return "u takes it back: it is the newest."
-        all_of_it = "all of it" if item.record is not None and operation is not None else "it alone"
-        return f"d s takes {all_of_it} back, where memories still are as it left them."
+        what = "the whole operation" if item.record is not None and operation is not None else "this step alone"
+        return f"d s takes {what} back, where memories still are as it left them."
 
     def page_words(self) -> tuple[str, Line]:
         """What is shown."""
-        count = len(self.starts)
-        return "What it did", [(f"{count} place{'' if count == 1 else 's'}", "title")] if count else []
+        return "What it did", self.place_notes()
 
     # Keys
 

@@ -198,7 +198,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         same = self._shown == (entry.key, self.whole)
         self._shown = (entry.key, self.whole)
         page, starts = drawn.page, drawn.starts
-        told = [f"{self.past.asked} has this name now."] if self.past.asked is not None else []
+        past = self.past
+        told = [f"{past.asked} is called {past.address} now."] if past.asked is not None else []
         told += [f"The file cannot be read: {self.past.problem}"] if self.past.problem else []
         if told:
             said = words_page(*told, style="warning", width=self.width)
@@ -216,7 +217,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             return f"Text of {entry.title}" if entry.kind != GONE else "Deleted", []
         older = history_jobs.is_older(self.past, other, entry)
         first, second = (other, entry) if older else (entry, other)
-        return f"{first.title} -> {second.title}", [(count_words(len(self.starts), "place"), "title")]
+        return f"{first.title} -> {second.title}", self.place_notes()
 
     # Keys
 

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from memtui.tui.actions import Action
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run
+from memtui.tui.browse.cells import Run, count_words
 from memtui.tui.browse.preview import PageView
 from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.lines import Lines
@@ -174,6 +174,10 @@ class ListedScreen(ViewScreen):
         self.starts = starts
         self.page.show(page, keep_place=keep_place)
         self.update("#listed-page-title", "#view-footer")
+
+    def place_notes(self) -> Line:
+        """How many places the text has, for its title."""
+        return [(count_words(len(self.starts), "place"), "title")] if self.starts else []
 
     def go_to_place(self, step: int) -> None:
         """Scroll to the next place of the text, or to the one before."""
