@@ -5,8 +5,6 @@ It knows widths and runs and no conflict, so that every view folds and marks lin
 
 from __future__ import annotations
 
-from itertools import chain, repeat
-
 from rich.cells import chop_cells
 
 from memtui.curation.diff import ADDED, REMOVED, SAME, LineChange, Span
@@ -44,6 +42,8 @@ def numbered(sign: Run, number: int, runs: list[Run], width: int) -> list[list[R
     """Show one line with its number, folded at the width; a carriage return stays visible."""
     room = max(width - 11, 10)
     rows: list[list[Run]] = [[sign, (f"{number:>4}  ", "number")]]
+    if len(runs) == 1 and 2 * len(text := runs[0][0]) <= room and text.isascii() and text.isprintable():
+        return [[*rows[0], runs[0]]]  # nearly every line, and it has to be quick
     used = 0
     for text, style in runs:
         for part in _fold(visible(text.expandtabs(4)), room - used, room):
@@ -62,11 +62,12 @@ def side_by_side(columns: list[list[Line]], width: int) -> list[Line]:
     for number in range(max(len(column) for column in columns)):
         row: list[Run] = []
         for place, column in enumerate(columns):
-            part = column[number] if number < len(column) else []
-            row += list(part)
+            part = column[number] if number < len(column) else ()
+            row += part
             if place < len(columns) - 1:
-                used = sum(cell_width(text) for text, _ in part)
-                row += [(" " * max(width - used, 0), "name"), (" | ", "rule")]
+                words = "".join([text for text, _ in part])
+                used = len(words) if words.isascii() else cell_width(words)
+                row += ((" " * max(width - used, 0), "name"), (" | ", "rule"))
         rows.append(row)
     return rows
 
@@ -78,17 +79,21 @@ def with_note(row: list[Run], note: str, style: str, width: int) -> list[Run]:
 
 
 def _fold(text: str, first: int, room: int) -> list[str | None]:
-    """Cut text into what fits; None stands for a new row."""
-    if cell_width(text) <= first:
+    """Cut text into what fits; None stands for a new row. A line of any length is looked at once."""
+    if 2 * len(text) <= first or cell_width(text) <= first:
         return [text] if text else []
     parts: list[str | None] = []
-    for size in chain((first,), repeat(room)):
-        if cell_width(text) <= size:
-            return [*parts, text]
-        head = chop_cells(text, size)[0] if size > 0 else ""
-        space = head.rfind(" ")
-        if space > len(head) // 2 and text[len(head)] != " ":
-            head = head[: space + 1]  # between two words, where that leaves no half-empty row
-        parts += [head, None] if head else [None]
-        text = text[len(head) :]
+    at, size = 0, first
+    while at < len(text):
+        window = text[at : at + 2 * room]
+        head = chop_cells(window, size)[0] if size > 0 else ""
+        if at + len(head) < len(text):
+            space = head.rfind(" ")
+            if space > len(head) // 2 and text[at + len(head)] != " ":
+                head = head[: space + 1]  # between two words, where that leaves no half-empty row
+        parts += [head] if head else []
+        at += len(head)
+        size = room
+        if at < len(text):
+            parts.append(None)
     return parts

@@ -24,6 +24,9 @@ WITH_BASE = 160
 CONTEXT = 3
 """Unchanged lines shown around a place, where there is room for them."""
 
+MOST_COMPARED = 1_000
+"""Lines of one place compared word by word; nobody reads the words of more, and everybody would wait for them."""
+
 EACH, SIDES, BASE_YOURS, BASE_AGENT = range(4)
 PAIRS = ("each with BASE", "YOURS with AGENT", "BASE with YOURS", "BASE with AGENT")
 """Which words are compared, in the order of the key."""
@@ -162,13 +165,14 @@ def _between(yours: Lines, theirs: Lines) -> tuple[dict[int, list[Span]], dict[i
 def _spans(changes: list[LineChange]) -> list[list[Span]]:
     """Which words differ, where as many lines were put in as were taken out: each against the one in its place."""
     spans: list[list[Span]] = [[] for _ in changes]
-    at = 0
-    while at < len(changes):
+    at = compared = 0
+    while at < len(changes) and compared < MOST_COMPARED:
         gone = _run(changes, at, REMOVED)
         come = _run(changes, at + gone, ADDED)
         if gone == come:
-            for n in range(at, at + gone):
+            for n in range(at, at + min(gone, MOST_COMPARED - compared)):
                 spans[n], spans[n + gone] = word_spans(changes[n].text, changes[n + gone].text)
+            compared += gone
         at += max(gone + come, 1)
     return spans
 
