@@ -126,6 +126,8 @@ class Call:
             all_projects=given.flag("all_projects"),
             only_roots=given.flag("only_root"),
             project=given.text("project"),
+            fresh=given.flag("fresh"),
+            no_mouse=given.flag("no_mouse"),
             roots=tuple(given.texts("root")),
         )
 

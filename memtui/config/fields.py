@@ -53,6 +53,13 @@ FIELDS = (
         "The workbench's theme; `auto` takes its own colours, or its monochrome ones under `NO_COLOR`.",
     ),
     Field(
+        "digits",
+        "text",
+        "What digits do outside text: open the views `1` to `6`, or count as in vim (`5 j`); then views are `g 1` to "
+        "`g 6`.",
+        choices=("views", "counts"),
+    ),
+    Field(
         "calm",
         "yes/no",
         "No animation, no blinking, fewer frames: for slow links and quiet eyes.",

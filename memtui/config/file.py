@@ -26,6 +26,7 @@ class Chosen(NamedTuple):
     keys: tuple[tuple[str, str], ...]
     roots: tuple[RootEntry, ...]
     access: tuple[AccessRule, ...] = ()
+    key_lines: tuple[tuple[str, int], ...] = ()
 
 
 class _File(NamedTuple):
@@ -115,7 +116,8 @@ def read_config(path: str, home: str | None) -> Chosen:
         else:
             known = [*fields, *(name for name, _ in TABLES)]
             raise file.refuse(f"there is no setting {key!r}.", _suggest(key, known), key=key, line=file.line_of(key))
-    return Chosen(tuple(values), keys, roots, access)
+    lines = tuple((id_, file.line_of(f"keys.{id_}")) for id_, _ in keys)
+    return Chosen(tuple(values), keys, roots, access, lines)
 
 
 def _read_text(path: str) -> str:

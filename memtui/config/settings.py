@@ -97,6 +97,9 @@ class Settings(NamedTuple):
     """The `[access]` table, in the file's order."""
     keys: tuple[tuple[str, str], ...] = ()
     """Action id and key, in the file's order."""
+    key_lines: tuple[tuple[str, int], ...] = ()
+    """Action id and the line of the file its key is set on."""
+    digits: str = "views"
     roots: tuple[RootEntry, ...] = ()
     """The `[[roots]]` of the settings file."""
     workspace: str | None = None
@@ -156,6 +159,7 @@ def load_settings(
     values: dict[str, Value] = {}
     origins: dict[str, str] = {}
     keys: tuple[tuple[str, str], ...] = ()
+    key_lines: tuple[tuple[str, int], ...] = ()
     roots: tuple[RootEntry, ...] = ()
     access: tuple[AccessRule, ...] = ()
     _from_environment(environ, values, origins)
@@ -164,6 +168,7 @@ def load_settings(
 
         chosen = read_config(directories.config_file, user)
         keys, roots, access = chosen.keys, chosen.roots, chosen.access
+        key_lines = chosen.key_lines
         for key, value, line in chosen.values:
             values[key], origins[key] = value, f"config.toml, line {line}" if line else "config.toml"
     for key, value in (options or {}).items():
@@ -172,6 +177,7 @@ def load_settings(
         directories,
         user,
         keys=keys,
+        key_lines=key_lines,
         roots=roots,
         access=access,
         workspace=_workspace(environ),

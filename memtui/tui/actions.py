@@ -6,7 +6,7 @@ It imports nothing that draws, so that tests, docs and the command line can read
 
 from collections.abc import Iterable, Mapping
 
-from memtui.tui.views.table import COMMON, VIEW, VIEWS
+from memtui.tui.views.table import VIEWS
 from memtui.values import NamedTuple
 
 ROOMS = {
@@ -22,6 +22,7 @@ ROOMS = {
     "activity": "Activity",
     "picker": "Lists on top: help, messages",
     "editor": "Editor",
+    "form": "Front matter form (letters are text)",
     "conflict": "Conflict",
     "gone": "Your draft of a memory that somebody else deleted",
     "deleted": "A memory you deleted while somebody else changed it",
@@ -72,6 +73,7 @@ ACTIONS: tuple[Action, ...] = (
     _("quit_now", "ctrl+q", "quit", "Quit at once, from anywhere. Drafts are kept.", "everywhere"),
     _("next_pane", "tab", "next pane", "Go to the next pane.", "everywhere"),
     _("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "everywhere"),
+    _("themes", "T", "theme", "Choose a theme: each is shown as the cursor reaches it.", "everywhere"),
     _("messages", "M", "messages", "Show what memtui has said since it started.", "everywhere"),
     _("search_all", "ctrl+f", "search", "Search in every memory: names, descriptions and texts.", "everywhere"),
     # Views
@@ -89,6 +91,17 @@ ACTIONS: tuple[Action, ...] = (
     _("page_up", "pageup", "page up", "Move up a page.", "list", moves=True),
     _("next_folder", "}", "next folder", "Go to the next folder or scope.", "list", moves=True),
     _("previous_folder", "{", "previous folder", "Go to the previous folder or scope.", "list", moves=True),
+    _("labels", ";", "jump", "Show a letter at every row in view; that letter goes there.", "list"),
+    _("set_bookmark", "b", "bookmark", "Set a bookmark: a letter follows, and keeps this row.", "list"),
+    _("go_bookmark", "'", "go to mark", "Go to a bookmark: its letter follows; the ones there are shown.", "list"),
+    _(
+        "jump_back",
+        "[",
+        "jump back",
+        "Go back to where you jumped from: a view, a bookmark, the editor.",
+        "list",
+    ),
+    _("jump_forward", "]", "jump forward", "Go forward again in the places you jumped from.", "list"),
     _("expand_all", "t", "open all", "Open or close everything below.", "list", moves=True),
     _("mark", "space", "mark", "Mark this memory (or all in this folder) and move down.", "list", footer=3),
     _("range", "v", "range", "Start or end a range: moving marks every memory on the way.", "list"),
@@ -132,6 +145,22 @@ ACTIONS: tuple[Action, ...] = (
         "memory",
         writes=True,
         footer=8,
+    ),
+    _(
+        "copy_to",
+        "C",
+        "copy to",
+        "Copy to another folder, root or scope: says what lands where before anything is done.",
+        "memory",
+        writes=True,
+    ),
+    _(
+        "describe_memory",
+        "f9",
+        "describe",
+        "Show the front matter as a form: name, description, type, tags.",
+        "memory",
+        writes=True,
     ),
     _("pin", "p", "pin", "Pin or unpin: pinned memories are always given to agents.", "memory", writes=True, footer=4),
     _("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
@@ -248,7 +277,16 @@ ACTIONS: tuple[Action, ...] = (
     _("find_next", "f3  ctrl+g", "find next", "Go to the next place that was looked for.", "editor"),
     _("find_previous", "shift+f3  f15", "find previous", "Go to the place before it.", "editor"),
     _("editor_rename", "f2", "rename", "Rename or move this memory; the draft goes with it.", "editor", writes=True),
-    _("describe", "f9", "describe", "Set the description in the front matter.", "editor", writes=True),
+    _("describe", "f9", "describe", "Show the front matter as a form: description, type, tags.", "editor", writes=True),
+    # Front matter form
+    _("form_save", "ctrl+s", "save", "Save the fields, guarded: no other byte changes.", "form", writes=True, footer=1),
+    _("form_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", "form", footer=2),
+    _("form_next", "tab  down  enter", "next", "Go to the next field.", "form", footer=3),
+    _("form_previous", "shift+tab  up", "previous", "Go to the previous field.", "form"),
+    _("form_type", "f6  ctrl+t", "next type", "Write the next type that is known for this agent.", "form", footer=4),
+    _("form_text", "f9", "as text", "Go on in the text, with what is typed in it.", "form", footer=5),
+    _("form_down", "pagedown", "down", "Scroll what changes down.", "form"),
+    _("form_up", "pageup", "up", "Scroll what changes up.", "form"),
     # Conflict
     _("take_yours", "y  1", "yours", "Take YOURS for this conflict.", "conflict", footer=1),
     _("take_agent", "a  2", "agent", "Take AGENT for this conflict.", "conflict", footer=2),
@@ -346,7 +384,10 @@ BROWSER_ROOMS = ("everywhere", "views", "list", "memory", "view")
 CASE_ROOMS = ("gone", "deleted", "moved", "line_ends", "unsaved")
 """The rooms of questions that are answered with one key."""
 
-TEXT_ROOMS = ("editor", "conflict", *CASE_ROOMS)
+COUNTS = "counts"
+"""The value of the setting `digits` with which digits are counts and views are opened with `g` first."""
+
+TEXT_ROOMS = ("editor", "form", "conflict", *CASE_ROOMS)
 """Rooms whose own keys come before those of `everywhere`."""
 
 SIGNS: tuple[tuple[str, str], ...] = (
@@ -368,73 +409,6 @@ SIGNS: tuple[tuple[str, str], ...] = (
 def in_room(*rooms: str, actions: Iterable[Action] = ACTIONS) -> tuple[Action, ...]:
     """Return the actions of these rooms, in table order."""
     return tuple(action for action in actions if action.room in rooms)
-
-
-def with_overrides(overrides: Mapping[str, str | Iterable[str]]) -> tuple[tuple[Action, ...], tuple[str, ...]]:
-    """Replace keys as the settings ask.
-
-    Args:
-        overrides: action id to its new keys; a string may hold several, separated by commas.
-
-    Returns:
-        The table with the new keys, and one sentence for each name or key that could not be used.
-    """
-    if not overrides:
-        return ACTIONS, ()
-    from difflib import get_close_matches
-
-    problems = []
-    table = dict(BY_ID)
-    for id_, wanted in overrides.items():
-        if id_ not in table:
-            near = get_close_matches(id_, table, n=1)
-            problems.append(f"No action is called {id_!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
-            continue
-        keys = tuple(key.strip() for key in (wanted.split(",") if isinstance(wanted, str) else wanted) if key.strip())
-        if keys:
-            table[id_] = table[id_]._replace(keys=keys)
-        else:
-            problems.append(f"{id_!r} was given no key; it keeps {shown_keys(table[id_])}.")
-    actions = tuple(table.values())
-    problems += [f"{key} is used by {' and '.join(ids)}; the first one wins." for key, ids in _clashes(actions)]
-    return actions, tuple(problems)
-
-
-def _clashes(actions: Iterable[Action]) -> list[tuple[str, list[str]]]:
-    """Find keys that two actions of one screen share, or that hide a two-key sequence."""
-    clashes = []
-    actions = tuple(actions)
-    for rooms in (BROWSER_ROOMS, ("everywhere", "picker"), *((room,) for room in TEXT_ROOMS)):
-        users: dict[str, list[str]] = {}
-        here = in_room(*rooms, actions=actions)
-        if "picker" in rooms:
-            here = tuple(a for a in here if a.room == "picker")
-        prefixes = {key.split(" ")[0]: action.id for action in here for key in action.keys if " " in key}
-        for action in here:
-            for key in action.keys:
-                users.setdefault(key, []).append(action.id)
-                if key in prefixes:
-                    users[key].append(prefixes[key])
-        clashes += [(key, ids) for key, ids in users.items() if len(ids) > 1]
-    return clashes + _view_clashes(actions)
-
-
-def _view_clashes(actions: tuple[Action, ...]) -> list[tuple[str, list[str]]]:
-    """Find keys that two actions of one view share, or that hide a two-key sequence there."""
-    by_id = {action.id: action for action in actions}
-    clashes = []
-    for view in VIEW.values():
-        here = [by_id[id_] for id_ in view.actions]
-        common = [by_id[id_] for id_ in COMMON] + [by_id[each.action] for each in VIEWS]
-        prefixes = {key.split(" ")[0]: action.id for action in here for key in action.keys if " " in key}
-        users: dict[str, list[str]] = {}
-        for action in dict.fromkeys((*here, *common)):
-            for key in action.keys:
-                users.setdefault(key, []).append(action.id)
-                if key in prefixes:
-                    users[key].append(prefixes[key])
-        clashes += [(key, ids) for key, ids in users.items() if len(ids) > 1]
-    return clashes
 
 
 def keymap_of(actions: Iterable[Action]) -> dict[str, Action]:

@@ -11,13 +11,14 @@ import gc
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual import constants, screen
+from textual import constants, events, screen
 
 from memtui.engine.model import Actor
 from memtui.tui import heap, messages, signals, themes
-from memtui.tui.actions import with_overrides
+from memtui.tui.actions import ACTIONS, COUNTS, Action
 from memtui.tui.bridge import Bridge
 from memtui.tui.browse.browser import BrowserScreen, Facts
+from memtui.tui.browse.returning import Place, read_place
 from memtui.tui.draw.paint import Paint
 from memtui.tui.faults import SafeEnd
 from memtui.tui.keys import paste_guard
@@ -25,6 +26,7 @@ from memtui.tui.keys import paste_guard
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memtui.config.settings import Settings
     from memtui.wire.session import Session
 
 CALM_FPS = 15
@@ -53,8 +55,19 @@ class MemtuiApp(SafeEnd[int]):
         )
         self.theme = name
         self._paint: Paint | None = None
-        table, self._key_problems = with_overrides(dict(facts.settings.keys))
+        self.digits = facts.settings.digits
+        """Whether digits are views or counts."""
+        table, self._key_problems = self._table(facts.settings)
         self.browser = BrowserScreen(bridge, facts, table, bridge.now)
+
+    @staticmethod
+    def _table(settings: Settings) -> tuple[tuple[Action, ...], tuple[str, ...]]:
+        """The actions with the user's keys."""
+        if not settings.keys and settings.digits != COUNTS:
+            return ACTIONS, ()
+        from memtui.tui.keys.overrides import with_overrides
+
+        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines), digits=settings.digits)
 
     @property
     def paint(self) -> Paint:
@@ -81,7 +94,8 @@ class MemtuiApp(SafeEnd[int]):
         gc.enable()
         gc.collect()
         gc.freeze()
-        for problem in (self._theme_problem, *self._key_problems):
+        self.browser.returning.finish()
+        for problem in (self.browser.facts.news, self._theme_problem, *self._key_problems):
             if problem:
                 self.browser.say(problem, "warning")
 
@@ -109,9 +123,20 @@ class MemtuiApp(SafeEnd[int]):
         """Nobody is looking."""
         self.bridge.focus(focused=False)
 
+    def last_words(self) -> None:
+        """Store what is typed and where the user is, before the process ends."""
+        self.browser.host.flush()
+        self.browser.returning.flush()
+
     def flush_drafts(self) -> int:
         """Store what is typed, at the end by a fault."""
         return self.browser.host.flush()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Pass an event on; after a key or a click there may be something to keep."""
+        if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
+            self.browser.returning.touched()
+        await super().on_event(event)
 
     async def action_quit(self) -> None:
         """Leave, with every draft on disk."""
@@ -136,12 +161,12 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     actor = Actor("tui") if options.actor == Actor("cli") else options.actor
     bridge = Bridge(session.engine, actor=actor, read_only=options.read_only)
     app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))
-    last_words = signals.LastWords(app.browser.host.flush)
+    last_words = signals.LastWords(app.last_words)
     app.lend_terminal = last_words.lend_terminal
     last_words.install()
     paste_guard.install()
     try:
-        app.run()
+        app.run(mouse=not options.no_mouse)
     finally:
         bridge.close()
         last_words.uninstall()
@@ -154,6 +179,11 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
     from memtui.wire.session import other_projects
 
     surroundings = session.surroundings
+    name = surroundings.project or "no project"
+    kept, damaged = bridge.place(name)
+    place = read_place(kept)
+    if session.options.fresh:
+        place = Place(bookmarks=place.bookmarks)
     project = surroundings.project.rpartition("/")[2] or surroundings.project
     return Facts(
         settings=session.settings,
@@ -165,4 +195,7 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
         demo=demo,
         more_roots=lambda: other_projects(session),
         listing=bridge.remembered(),
+        place_name=name,
+        place=place,
+        news="What was kept of the last session cannot be read, so it begins anew." if damaged else "",
     )

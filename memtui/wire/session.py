@@ -28,6 +28,10 @@ class Options(NamedTuple):
     only_roots: bool = False
     """Nothing but the roots given by hand and memtui's own."""
     project: str | None = None
+    fresh: bool = False
+    """Begin anew, whatever was open in the last session."""
+    no_mouse: bool = False
+    """Leave the mouse to the terminal."""
     roots: tuple[str, ...] = ()
     """Roots given by hand, as `NAME=DIR[,agent=KIND][,scope=SCOPE]`."""
 

@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from memtui.engine.frontmatter import set_fields
 from memtui.engine.model import (
     Actor,
     Address,
@@ -19,6 +20,7 @@ from memtui.engine.model import (
     Conflict,
     Done,
     Draft,
+    FieldEdit,
     Health,
     Listing,
     Memory,
@@ -36,7 +38,7 @@ from memtui.engine.model import (
     is_person,
 )
 from memtui.engine.places import Place
-from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
+from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from tests.tui.fake_news import FakeNews
 from tests.tui.fake_search import Searched
 
@@ -414,11 +416,14 @@ class FakeEngine(FakeNews, Searched):
         self._enter("redo")
         raise NotFoundError("There is nothing left to redo.", code="E_NOTHING_TO_UNDO")
 
-    def edit_field(
-        self, address: Address, field: str, value: str, *, expected_sha256: str, actor: Actor
+    def edit_fields(
+        self, address: Address, edits: Iterable[FieldEdit], *, expected_sha256: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
-        """Refuse: no test of the screen needs it."""
-        raise RefusedError("not here", code="E_FRONTMATTER")
+        """Set fields, guarded."""
+        wanted = tuple(edits)
+        self._enter("edit_fields", address, wanted)
+        started = self.kept.get((address, expected_sha256), self.data.get(address, b""))
+        return self.save(address, set_fields(started, wanted), expected_sha256=expected_sha256, actor=actor)
 
     # Marks, drafts, news
 

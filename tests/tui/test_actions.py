@@ -15,7 +15,6 @@ from memtui.tui.actions import (
     keymap,
     keys_page,
     shown_keys,
-    with_overrides,
 )
 from memtui.tui.browse.commands import ELSEWHERE
 
@@ -58,37 +57,9 @@ def test_the_docs_page_is_the_table() -> None:
     assert (ROOT / "docs/keys.md").read_text() == keys_page()
 
 
-def test_an_override_replaces_all_keys() -> None:
-    table, problems = with_overrides({"pin": "P, f6"})
-    assert not problems
-    assert keymap(["memory"], table)["P"].id == "pin"
-    assert "p" not in keymap(["memory"], table)
-
-
-def test_an_unknown_name_is_reported_with_a_suggestion() -> None:
-    _, problems = with_overrides({"pinn": "P"})
-    assert problems == ("No action is called 'pinn'. Did you mean 'pin'?",)
-
-
-def test_a_clash_is_reported() -> None:
-    _, problems = with_overrides({"pin": "n"})
-    assert any(problem.startswith("n is used by new and pin") for problem in problems)
-
-
-def test_a_key_that_hides_a_sequence_is_a_clash() -> None:
-    _, problems = with_overrides({"pin": "d"})
-    assert any("d is used by" in problem and "trash" in problem for problem in problems)
-
-
-def test_no_key_at_all_keeps_the_old_one() -> None:
-    table, problems = with_overrides({"pin": " , "})
-    assert keymap(["memory"], table)["p"].id == "pin"
-    assert problems == ("'pin' was given no key; it keeps p.",)
-
-
 def test_earlier_rooms_win() -> None:
-    assert keymap(["picker", "memory"])["r"].id == "restore"
-    assert keymap(["memory", "picker"])["r"].id == "rename"
+    assert keymap(["past", "memory"])["r"].id == "restore"
+    assert keymap(["memory", "past"])["r"].id == "rename"
 
 
 def test_keys_are_written_as_people_do() -> None:

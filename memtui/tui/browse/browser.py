@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -24,8 +24,11 @@ from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.chrome import Chrome
 from memtui.tui.browse.commands import Commands
+from memtui.tui.browse.jumps import Jumping
+from memtui.tui.browse.nodes import SORTS
 from memtui.tui.browse.panes import Panes
 from memtui.tui.browse.preview import PageView
+from memtui.tui.browse.returning import NOWHERE, Place, Returning
 from memtui.tui.browse.rows import Effect, Forest
 from memtui.tui.browse.side import Side
 from memtui.tui.browse.tree import MemoryTree
@@ -61,6 +64,12 @@ class Facts(NamedTuple):
     """Finds the roots of every project; slow."""
     listing: Listing | None = None
     """The rows of the last run."""
+    place_name: str = ""
+    """What the place is kept under for the next start; empty: it is not kept."""
+    place: Place = NOWHERE
+    """Where the user was in the last run."""
+    news: str = ""
+    """What is said at the start."""
 
 
 class BrowserScreen(KeyedScreen[None]):
@@ -80,8 +89,11 @@ class BrowserScreen(KeyedScreen[None]):
         self.page_view = PageView(id="page")
         self.info_view = PageView(id="info-page")
         self.side = Side(self)
+        self.jumping = Jumping(self)
         self.commands = Commands(self)
         self.panes = Panes(self)
+        self.returning = Returning(self, facts.place_name, facts.place)
+        self.returning.prepare()
         self._drafts_told = False
         self.prompt: Prompt | None = None
         """The line of text being typed in the footer."""
@@ -100,8 +112,9 @@ class BrowserScreen(KeyedScreen[None]):
         roots = self.facts.roots
         self.forest.load(self._shown_roots(roots, listing), listing.items if listing is not None else ())
         self.memories.apply(Effect(rebuilt=True, touched=frozenset()))
-        self.memories.start_at_memory()
         self.memories.focus()
+        self.returning.arrive()
+        self.memories.start_at_memory()
         self.facts = self.facts._replace(listing=None)
 
     # The parts that no first frame needs, loaded when they are first used
@@ -162,6 +175,12 @@ class BrowserScreen(KeyedScreen[None]):
         """Whether letters are text now."""
         focused = self.focused
         return focused is not None and not isinstance(focused, RowList | PageView)
+
+    @property
+    def top_screen(self) -> KeyedScreen[Any]:
+        """The screen that has the keys: a view that lies on this one, or this one."""
+        top = self.app.screen
+        return top if isinstance(top, KeyedScreen) else self
 
     @property
     def page_is_read(self) -> bool:
@@ -257,6 +276,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def _apply(self, effect: Effect) -> None:
         self.memories.apply(effect)
+        self.returning.find_row()
         self.memories.start_at_memory()
         self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited[0] in self.forest.nodes:
@@ -267,6 +287,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def go_when_there(self, address: Address) -> None:
         """Put the cursor on a memory as soon as its row is known."""
+        self.jumping.note()
         self._awaited = (address, None)
         self._apply(Effect(rebuilt=False, touched=frozenset()))
 
@@ -290,6 +311,16 @@ class BrowserScreen(KeyedScreen[None]):
     def show_view(self, id_: str) -> None:
         """Show another view, or this screen again."""
         self.views.show(id_)
+
+    def before_jump(self) -> None:
+        """Remember the place."""
+        self.jumping.note()
+
+    def clicked(self, line: str, text: str) -> None:
+        """A click on how the tree is sorted sorts it in the next way."""
+        forest = self.forest
+        if line == "tree-title" and text.strip(" |").startswith(forest.sort):
+            self.commands.run(f"sort_{SORTS[(SORTS.index(forest.sort) + 1) % len(SORTS)]}")
 
     @on(Intent)
     def _editor_wants(self, event: Intent) -> None:
@@ -352,12 +383,14 @@ class BrowserScreen(KeyedScreen[None]):
 
     def open_editor(self, address: Address, *, then: str = "") -> None:
         """Open a memory in the editor; `then` is `compare`, `outside`, or a place such as `line 12` or `line 12:5`."""
+        self.jumping.note()
         self.call_next(self.host.open, address, then=then)
 
     def leave(self) -> None:
         """Leave the workbench, with every draft on disk."""
         try:
             self.host.flush()
+            self.returning.flush()
         except MemtuiError as error:
             self.show_error("keep your draft, so memtui stays open", error)
         else:

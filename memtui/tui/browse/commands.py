@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 READ_ONLY = "memtui was started with --read-only, so nothing can be written."
 NEEDS_MEMORY = frozenset(
-    {"edit", "edit_outside", "versions", "copy_contents", "copy_description", "copy_sha", "resolve"}
+    {"edit", "edit_outside", "describe_memory", "versions", "copy_contents", "copy_description", "copy_sha", "resolve"}
 )
 """Actions that work on the memory under the cursor only."""
-NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_path", "seen"})
+NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_to", "copy_path", "seen"})
 """Actions that work on marks, on a memory, or on a folder."""
 
 ELSEWHERE = {
@@ -35,6 +35,7 @@ ELSEWHERE = {
     "copy_contents": "copying.contents",
     "copy_description": "copying.description",
     "copy_sha": "copying.sha",
+    "describe_memory": "host.describe",
     "help": "viewing.help",
     "messages": "viewing.messages",
     "filter": "filtering.start",
@@ -42,6 +43,7 @@ ELSEWHERE = {
     "rename": "verbs.rename",
     "pin": "verbs.pin",
     "trash": "verbs.trash",
+    "copy_to": "verbs.copy_to",
     "undo": "verbs.undo",
     "redo": "verbs.redo",
 }
@@ -53,7 +55,8 @@ class Commands:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-        self._all_projects = False
+        self.all_projects = False
+        """The memories of every project are shown."""
         self._more_roots: tuple[Root, ...] = ()
         tree = screen.memories
         self._does: dict[str, Callable[[], object]] = {
@@ -88,6 +91,12 @@ class Commands:
             "preview_down": lambda: screen.page_view.scroll_rows(3),
             "preview_up": lambda: screen.page_view.scroll_rows(-3),
             "zoom": self._zoom,
+            "set_bookmark": screen.jumping.ask_for_letter,
+            "go_bookmark": screen.jumping.ask_where,
+            "jump_back": screen.jumping.back,
+            "jump_forward": screen.jumping.forward,
+            "labels": screen.letters.label_rows,
+            "themes": lambda: self.open_palette(self.theme_commands()),
         }
         self._does["search_all"] = partial(screen.show_view, "search")
         self._does["trash_view"] = partial(screen.show_view, "trash")
@@ -137,6 +146,8 @@ class Commands:
     def _move(self, what: str) -> None:
         pages = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
         ends = {"top": -(10**9), "bottom": 10**9}
+        if what in ends and self._screen.focused is self._screen.memories:
+            self._screen.jumping.note()
         steps = {"down": 1, "up": -1} | ends
         screen = self._screen
         view = screen.info_view if screen.focused is screen.info_view else screen.page_view
@@ -224,17 +235,18 @@ class Commands:
         self._screen.say("Reading every folder again.")
         self._screen.bridge.reload()
 
-    def _toggle_projects(self) -> None:
+    def _toggle_projects(self, *, quiet: bool = False) -> None:
         screen = self._screen
-        self._all_projects = not self._all_projects
-        if not self._all_projects:
+        self.all_projects = not self.all_projects
+        if not self.all_projects:
             screen.say("Showing this project only.")
             screen.bridge.refresh(everything=True)
             return
         more = screen.facts.more_roots
 
         def found(count: int) -> None:
-            screen.say(f"Showing {count} folders of every project. A shows this one only.")
+            if not quiet:
+                screen.say(f"Showing {count} folders of every project. A shows this one only.")
             screen.bridge.refresh(everything=True)
 
         def find(engine: object) -> int:
@@ -244,14 +256,14 @@ class Commands:
 
         screen.bridge.run(find, found, what="find other projects")
 
-    def show_every_project(self) -> None:
+    def show_every_project(self, *, quiet: bool = False) -> None:
         """Show the memories of every project, as a jump to one of them needs."""
-        if not self._all_projects:
-            self._toggle_projects()
+        if not self.all_projects:
+            self._toggle_projects(quiet=quiet)
 
     def only_wanted(self, roots: tuple[Root, ...]) -> tuple[Root, ...]:
         """Leave out other projects, unless they are to be shown."""
-        if self._all_projects:
+        if self.all_projects:
             return roots
         here = {root.id for root in self._screen.facts.roots}
         return tuple(root for root in roots if root.id in here)
@@ -353,7 +365,7 @@ class Commands:
             for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
             if action.id not in skip and action.id in self.ids
         ]
-        return [*commands, *self.theme_commands()]
+        return [*commands, *screen.jumping.commands(), *self.theme_commands()]
 
     def theme_commands(self) -> list[Command]:
         """Every theme as a line of the palette."""

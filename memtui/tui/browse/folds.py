@@ -5,6 +5,8 @@ It survives every reload, because it is kept by what a row is and not by the row
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from memtui.tui.browse.nodes import MEMORY, ROOT, SCOPE, Key, Node
 
 OPEN_UP_TO = 300
@@ -20,6 +22,16 @@ class Folds:
     def __init__(self) -> None:
         self._opened: set[Key] = set()
         self._closed: set[Key] = set()
+
+    def remember(self, opened: Iterable[Key], closed: Iterable[Key]) -> None:
+        """Take what was opened and closed in another run."""
+        self._closed = set(closed)
+        self._opened = set(opened) - self._closed
+
+    @property
+    def chosen(self) -> tuple[frozenset[Key], frozenset[Key]]:
+        """What was opened, and what was closed."""
+        return frozenset(self._opened), frozenset(self._closed)
 
     def is_closed(self, node: Node) -> bool:
         """Whether the user closed a row."""

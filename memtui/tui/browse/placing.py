@@ -84,6 +84,12 @@ def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
     return Target(Address(root, folder), folder, len(folder), "new")
 
 
+def copy_target(targets: tuple[Address, ...]) -> Target:
+    """Where a copy starts: beside one memory under its own name, or in the folder several have in common."""
+    start = rename_target(targets, None)
+    return start if len(targets) > 1 else start._replace(text=targets[0].path)
+
+
 def rename_target(targets: tuple[Address, ...], folder: str | None) -> Target:
     """Where a rename starts: at the name there is, with the cursor before its suffix."""
     if folder is not None:

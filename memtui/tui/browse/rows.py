@@ -60,7 +60,7 @@ class Forest:
         self._roots: dict[str, Root] = {}
         self.homes: dict[str, Node] = {}
         self._drafts: dict[Address, Draft] = {}
-        self._folds = Folds()
+        self.folds = Folds()
         self._shown: list[Node] | None = None
         self._matched = 0
 
@@ -279,7 +279,7 @@ class Forest:
         found = [self._list(child, shown) for child in self._sorted(node)]
         if not any(found):
             del shown[place:]
-        elif self._folds.is_closed(node):
+        elif self.folds.is_closed(node):
             del shown[place + 1 :]
         return any(found)
 
@@ -343,11 +343,11 @@ class Forest:
 
     def is_open(self, node: Node) -> bool:
         """Whether what is below a row is shown."""
-        return self._folds.is_open(node, len(self.nodes))
+        return self.folds.is_open(node, len(self.nodes))
 
     def set_open(self, node: Node, *, open: bool, below: bool = False) -> None:  # noqa: A002
         """Open or close a row, or also everything below it."""
-        self._folds.set_open(node, wide=open, below=below)
+        self.folds.set_open(node, wide=open, below=below)
         self._shown = None
 
     def holds(self, node: Node) -> bool:

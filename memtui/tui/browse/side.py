@@ -48,6 +48,8 @@ class Side:
         self._pages: dict[tuple[Address, str | None, bool, int], reading.Shown] = {}
         self._rest: Timer | None = None
         self._looking: Timer | None = None
+        self.start_at: tuple[Address, int] | None = None
+        """The line a memory's text is to start at, when it is shown for the first time."""
         self._arrived = False
         """A key of the user brought the cursor here, and its text was not shown yet."""
 
@@ -220,7 +222,10 @@ class Side:
             return
         self.shown = shown
         self._screen.page_view.show(shown.page, keep_place=same)
-        if not same and shown.first_change is not None:
+        start_at, self.start_at = self.start_at, None
+        if start_at is not None and start_at[0] == shown.address:
+            self._screen.page_view.scroll_to_row(start_at[1])
+        elif not same and shown.first_change is not None:
             height = self._screen.page_view.size.height
             if shown.first_change > height - 3:
                 self._screen.page_view.go_to_source(shown.first_change)

@@ -152,6 +152,19 @@ how many memories are below and how many of them need you."""
                 self.post_message(self.CursorMoved(node, by_user=False))
                 return
 
+    def return_to(self, key: Key, above: int) -> bool:
+        """Put the cursor on the row with this key, with so many rows in view above it; False when it is not shown."""
+        place = next((index for index, node in enumerate(self._rows) if node.key == key), -1)
+        if place < 0:
+            return False
+        self._started = True
+        self._cursor = place
+        self.scroll_to_row(max(place - above, 0))
+        self.keep_in_view()
+        self.repaint()
+        self.post_message(self.CursorMoved(self.current, by_user=False))
+        return True
+
     def moved(self, *, by_user: bool) -> None:
         """Tell where the cursor is."""
         self._started = True

@@ -15,7 +15,7 @@ from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.nodes import MEMORY
-from memtui.tui.browse.placing import Target, new_target, rename_target
+from memtui.tui.browse.placing import Target, copy_target, new_target, rename_target
 from memtui.tui.browse.seen import Seeing, Step
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class Verbs:
         targets = tuple(addresses)
         if not quiet:
             self.seeing.memories(targets, self.name(targets))
+            self._leave_marked(set())
             return
         self._screen.bridge.run(
             lambda engine: engine.mark_seen(targets),
@@ -170,15 +171,32 @@ class Verbs:
             # A folder is renamed whole, also when a filter holds back a part of it.
             targets = tuple(leaf.memory.address for leaf in node.memories() if leaf.memory is not None)
         start = rename_target(targets, folder)
+        if start.kind == "many":
+            self._land("move", targets, start)
+            return
 
         def hint(text: str) -> Line:
             target = start.read(text, self._screen.forest.roots)
             if target.problem:
                 return [(target.problem, "warning")]
-            where = str(target.address) if len(targets) == 1 and folder is None else f"{target.address}/"
+            where = str(target.address) if folder is None else f"{target.address}/"
             return [(f"moves {self.name(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
 
-        self._ask("move", start, hint, lambda target: self._move(targets, folder, target))
+        self._ask("move", start, hint, lambda target: self._move(target.pairs(targets, folder)))
+
+    def copy_to(self) -> None:
+        """Ask where copies shall be, and show what lands where."""
+        targets = self._targets()
+        self._land("copy", targets, copy_target(targets))
+
+    def _land(self, verb: str, targets: tuple[Address, ...], start: Target) -> None:
+        from memtui.tui.browse.landing import LandingScreen
+
+        def chosen(pairs: tuple[tuple[Address, Address], ...] | None) -> None:
+            if pairs:
+                (self._move if verb == "move" else self._copy)(pairs)
+
+        self._screen.app.push_screen(LandingScreen(self._screen, verb, targets, start), chosen)
 
     def _ask(self, label: str, start: Target, hint: Callable[[str], Line], done: Callable[[Target], None]) -> None:
         from memtui.tui.browse.prompts import Question
@@ -211,15 +229,23 @@ class Verbs:
             lane=WRITE,
         )
 
-    def _move(self, targets: tuple[Address, ...], folder: str | None, target: Target) -> None:
-        actor, new = self._screen.bridge.actor, target.address
-        pairs = target.pairs(targets, folder)
-        what = f"move {self.name(targets)}"
+    def _copy(self, pairs: tuple[tuple[Address, Address], ...]) -> None:
+        actor, old = self._screen.bridge.actor, tuple(one for one, _ in pairs)
+
+        def copied(done: Done) -> None:
+            self._report(done, "copied", after=f" to {_where(pairs)}; u takes it back")
+            self._screen.go_when_there(pairs[0][1])
+
+        self._run(lambda engine: engine.copy(pairs, actor=actor), f"copy {self.name(old)}", copied)
+
+    def _move(self, pairs: tuple[tuple[Address, Address], ...]) -> None:
+        actor = self._screen.bridge.actor
+        what = f"move {self.name(tuple(old for old, _ in pairs))}"
 
         def moved(done: Done) -> None:
             self._screen.close_prompt()
             self._screen.bridge.refresh(addresses_of(done))
-            self._report(done, "moved", after=f" to {new}; u takes it back")
+            self._report(done, "moved", after=f" to {_where(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
         self._screen.bridge.run(
@@ -251,10 +277,16 @@ class Verbs:
         if failed:
             why = failed[0].error.message if failed[0].error is not None else "it changed meanwhile"
             self._screen.say(f"done {len(good)}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
+            self._leave_marked({outcome.address for outcome in failed})
             return
-        if self._screen.memories.marks and len(good) > 1:
-            self._screen.memories.set_marks(set())
+        self._leave_marked(set())
         self._screen.say(f"{self.name(tuple(outcome.address for outcome in good))} {past}{after}.")
+
+    def _leave_marked(self, failed: set[Address]) -> None:
+        """Of the marks leave those that are still to be done."""
+        tree = self._screen.memories
+        if tree.marks:
+            tree.set_marks(tree.marks & failed)
 
     def _report_step(self, done: Done, verb: str) -> None:
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
@@ -268,10 +300,18 @@ class Verbs:
             )
             return
         other = "U does it again" if verb == "Undid" else "u takes it back"
-        self._screen.say(f"{verb}: {label}. {done.left or other + '.'}", "warning" if done.left else "good")
+        words = " ".join(sentence for sentence in (f"{verb}: {label}.", done.also, done.left or f"{other}.") if sentence)
+        self._screen.say(words, "warning" if done.left else "good")
 
 
 def addresses_of(done: Done) -> set[Address]:
     """Everything an operation touched."""
     found = {outcome.address for outcome in done.outcomes}
     return found | {outcome.new_address for outcome in done.outcomes if outcome.new_address is not None}
+
+
+def _where(pairs: tuple[tuple[Address, Address], ...]) -> str:
+    """Say where memories went: the address of one, the folder of several."""
+    new = pairs[0][1]
+    folder = Address(new.root, new.path.rpartition("/")[0])
+    return str(new) if len(pairs) == 1 else f"{folder}/".replace("//", "/")

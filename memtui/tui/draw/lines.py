@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from textual import events
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from memtui.safe_text import cell_width
 from memtui.tui.browse.cells import Run
 from memtui.tui.draw.paint import Paint
 
@@ -48,6 +51,16 @@ class Lines(Painted):
 
     DEFAULT_CSS = "Lines { height: 1; width: 1fr; }"
 
+    class Clicked(Message):
+        """A run was clicked."""
+
+        def __init__(self, line: str, text: str, key: str) -> None:
+            """Say which line (its widget's id) and what stands there; `key` is the key it belongs to, if any."""
+            super().__init__()
+            self.line = line
+            self.text = text
+            self.key = key
+
     def __init__(self, make: Make | None = None, *, id: str | None = None, ground: str = "") -> None:  # noqa: A002
         super().__init__(id=id)
         self.ground = ground
@@ -78,6 +91,22 @@ class Lines(Painted):
     def text(self) -> str:
         """What is shown, for tests."""
         return "\n".join("".join(text for text, _ in line) for line in self._lines)
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell what was clicked: a key, the words after it, or something else; not while something is typed here."""
+        line = self._lines[event.y] if 0 <= event.y < len(self._lines) else ()
+        at, key = 0, ""
+        if any(style == "caret" for _, style in line):
+            return
+        for text, style in line:
+            if style == "key":
+                key = text.strip()
+            elif style not in ("dim", "agent"):
+                key = ""
+            at += cell_width(text)
+            if event.x < at:
+                self.post_message(self.Clicked(self.id or "", text, key if text.strip() else ""))
+                return
 
     def render_line(self, y: int) -> Strip:
         """Draw one line."""

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, TypeVar
 
-from textual import events
+from textual import events, on
+from textual.keys import _character_to_key
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from memtui.tui.actions import Action, keymap, shown_key
+from memtui.tui.actions import COUNTS, Action, keymap, shown_key
 from memtui.tui.browse.bars import Line
+from memtui.tui.draw.lines import Lines
 from memtui.tui.keys.keygate import HOLD, KeyGate, Verdict
+from memtui.tui.keys.letters import Letters, key_named
 from memtui.tui.keys.prefix import HINT_AFTER, Sequences
 
 T = TypeVar("T")
@@ -44,6 +47,7 @@ class KeyedScreen(Screen[T]):
         self._gate = KeyGate()
         self._held: list[events.Key] = []
         """What the gate holds, as it came."""
+        self.letters = Letters(self)
         keys = keymap(["everywhere"], self.table)
         self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
 
@@ -76,6 +80,9 @@ class KeyedScreen(Screen[T]):
         """Show which keys may follow, or the usual footer again."""
         raise NotImplementedError
 
+    def before_jump(self) -> None:
+        """The cursor is about to go far: the place may be worth coming back to."""
+
     def asks_at_once(self, first: str) -> Line | None:
         """Give the line for a first key that asks before it does something, such as `d`."""
         del first
@@ -88,6 +95,8 @@ class KeyedScreen(Screen[T]):
         reason = self.unavailable(action)
         if reason:
             self.say(reason, "warning")
+        elif action.id == "labels":
+            self.letters.label_rows()
         else:
             self.perform(action)
 
@@ -142,12 +151,19 @@ class KeyedScreen(Screen[T]):
         if not self.is_active:
             event.stop()
             self._hand_on([event])
+        elif self.letters.waiting:
+            event.stop()
+            self.letters.take("")
+        elif self.letters.count and event.key == "escape":
+            event.stop()
+            self.letters.drop_count()
+            self.show_hint(None)
         elif self._sequences.pending:
             event.stop()
             self._cancelled(self._sequences.cancel())
         elif action is not None:
             event.stop()
-            self.attempt(action)
+            self._do(action)
 
     def _release(self) -> None:
         keys, held = self._gate.due(), self._held
@@ -171,6 +187,11 @@ class KeyedScreen(Screen[T]):
 
     def dispatch(self, key: str) -> None:
         """Do what a key means after the keys before it."""
+        if self.letters.waiting:
+            self.letters.take(" " if key == "space" else key)
+            return
+        if self._counting and not self._sequences.pending and self.letters.counts(key):
+            return
         step = self._sequences.feed(key)
         if step.pending:
             line = self.asks_at_once(key)
@@ -182,9 +203,23 @@ class KeyedScreen(Screen[T]):
             self._cancelled(step.cancelled)
         elif step.action is not None:
             self.show_hint(None)
-            self.attempt(step.action)
+            self._do(step.action)
+        elif self.letters.drop_count():
+            self.show_hint(None)
+
+    @property
+    def _counting(self) -> bool:
+        return getattr(self.app, "digits", "") == COUNTS
+
+    def _do(self, action: Action) -> None:
+        times = self.letters.drop_count()
+        if times:
+            self.letters.repeat(action, times)
+        else:
+            self.attempt(action)
 
     def _cancelled(self, first: str) -> None:
+        self.letters.drop_count()
         self.show_hint(None)
         if self.asks_at_once(first) is not None:
             self.say("Cancelled; nothing was changed.")
@@ -196,6 +231,21 @@ class KeyedScreen(Screen[T]):
         for key, action in self._sequences.choices(first):
             line += [(key, "key"), (f" {action.label}   ", "dim")]
         self.show_hint([*line, ("esc cancels", "dim")])
+
+    @on(Lines.Clicked)
+    def _clicked(self, event: Lines.Clicked) -> None:
+        """Press the key that was clicked."""
+        event.stop()
+        keys = key_named(event.key, self.table) if event.key else ()
+        for key in keys:
+            character = " " if key == "space" else key if len(key) == 1 else None
+            name = key if character is None or key.isalnum() or key == "space" else _character_to_key(key)
+            self.app.post_message(events.Key(name, character))
+        if not keys:
+            self.clicked(event.line, event.text)
+
+    def clicked(self, line: str, text: str) -> None:
+        """Something that is no key was clicked in a line of words; `line` is its id."""
 
     def on_paste(self, event: events.Paste) -> None:
         """A paste outside text is never keys."""

@@ -54,6 +54,7 @@ class Views:
         wanted = self._make(id_) if VIEW[id_].screen else None
         if app.screen is wanted:
             return wanted
+        self._screen.jumping.note()
         while app.screen is not self._screen and app.screen is not wanted:
             app.pop_screen()
         if wanted is not None and app.screen is not wanted:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.widget import Widget
 
@@ -40,6 +40,11 @@ class ViewScreen(KeyedScreen[None]):
     """A key of `VIEW`."""
 
     DEFAULT_CSS = "ViewScreen { background: $background; }"
+    CSS = """
+    ViewScreen .-aside { display: none !important; }
+    ViewScreen .-whole { width: 1fr !important; max-width: 100% !important; height: 1fr !important;
+        display: block !important; }
+    """
 
     def __init__(self, browser: BrowserScreen) -> None:
         super().__init__(browser.table)
@@ -51,6 +56,7 @@ class ViewScreen(KeyedScreen[None]):
         self.actions = tuple(by_id[id_] for id_ in dict.fromkeys((*own, *digits, *COMMON)))
         self._sequences = Sequences(keymap_of(self.actions))
         self._said: Line = []
+        self._zoomed = False
 
     # For subclasses
 
@@ -119,6 +125,26 @@ class ViewScreen(KeyedScreen[None]):
         for lines in self.query(Lines):
             lines.refresh()
 
+    def zoom(self, *, whole: bool) -> None:
+        """Give the pane in focus the whole screen, or take it back."""
+        pane = self.focused.parent if self.focused is not None else None
+        others = [one for one in pane.parent.children if one is not pane] if pane is not None and pane.parent else []
+        if whole and (not isinstance(pane, Widget) or pane is self or not others):
+            self.say("This is the only pane here.")
+            return
+        self._zoomed = whole
+        for widget in self.query(".-aside, .-whole"):
+            widget.remove_class("-aside", "-whole")
+        if whole and isinstance(pane, Widget):
+            pane.add_class("-whole")
+            for other in others:
+                other.add_class("-aside")
+        self.call_after_refresh(self._folded)
+
+    def _folded(self) -> None:
+        """Fold what is shown to the new width."""
+        self.post_message(events.Resize(self.size, self.size))
+
     # Words
 
     def _footer(self, width: int) -> list[Line]:
@@ -161,8 +187,12 @@ class ViewScreen(KeyedScreen[None]):
 
     def _common(self, id_: str) -> None:
         browser = self.browser
-        if id_ in ("back", "quit"):
-            if id_ == "quit" or not self.step_back():
+        if id_ == "zoom":
+            self.zoom(whole=not self._zoomed)
+        elif id_ in ("back", "quit"):
+            if id_ == "back" and self._zoomed:
+                self.zoom(whole=False)
+            elif id_ == "quit" or not self.step_back():
                 browser.views.leave(self)
         elif id_ == "palette":
             browser.commands.open_palette(self.palette_commands())

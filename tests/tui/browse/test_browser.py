@@ -50,10 +50,10 @@ async def test_an_empty_machine_is_told_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(("size", "there", "not_there"), [
-    ((80, 24), ["── memtui:global/style/code.md", "1  No tricks."], ["Activity", "── Info"]),
-    ((120, 40), ["Activity", "nothing yet", "▏"], ["── Info"]),
-    ((200, 60), ["Activity", "── Info", "i hides"], []),
-    ((40, 10), ["preferences.md"], ["Activity", "── Info", "No tricks."]),
+    ((80, 24), ["── memtui:global/style/code.md", "1  No tricks."], ["── Activity", "── Info"]),
+    ((120, 40), ["── Activity", "nothing yet", "▏"], ["── Info"]),
+    ((200, 60), ["── Activity", "── Info", "i hides"], []),
+    ((40, 10), ["preferences.md"], ["── Activity", "── Info", "No tricks."]),
 ])  # fmt: skip
 async def test_every_size_has_its_panes(size: tuple[int, int], there: list[str], not_there: list[str]) -> None:
     async with shown(size=size) as screen:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from memtui.tui.actions import ACTIONS, ROOMS, SIGNS, shown_keys, with_overrides
+from memtui.tui.actions import ACTIONS, ROOMS, SIGNS, shown_keys
 from memtui.tui.draw.pages import Page
 from memtui.tui.keys.help import SIGNS_TITLE, START, help_page, help_sections
+from memtui.tui.keys.overrides import with_overrides
 
 
 def text(page: Page) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.tui.actions import BY_ID, ROOMS, keymap_of, with_overrides
+from memtui.tui.actions import BY_ID, ROOMS, keymap_of
+from memtui.tui.keys.overrides import with_overrides
 from memtui.tui.views.table import COMMON, VIEW, VIEWS, View
 
 

@@ -1,0 +1,265 @@
+"""Where marked memories would land: one line to type a folder, root or scope in, and what each would be called there.
+
+Names that are taken are shown before anything is done, so that one prompt serves for forty memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.app import ComposeResult
+from textual.geometry import Offset
+
+from memtui.engine.model import Address
+from memtui.safe_text import cell_width
+from memtui.tui.actions import Action
+from memtui.tui.browse import bars
+from memtui.tui.browse.bars import Line, end_of_line
+from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.placing import Target
+from memtui.tui.browse.prompts import Prompt, Question
+from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.rowlist import RowList
+from memtui.tui.keys.keyed import KeyedScreen
+from memtui.values import NamedTuple
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.browser import BrowserScreen
+
+SCROLLS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
+
+
+class Landing(NamedTuple):
+    """Where one memory would land."""
+
+    old: Address
+    new: Address
+    problem: str = ""
+    """Why it cannot."""
+
+
+def landings(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Address], bool]) -> tuple[Landing, ...]:
+    """Tell where each would land, and which names are taken: by a memory that is there, or by one of these.
+
+    Args:
+        pairs: old and new addresses.
+        taken: whether a memory has an address now.
+    """
+    found, used = [], set()
+    for old, new in pairs:
+        if old == new:
+            problem = "it is there already"
+        elif new in used:
+            problem = "another marked one has this name"
+        elif taken(new):
+            problem = "the name is taken"
+        else:
+            problem = ""
+            used.add(new)
+        found.append(Landing(old, new, problem))
+    return tuple(found)
+
+
+def completions(text: str, folders: Iterable[str]) -> tuple[str, ...]:
+    """Which folders may be meant by what is typed: those it begins, else those that hold it."""
+    typed = text.casefold()
+    every = sorted(set(folders))
+    begin = [one for one in every if one.casefold().startswith(typed) and one != text]
+    return tuple(begin or [one for one in every if typed in one.casefold() and one != text])
+
+
+class LandingList(RowList):
+    """One line for each memory."""
+
+    def __init__(self) -> None:
+        super().__init__(id="landing-list")
+        self.rows: tuple[Landing, ...] = ()
+
+    def count(self) -> int:
+        """How many memories."""
+        return len(self.rows)
+
+    def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
+        """Draw one."""
+        if index >= len(self.rows):
+            return ()
+        row = self.rows[index]
+        note = f"  ! {row.problem}" if row.problem else ""
+        room = max((self.room - 6 - cell_width(note)) // 2, 8)
+        old = end_of_line(str(row.old), room, plain=self.plain)
+        new = end_of_line(str(row.new), room, plain=self.plain)
+        lead = ">" if cursor else " "
+        style = "missing" if row.problem else "name"
+        return [(lead + " ", "cursor"), (old, "description"), (" -> ", "dim"), (new, style), (note, "conflict")]
+
+    def show(self, rows: tuple[Landing, ...]) -> None:
+        """Show others."""
+        self.rows = rows
+        self._cursor = min(self._cursor, max(len(rows) - 1, 0))
+        self.scroll_to_row(self.top)
+        self.repaint()
+
+
+class LandingScreen(KeyedScreen[tuple[tuple[Address, Address], ...]]):
+    """The line and the list; gives what is to be done, or nothing."""
+
+    ROOMS = ("everywhere",)
+    DEFAULT_CSS = "LandingScreen { background: $background; }"
+    HELP = """Type the folder the memories go to; an address that begins with a root goes to that root. Tab goes through
+the folders there are. Names that are taken are shown, and stay as they are."""
+
+    def __init__(self, browser: BrowserScreen, verb: str, targets: tuple[Address, ...], start: Target) -> None:
+        """Take what is done (`move` or `copy`), with which memories, and where the line starts."""
+        super().__init__(browser.table)
+        self._browser = browser
+        self._verb = verb
+        self._targets = targets
+        self._start = start
+        self._target = start
+        self._sure = False
+        self._said: Line = []
+        self._tabbed: tuple[tuple[str, ...], int] | None = None
+        self.prompt = Prompt(
+            Question(verb + " to", start.text, self._done, self._leave, self._typed, self._hint, start.cursor)
+        )
+        self.list = LandingList()
+
+    def compose(self) -> ComposeResult:
+        """What is done, where each lands, and the line."""
+        yield Lines(self._title, id="landing-title", ground="bar")
+        yield self.list
+        yield Lines(self._line, id="landing-line", ground="bar")
+
+    def on_mount(self) -> None:
+        """Show where they would land as it stands."""
+        self.list.focus()
+        self._typed(self.prompt.text)
+
+    # What is typed
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the line; what moves is for the list."""
+        self._said = []
+        if key in SCROLLS:
+            self.list.move(SCROLLS[key])
+        elif key in ("tab", "shift+tab"):
+            self._complete(-1 if key == "shift+tab" else 1)
+        elif not self.prompt.feed(key, character):
+            return key != "ctrl+q"
+        self._draw()
+        return True
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Give a paste to the line."""
+        event.stop()
+        self.prompt.paste(event.text)
+        self._draw()
+
+    def _typed(self, text: str) -> None:
+        self._sure, self._tabbed = False, None
+        self._show(text)
+
+    def _show(self, text: str) -> None:
+        self._target = self._start.read(text, self._browser.forest.roots)
+        pairs = () if self._target.problem else self._target.pairs(self._targets, None)
+        self.list.show(landings(pairs, self._browser.forest.nodes.__contains__))
+        self.list.go(next((index for index, row in enumerate(self.list.rows) if row.problem), self.list.cursor))
+        self._draw()
+
+    def _complete(self, step: int) -> None:
+        """Go through the folders that may be meant."""
+        if self._tabbed is None:
+            found = completions(self.prompt.text, self._folders())
+            if not found:
+                self.prompt.refuse("no folder is called like this")
+                return
+            self._tabbed = (found, 0 if step > 0 else len(found) - 1)
+        else:
+            found, at = self._tabbed
+            self._tabbed = (found, (at + step) % len(found))
+        found, at = self._tabbed
+        self.prompt.text = found[at]
+        self.prompt.cursor = len(found[at])
+        self.prompt.note, self._sure = [], False
+        self._show(found[at])
+
+    def _folders(self) -> set[str]:
+        """Every folder there is, with the root in front; those of the own root also without it."""
+        found = {f"{root.id}/" for root in self._browser.forest.roots.values() if not root.read_only}
+        for address in self._browser.forest.nodes:
+            parts = address.path.split("/")[:-1]
+            for end in range(1, len(parts) + 1):
+                folder = "/".join(parts[:end]) + "/"
+                found.add(f"{address.root}/{folder}")
+                if address.root == self._start.address.root:
+                    found.add(folder)
+        return found
+
+    def _hint(self, text: str) -> Line:
+        del text
+        if self._target.problem:
+            return [(self._target.problem, "warning")]
+        keys: Line = [("  tab ", "key"), ("folders  ", "dim"), ("esc ", "key"), ("back ", "dim")]
+        return [("enter ", "key"), (self._words, "dim"), *keys]
+
+    @property
+    def _words(self) -> str:
+        able = len(self._able)
+        left = len(self.list.rows) - able
+        words = f"{'moves' if self._verb == 'move' else 'copies'} {able}"
+        return f"{words}, {left} stay" if left else words
+
+    @property
+    def _able(self) -> tuple[Landing, ...]:
+        return tuple(row for row in self.list.rows if not row.problem)
+
+    def _done(self, text: str) -> None:
+        del text
+        able, every = self._able, self.list.rows
+        if self._target.problem:
+            self.prompt.refuse(self._target.problem)
+        elif not able:
+            self.prompt.refuse("every name is taken there")
+        elif len(able) < len(every) and not self._sure:
+            self._sure = True
+            name = count_words(len(every) - len(able), "memory")
+            self.prompt.refuse(f"{name} cannot go there and stays; enter again does the other {len(able)}")
+        else:
+            self.dismiss(tuple((row.old, row.new) for row in every if not row.problem))
+
+    def _leave(self) -> None:
+        self.dismiss(None)
+
+    # Words
+
+    def _draw(self) -> None:
+        for lines in self.query(Lines):
+            lines.update()
+
+    def _title(self, width: int) -> list[Line]:
+        words = f"{self._verb.capitalize()} {count_words(len(self._targets), 'memory')}"
+        taken = len(self.list.rows) - len(self._able)
+        notes: Line = [(f"{taken} of {len(self.list.rows)} cannot go there", "conflict")] if taken else []
+        return [bars.title(words, notes, width, focused=True, plain=self._browser.facts.ascii)]
+
+    def _line(self, width: int) -> list[Line]:
+        if self._said:
+            return [self._said]
+        line, column = self.prompt.line(width, plain=self._browser.facts.ascii)
+        self.app.cursor_position = Offset(column, self.size.height - 1)
+        return [line]
+
+    def say(self, text: str, level: str = "name") -> None:
+        """Show one line until the next key."""
+        self._said = [(" " + text, level)]
+        self._draw()
+
+    def show_hint(self, line: Line | None) -> None:
+        """There are no sequences here."""
+
+    def perform(self, action: Action) -> None:
+        """Only leaving is done by a key that is not for the line."""
+        if action.id == "quit_now":
+            self._browser.leave()
