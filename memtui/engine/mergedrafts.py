@@ -26,7 +26,7 @@ class MergeDrafts:
             kind: `undo` or `redo`.
 
         Returns:
-            One sentence for the user when the step waits as a draft now, else nothing.
+            One sentence for the user when there is a draft now, else nothing.
         """
         merged = read_note(step.note)
         if merged is None or outcome.error is not None:
@@ -35,7 +35,8 @@ class MergeDrafts:
             if kind == "undo" and step.before is not None and self._give(step, outcome, step.after, step.before):
                 return "It changed since the merge, so the undo waits as a draft: c merges it."
         elif kind == "undo":
-            self._give(step, outcome, merged.base, merged.yours)
+            if self._give(step, outcome, merged.base, merged.yours):
+                return "Your text of before the merge is a draft again."
         else:
             self._take(step, merged)
         return ""

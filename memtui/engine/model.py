@@ -386,6 +386,8 @@ class Done(NamedTuple):
     """For people: `delete 3 memories`."""
     left: str = ""
     """For undo and redo: what was done later in folders that are not open here, and so was left alone; one sentence."""
+    also: str = ""
+    """For undo: what came back besides, such as the draft a merge was made of; one sentence."""
 
 
 class AuditRecord(NamedTuple):

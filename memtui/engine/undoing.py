@@ -61,13 +61,16 @@ class Undoer:
         txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
         number = txn.id  # begun by itself: the first step may fail together with what it was to record
         outcomes = []
-        waits = ""
+        waits = also = ""
         for step, moved_from in reversed(_paired(steps)):
             address = self._roots.rightful(Address(names[step.uid], step.path))
             try:
                 outcome = self._inverse(step, moved_from, address, names, txn, actor, kind)
                 outcomes.append(outcome)
-                waits = self._drafts.follow(step, outcome, kind) or waits
+                if isinstance(outcome.result, Conflict):
+                    waits = self._drafts.follow(step, outcome, kind) or waits
+                else:
+                    also = self._drafts.follow(step, outcome, kind) or also
             except MemtuiError as error:
                 outcomes.append(Outcome(address, None, error))
         if not any(isinstance(outcome.error, (BusyError, StorageError)) for outcome in outcomes):
@@ -76,7 +79,7 @@ class Undoer:
             self._ledger.mark_undone(what.id)
             if not any(outcome.ok for outcome in outcomes):
                 left = waits or f"It stays as it is; the next {kind} goes to the change before it."
-        return Done(str(number), kind, tuple(outcomes), label, left)
+        return Done(str(number), kind, tuple(outcomes), label, left, also)
 
     def _steps(self, txn: int, names: dict[int, str]) -> list[Step]:
         """What a transaction did, when this client may take it back."""

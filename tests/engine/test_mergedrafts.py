@@ -36,6 +36,7 @@ def test_undo_restores_the_agents_bytes_and_the_draft(engine: Engine) -> None:
     merge(engine)
     done = engine.undo(actor=ME)
     assert all(outcome.ok for outcome in done.outcomes)
+    assert done.also == "Your text of before the merge is a draft again."
     assert engine.read(A).bytes == AGENT
     (draft,) = engine.drafts()
     assert (draft.address, draft.base_sha256, draft.text) == (A, sha256_hex(BASE), YOURS.decode())
@@ -46,7 +47,7 @@ def test_redo_writes_the_result_again_and_takes_the_draft(engine: Engine) -> Non
     for _ in range(2):
         engine.undo(actor=ME)
         assert [draft.text for draft in engine.drafts()] == [YOURS.decode()]
-        engine.redo(actor=ME)
+        assert not engine.redo(actor=ME).also
         assert engine.read(A).bytes == RESULT
         assert engine.drafts() == ()
     texts = {engine.read_version(A, version.sha256) for version in engine.history(A)}

@@ -164,7 +164,7 @@ class ConflictFlow:
             base="none: both created it" if created else f"as you opened it {when(self.editing.opened_at)}",
             yours="your unsaved draft",
             agent=f"{self.who or ('saved' if self.texts.disk is not None else 'Somebody')} {at}".strip(),
-            agent_name="AGENT" if self.who else "DISK",
+            agent_name="AGENT" if self.who not in ("", "you") else "DISK",
         )
 
     # --- keeping what was decided
@@ -214,7 +214,7 @@ class ConflictFlow:
     def _took(self, data: bytes, result: Saved | Unchanged) -> None:
         """The result is in the memory: the draft goes to history, the editor shows the result."""
         editing, address = self.editing, self.address
-        at = f" {editing.when(self._at)}" if self.who and self._at else ""
+        at = f" {editing.when(self._at)}" if self._at else ""
         with_whom = f", merged with {self.who or 'what was on disk'}{at}" if self.texts.disk is not None else ""
         self._end()
         if editing.address == address:
