@@ -4,12 +4,14 @@ A tree in which everything happened just now shows nothing of what memtui is for
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from memtui.agents import discover
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
+from memtui.errors import NotFoundError
 from memtui.values import NamedTuple
 
 HOUR = 3_600_000
@@ -62,13 +64,13 @@ def live(around: Surroundings, state_dir: str, *, now: int) -> None:
         for root in roots:
             if root.in_checkout:
                 engine.accept_root(root.id)
-        _grow(engine, clock, now)
+        for hours, deed in sorted((*_growth(engine), (-40, _pin)), key=lambda entry: entry[0]):
+            clock.now = now + hours * HOUR
+            deed(engine)
         for root_id, path, times in _USED:
             for number in range(times):
                 clock.now = now - number * 17 * HOUR - HOUR
                 engine.record_use(_address(engine, root_id, path), actor=Actor("mcp:claude-code"))
-        clock.now = now - 2 * DAY
-        engine.set_pinned([_address(engine, *place) for place in _PINNED], pinned=True, actor=Actor("tui"))
         _age(engine, now)
         clock.now = now
         engine.reconcile()
@@ -92,17 +94,26 @@ def _address(engine: Engine, root_id: str, path: str) -> Address:
     return Address(engine.find_root(root_id).id, path)
 
 
-def _grow(engine: Engine, clock: _Clock, now: int) -> None:
-    """Write the memories that grew as their writers did, the last step being the sample itself."""
+def _pin(engine: Engine) -> None:
+    engine.set_pinned([_address(engine, *place) for place in _PINNED], pinned=True, actor=Actor("tui"))
+
+
+def _growth(engine: Engine) -> Iterator[tuple[int, Callable[[Engine], None]]]:
+    """What the writers of the memories that grew did, each with its hour; the last of each is the sample itself."""
     for written in _GREW:
         address = _address(engine, written.root, written.path)
         texts = _younger(engine.read(address).text, len(written.steps))
         os.unlink(engine.file_path(address))
-        expected = None
         for (hours, actor), text in zip(written.steps, texts, strict=True):
-            clock.now = now - hours * HOUR
-            saved = engine.save(address, text, expected_sha256=expected, actor=Actor(actor))
-            expected = getattr(saved, "sha256", expected)
+            yield -hours, partial(_write, address, text, Actor(actor))
+
+
+def _write(address: Address, text: str, actor: Actor, engine: Engine) -> None:
+    try:
+        expected = engine.read(address).sha256
+    except NotFoundError:
+        expected = None
+    engine.save(address, text, expected_sha256=expected, actor=actor)
 
 
 def _younger(text: str, steps: int) -> Sequence[str]:

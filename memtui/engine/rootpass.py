@@ -368,7 +368,7 @@ class RootPass:
                 known = self._state.baseline.get(event.path) == event.after or event.before == event.after
                 (old if known and event.kind in ("created", "modified") else news).append((event, observation))
             if old:
-                ledger.observe(uid, [observation for _, observation in old], baseline=True)
+                ledger.observe(uid, [self._as_found(observation) for _, observation in old], baseline=True)
             if news:
                 ledger.observe(uid, [observation for _, observation in news])
             written = {path for event, _ in (*old, *news) for path in (event.path, event.old_path) if path}
@@ -390,6 +390,13 @@ class RootPass:
                 notice = overwritten(ledger, uid, address, event.before, event.after, observation.data, now)
                 if notice is not None:
                     self._gathered.notices.append(notice)
+
+    def _as_found(self, observation: Observation) -> Observation:
+        """What was there before memtui came is as old as its file says, but not from the future."""
+        reading = self._shelf.readings.get(observation.path)
+        if reading is None:
+            return observation
+        return observation._replace(at=min(observation.at, max(reading.key.mtime_ns, 0) // 1_000_000))
 
     def _still(self, event: Event) -> bool:
         """Whether the ledger knows of the names what it did when this was decided."""

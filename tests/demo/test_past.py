@@ -44,6 +44,12 @@ def test_there_are_versions_uses_pins_and_ages(session: Session) -> None:
     assert history[-1].at < now_ms() - 10 * past.DAY
 
 
+def test_it_happened_in_order(session: Session) -> None:
+    times = [record.at for record in session.engine.audit(limit=100) if record.actor != "outside"]
+    assert len(times) > 10
+    assert times == sorted(times, reverse=True)
+
+
 def test_only_what_nobody_saw_is_unseen(session: Session) -> None:
     session.engine.reconcile()
     unseen = {change.address.path for change in session.engine.changes()}

@@ -47,6 +47,18 @@ def versions(world: ReadingWorld, path: str) -> list[tuple[str, str]]:
 # --- first sight, and the time memtui was closed
 
 
+@pytest.mark.parametrize(("days", "expected"), [(-400, -400), (0, 0), (+400, 0)])
+def test_what_was_there_before_memtui_is_as_old_as_its_file(world: ReadingWorld, days: int, expected: int) -> None:
+    path = world.write("a.md", "text", old=True)
+    now = world.hands.clock()
+    day = 86_400_000
+    os.utime(path, ns=((now + days * day) * 1_000_000,) * 2)
+    world.reconcile()
+    world.settle()
+    (version,) = world.ledger.history(world.roots.uid(world.root), "a.md")
+    assert (version.at - now) // day == expected
+
+
 def test_the_first_sight_of_a_root_is_no_news_and_is_kept(world: ReadingWorld) -> None:
     for number in range(5):
         world.write(f"{number}.md", f"text {number}", old=True)
