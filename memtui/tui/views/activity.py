@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.timer import Timer
 
-from memtui.engine.model import AuditRecord, Done
+from memtui.engine.model import AuditRecord
 from memtui.safe_text import visible
 from memtui.tui.actions import Action
-from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look as Clock
 from memtui.tui.browse.cells import Run
 from memtui.tui.browse.prompts import Question
-from memtui.tui.browse.verbs import addresses_of
 from memtui.tui.draw.pages import words_page
 from memtui.tui.views import activity_jobs
-from memtui.tui.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish, step_name
+from memtui.tui.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish
 from memtui.tui.views.activity_rows import Item, Steps, actor_words, item_runs, where
 from memtui.tui.views.difference import Look
 from memtui.tui.views.listed import ListedScreen
+from memtui.tui.views.stepping import Stepping
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
@@ -58,13 +57,12 @@ as it left them. / looks for words, a shows one writer only."""
         self._loading = False
         self._to_end = False
         self._shown: Hashable = None
-        self._told: tuple[Hashable, Sequence[str]] | None = None
-        """What is said beside a row about taking it back."""
         self._count_rest: Timer | None = None
+        self.stepping = Stepping(self)
         self._does: dict[str, Callable[[], object]] = {
             "step_open": self._open,
             "step_diff": lambda: self.read_alone(alone=not self.has_class("-reading")),
-            "undo_step": self._undo_step,
+            "undo_step": self.stepping.undo,
             "only_actor": self._only_actor,
             "versions": lambda: browser.views.history(where(self._single())),
             "show_in_tree": self._show_in_tree,
@@ -86,11 +84,7 @@ as it left them. / looks for words, a shows one writer only."""
     def asks_at_once(self, first: str) -> Line | None:
         """`d` says what it would take back before it does."""
         after = [key for key, action in self._sequences.choices(first) if action.id == "undo_step"]
-        item = self.item
-        if not after or item is None or self.bridge.read_only:
-            return None
-        name = visible(step_name(item, self.steps.operation(item.step)))
-        return [(" ", "dim"), (after[0], "key"), (f" takes back: {name}", "strong"), ("; any other key cancels", "dim")]
+        return self.stepping.question(after[0]) if after else None
 
     # What is known
 
@@ -103,13 +97,18 @@ as it left them. / looks for words, a shows one writer only."""
     def entered(self, node: Node | None) -> None:
         """Begin at the newest."""
         del node
-        self.prompt, self._told = None, None
-        self._ask(None)
+        self.prompt = None
+        self.stepping.forget()
+        self.load()
 
     def news(self) -> None:
         """Take in what happened."""
         if self.browser.views.current == self.ID:
-            self._ask(None)
+            self.load()
+
+    def load(self) -> None:
+        """Ask for the newest page."""
+        self._ask(None)
 
     def _ask(self, before: int | None, limit: int = PAGE) -> None:
         """Ask for a page; None for the newest one."""
@@ -189,7 +188,7 @@ as it left them. / looks for words, a shows one writer only."""
 
     def row_moved(self) -> None:
         """Load more near the end."""
-        self._told = None
+        self.stepping.forget()
         self._more()
         self._count_soon()
 
@@ -225,11 +224,12 @@ as it left them. / looks for words, a shows one writer only."""
         if item is None or not self.is_mounted:
             self.give(())
             return
-        if self._told is not None and self._told[0] == item.key:
-            self.give(words_page(*self._told[1], style="warning", width=self.width))
+        told = self.stepping.told(item)
+        if told:
+            self.give(words_page(*told, style="warning", width=self.width))
             return
         look, now = Look(self.width, plain=self.ascii), self.browser.now()
-        operation, how = self.steps.operation(item.step), self._how(item)
+        operation, how = self.steps.operation(item.step), self.stepping.how(item)
         self.bridge.run(
             lambda engine: activity_jobs.show(engine, item, operation, how, now, look),
             self._give,
@@ -242,16 +242,6 @@ as it left them. / looks for words, a shows one writer only."""
         if item is not None and item.key == drawn.item.key:
             same, self._shown = self._shown == item.key, item.key
             self.give(drawn.page, drawn.starts, keep_place=same)
-
-    def _how(self, item: Item) -> str:
-        """How a row is taken back."""
-        operation = self.steps.operation(item.step)
-        if self._no_undo(item):
-            return ""
-        if self.next_undo and self.next_undo == item.step.txn:
-            return "u takes it back: it is the newest."
-        what = "the whole operation" if item.record is not None and operation is not None else "this step alone"
-        return f"d s takes {what} back, where memories still are as it left them."
 
     def page_words(self) -> tuple[str, Line]:
         """What is shown."""
@@ -270,18 +260,7 @@ as it left them. / looks for words, a shows one writer only."""
             return f"{action.label}: put the cursor on one memory; enter opens this row."
         if action.id in ("next_hunk", "previous_hunk") and not self.starts:
             return "There is no other place."
-        return self._no_undo(item) if action.id == "undo_step" else ""
-
-    def _no_undo(self, item: Item) -> str:
-        """Why a row cannot be taken back by itself."""
-        operation = self.steps.operation(item.step)
-        if all(record.state != "done" for record in item.records):
-            return "It did not happen, so there is nothing to take back."
-        if item.records[0].operation == "redacted":
-            return "A redaction cannot be taken back: the text is gone for good."
-        if operation is not None and operation.undone:
-            return "It was taken back already."
-        return ""
+        return self.stepping.why_not(item) if action.id == "undo_step" else ""
 
     def perform(self, action: Action) -> None:
         """Do it."""
@@ -347,7 +326,7 @@ as it left them. / looks for words, a shows one writer only."""
         self._to_end = False
         self.steps.clear()
         self.list.go(0)
-        self._ask(None)
+        self.load()
         self.rows_changed()
 
     def _only_actor(self) -> None:
@@ -371,31 +350,3 @@ as it left them. / looks for words, a shows one writer only."""
         hint: Line = [("who, what, where, how it ended", "dim")]
         question = Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, hint=lambda _: hint)
         self.ask(question)
-
-    # Taking back
-
-    def _undo_step(self) -> None:
-        item = self.item
-        if item is None:
-            return
-        name, bridge = step_name(item, self.steps.operation(item.step)), self.bridge
-
-        def done(result: Done) -> None:
-            bridge.refresh(addresses_of(result))
-            failed = [outcome for outcome in result.outcomes if not outcome.ok]
-            if failed:
-                lines = activity_jobs.outcome_lines(result)
-                self._told = (item.key, lines)
-                good = len(result.outcomes) - len(failed)
-                self.browser.say(f"done {good}, failed {len(failed)}: {lines[3].removeprefix('- ')}", "warning")
-                self.read_row()
-            else:
-                self.browser.say(f"Took back: {name}. u brings it back.", "good")
-            self._ask(None)
-
-        bridge.run(
-            lambda engine: activity_jobs.take_back(engine, item, bridge.actor),
-            done,
-            what=f"take back {name}",
-            lane=WRITE,
-        )

@@ -16,19 +16,16 @@ from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look as Clock
 from memtui.tui.browse.cells import Run, count_words, since
 from memtui.tui.browse.copying import put_on_clipboard
-from memtui.tui.browse.prompts import Question
 from memtui.tui.draw.pages import words_page
 from memtui.tui.views import history_jobs
 from memtui.tui.views.difference import Look
 from memtui.tui.views.history_rows import DISK, DRAFT, GONE, VERSION, Entry, Past, before, entry_runs
 from memtui.tui.views.inbox_rows import who_words
 from memtui.tui.views.listed import ListedScreen
+from memtui.tui.views.redacting import Redacting
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
-
-WORD = "redact"
-"""What is typed to redact."""
 
 BEFORE, CURRENT = "the one before", "the file"
 """What a version is compared with, unless one is marked."""
@@ -55,6 +52,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.loaded = False
         self._shown: Hashable = None
         self._go_to: str | None = None
+        self.redacting = Redacting(self)
         self._does: dict[str, Callable[[], object]] = {
             "read_text": self.other_pane,
             "restore": self._restore,
@@ -68,7 +66,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             "previous_hunk": lambda: self.go_to_place(-1),
             "copy_contents": self._copy_text,
             "copy_sha": lambda: put_on_clipboard(browser, self._entry_sha, "the sha-256"),
-            "redact": self._redact,
+            "redact": self.redacting.ask,
             "edit": self._edit,
             "show_in_tree": self._show_in_tree,
             "next_pane": self.other_pane,
@@ -120,6 +118,11 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         """Take in what happened."""
         if self.browser.views.current == self.ID:
             self.load()
+
+    def draw_again(self) -> None:
+        """Read and draw the row under the cursor as if it was new."""
+        self._shown = None
+        self.read_row()
 
     def load(self) -> None:
         """Ask for the time line."""
@@ -316,64 +319,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             lambda engine: engine.restore(address, version=entry.sha256, actor=bridge.actor),
             restored,
             what=f"restore a version of {address}",
-            lane=WRITE,
-        )
-
-    def _redact(self) -> None:
-        """Explain, then ask for the word and for a reason."""
-        entry = self.past.entries[self.list.cursor]
-        same = [one for one in self.past.entries if one.sha256 == entry.sha256 and one.kind == VERSION]
-        also = [f"{count_words(len(same) - 1, 'other version')} with the same text lose it too."] if same[1:] else []
-        lines = (
-            f"Redact version {entry.number} of {self.past.address}?",
-            "",
-            "Its stored text is cleared for good. This cannot be undone: not by u, and not by memtui at all.",
-            *also,
-            "Its record stays: who wrote it and when, its size, and the reason you give.",
-            "Undo of a step that needs this text will not work any more.",
-            "Copies elsewhere are not touched: backups of the ledger until they are replaced, what agents sent away.",
-            "",
-            f"Type {WORD} to go on; esc leaves everything as it is.",
-        )
-        self.give(words_page(*lines, style="warning", width=self.width))
-
-        def word(text: str) -> None:
-            if text.strip() != WORD:
-                self._refuse(f"type {WORD}, or esc")
-            else:
-                reason = Question("reason", "", lambda words: self._redact_now(entry, words), self._leave_alone)
-                self.ask(reason._replace(hint=lambda _: [("why the text must go; enter clears it", "dim")]))
-
-        hint: Line = [(f"clears the text of version {entry.number} for good", "warning")]
-        self.ask(Question(f"type {WORD}", "", word, self._leave_alone, hint=lambda _: hint))
-
-    def _refuse(self, text: str) -> None:
-        if self.prompt is not None:
-            self.prompt.refuse(text)
-            self.update("#view-footer")
-
-    def _leave_alone(self) -> None:
-        self.close_prompt()
-        self.say("Not redacted; nothing was changed.")
-        self._shown = None
-        self.read_row()
-
-    def _redact_now(self, entry: Entry, reason: str) -> None:
-        if not reason.strip():
-            self._refuse("a redaction needs a reason")
-            return
-        self.close_prompt()
-        address, bridge, sha = self.past.address, self.bridge, entry.sha256 or ""
-
-        def redacted(_: object) -> None:
-            self._shown = None
-            self.say(f"Redacted version {entry.number} of {address}: its text is gone, its record stays.", "good")
-            self.load()
-
-        bridge.run(
-            lambda engine: engine.redact(address, sha, reason=reason.strip(), actor=bridge.actor),
-            redacted,
-            what=f"redact version {entry.number}",
             lane=WRITE,
         )
 

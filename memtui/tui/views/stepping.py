@@ -1,0 +1,90 @@
+"""Taking one step of the activity back and nothing else: whether that can be, what it would do, and what it did.
+
+The engine decides for each memory whether it still is as the step left it; here is only what is said about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Done
+from memtui.safe_text import visible
+from memtui.tui.bridge import WRITE
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.verbs import addresses_of
+from memtui.tui.views import activity_jobs
+from memtui.tui.views.activity_rows import Item
+
+if TYPE_CHECKING:
+    from memtui.tui.views.activity import ActivityScreen
+
+
+class Stepping:
+    """Takes steps back."""
+
+    def __init__(self, screen: ActivityScreen) -> None:
+        self._screen = screen
+        self._told: tuple[Hashable, Sequence[str]] | None = None
+
+    def told(self, item: Item) -> Sequence[str]:
+        """What is said beside a row that could not be taken back as a whole; nothing about any other row."""
+        return self._told[1] if self._told is not None and self._told[0] == item.key else ()
+
+    def forget(self) -> None:
+        """Say it no longer."""
+        self._told = None
+
+    def why_not(self, item: Item) -> str:
+        """Why a row cannot be taken back by itself; nothing when it can be tried."""
+        if all(record.state != "done" for record in item.records):
+            return "It did not happen, so there is nothing to take back."
+        if item.records[0].operation == "redacted":
+            return "A redaction cannot be taken back: the text is gone for good."
+        return ""
+
+    def how(self, item: Item) -> str:
+        """How a row is taken back."""
+        operation = self._screen.steps.operation(item.step)
+        if self.why_not(item) or (operation is not None and operation.undone):
+            return ""
+        if self._screen.next_undo and self._screen.next_undo == item.step.txn:
+            return "u takes it back: it is the newest."
+        what = "the whole operation" if item.record is not None and operation is not None else "this step alone"
+        return f"d s takes {what} back, where memories still are as it left them."
+
+    def question(self, key: str) -> Line | None:
+        """What `d` would take back with the next key; None when it would not."""
+        screen, item = self._screen, self._screen.item
+        if item is None or screen.bridge.read_only or self.why_not(item):
+            return None
+        name = visible(activity_jobs.step_name(item, screen.steps.operation(item.step)))
+        return [(" ", "dim"), (key, "key"), (f" takes back: {name}", "strong"), ("; any other key cancels", "dim")]
+
+    def undo(self) -> None:
+        """Take the row under the cursor back."""
+        screen, item = self._screen, self._screen.item
+        if item is None:
+            return
+        chosen, bridge = item, screen.bridge
+        name = activity_jobs.step_name(chosen, screen.steps.operation(chosen.step))
+
+        def done(result: Done) -> None:
+            bridge.refresh(addresses_of(result))
+            failed = [outcome for outcome in result.outcomes if not outcome.ok]
+            if failed:
+                lines = activity_jobs.outcome_lines(result)
+                self._told = (chosen.key, lines)
+                good = len(result.outcomes) - len(failed)
+                screen.browser.say(f"done {good}, failed {len(failed)}: {lines[3].removeprefix('- ')}", "warning")
+                screen.read_row()
+            else:
+                screen.browser.say(f"Took back: {name}. u brings it back.", "good")
+            screen.load()
+
+        bridge.run(
+            lambda engine: activity_jobs.take_back(engine, chosen, bridge.actor),
+            done,
+            what=f"take back {name}",
+            lane=WRITE,
+        )
