@@ -120,15 +120,15 @@ class Prompt:
         left: Line = [(label, "key"), (before, "strong"), (under, "caret"), (after, "strong"), (" ", "dim")]
         used = sum(cell_width(text) for text, _ in left)
         beside = self.note or (self.question.hint(self.text) if self.question.hint is not None else [])
-        return spread(left, _cut(beside, width - used - 1), width), len(label) + cell_width(before)
+        return spread(left, _cut(beside, width - used - 1, plain=plain), width), len(label) + cell_width(before)
 
 
-def _cut(line: Line, room: int) -> Line:
+def _cut(line: Line, room: int, *, plain: bool) -> Line:
     """As much of a line as fits."""
     out: Line = []
     for text, style in line:
         if room <= 0:
             break
-        out.append((one_line(text, room), style))
+        out.append((one_line(text, room, ascii_tokens=plain), style))
         room -= cell_width(out[-1][0])
     return out

@@ -42,7 +42,8 @@ class MemoryEditor(EditorCore):
     HELP = """The editor. Nothing is written to the memory before ctrl+s; a draft is kept on disk while you type.
 
 `ctrl+s` saves only if nobody else wrote in between. `esc` goes back to the tree and keeps the draft. `f8` compares your
-text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f9` sets the description, `ctrl+f` finds.
+text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f9` shows the front matter as a form,
+`ctrl+f` finds.
 """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
@@ -92,10 +93,6 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         """Whether a question about a draft waits for its answer."""
         return self.query_one(QuestionBar).asking
 
-    def ask_description(self, value: str) -> None:
-        """Ask for the description, starting from the present one."""
-        self.query_one(EditorPrompt).ask("description", value)
-
     def ask_name(self, value: str, cursor: int) -> None:
         """Ask for another name, starting from the present one with the cursor at a place in it."""
         self.query_one(EditorPrompt).ask("rename or move", value, cursor)
@@ -108,11 +105,10 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         self.post_message(intents.DraftAnswered(self, event.draft, event.answer))
 
     @on(EditorPrompt.Answered)
-    def _described(self, event: EditorPrompt.Answered) -> None:
+    def _named(self, event: EditorPrompt.Answered) -> None:
         event.stop()
         self.text_area.focus()
-        wish = intents.Described if event.word == "description" else intents.Renamed
-        self.post_message(wish(self, event.value))
+        self.post_message(intents.Renamed(self, event.value))
 
     @on(EditorPrompt.Closed)
     @on(FindBar.Closed)
@@ -195,7 +191,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         self.post_message(intents.RenameAsked(self))
 
     def action_describe(self) -> None:
-        """Ask for the description's prompt."""
+        """Ask for the form of the front matter."""
         self.post_message(intents.DescribeAsked(self))
 
     def action_find_text(self) -> None:

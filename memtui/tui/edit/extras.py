@@ -1,4 +1,4 @@
-"""The parts of editing that are used now and then: the external editor, the description, what was seen.
+"""The parts of editing that are used now and then: the external editor, another name, what was seen.
 
 Imported when they are first used. An external editor's text comes back as a draft like any other, so the guarded save
 and the conflict screen apply to it without knowing where it came from.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from memtui.curation.external import EditorCommand, PrivateCopy, editor_command, run_in_terminal, run_in_window
-from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot, Unchanged
+from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot
 from memtui.errors import MemtuiError
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.placing import rename_target
@@ -260,53 +260,6 @@ def rename(editing: Editing, value: str) -> None:
         otherwise=refused,
         lane=WRITE,
     )
-
-
-def ask_description(editing: Editing) -> None:
-    """f9: ask for the description; it is a part of the file, so the text has to be saved first."""
-    editor, address = editing.editor, editing.address
-    if address is None or editor.subject is None:
-        return
-    if editor.dirty or editor.subject.base_sha256 is None:
-        editor.say("Save first (ctrl+s): the description is a part of the file.")
-        return
-    if editor.refusal:
-        editor.say(f"{editor.refusal[:1].upper()}{editor.refusal[1:]}.")
-        return
-    editing.run(lambda engine: engine.memory(address).description, editor.ask_description, what=f"read {address}")
-
-
-def describe(editing: Editing, value: str) -> None:
-    """Set the description by changing only its own bytes in the front matter."""
-    subject = editing.editor.subject
-    if subject is None or subject.base_sha256 is None:
-        return
-    address, expected, actor = subject.address, subject.base_sha256, editing.actor
-
-    def set_field(engine: jobs.Verbs) -> tuple[Saved | Unchanged | Conflict, Snapshot]:
-        result = engine.edit_field(address, "description", value, expected_sha256=expected, actor=actor)
-        return result, engine.read(address)
-
-    def done(found: tuple[Saved | Unchanged | Conflict, Snapshot]) -> None:
-        editing.saving = False
-        result, snapshot = found
-        if editing.address != address:
-            return
-        if isinstance(result, Conflict):
-            editing.look()
-            editing.editor.say("Somebody else saved first, so nothing was written. Try again on their text.")
-        elif isinstance(result, Saved) and result.sha256 == snapshot.sha256 and not editing.editor.dirty:
-            editing.adopt(snapshot, "Description saved. u in the tree takes it back.")
-        else:
-            editing.look()
-            editing.editor.say("Description saved." if isinstance(result, Saved) else "Nothing to save.")
-
-    def failed(error: MemtuiError) -> None:
-        editing.saving = False
-        editing.editor.say(str(error))
-
-    editing.saving = True
-    editing.run(set_field, done, what="set the description", otherwise=failed, lane=WRITE)
 
 
 def mark_seen(editing: Editing) -> None:

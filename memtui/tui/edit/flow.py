@@ -239,6 +239,18 @@ class Editing(Opening):
 
         start(self)
 
+    def describe(self) -> None:
+        """f9: show the front matter of the text as a form."""
+        editor = self.editor
+        if editor.subject is None or editor.asking or self.saving:
+            return
+        if editor.refusal or not editor.subject.form.editable:
+            editor.say(self.why_read_only())
+            return
+        from memtui.tui.edit.describing import InEditor
+
+        self.describing = InEditor(self, editor.subject.address)
+
     # --- intents
 
     def handle(self, event: intents.Intent) -> None:
@@ -271,8 +283,6 @@ class Editing(Opening):
             case intents.Renamed():
                 editing_extras.rename(self, event.value)
             case intents.DescribeAsked():
-                editing_extras.ask_description(self)
-            case intents.Described():
-                editing_extras.describe(self, event.value)
+                self.describe()
             case intents.Looked():
                 editing_extras.mark_seen(self)

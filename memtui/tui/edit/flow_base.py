@@ -73,6 +73,16 @@ class EditingBase:
         self._shown: Screen[None] | None = None
 
     @property
+    def app(self) -> App[Any]:
+        """What shows screens."""
+        return self._app
+
+    @property
+    def bridge(self) -> Bridge:
+        """What works."""
+        return self._bridge
+
+    @property
     def actor(self) -> Actor:
         """Who saves here."""
         return self._bridge.actor

@@ -15,6 +15,7 @@ from memtui.tui.browse.side import PREVIEW
 if TYPE_CHECKING:
     from memtui.tui.app import MemtuiApp
     from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.edit.describing import Describing
     from memtui.tui.edit.editor import MemoryEditor
     from memtui.tui.edit.flow import Editing
 
@@ -30,6 +31,7 @@ class EditorHost:
         self._screen = screen
         self._editing: Editing | None = None
         self._editor: MemoryEditor | None = None
+        self._describing: Describing | None = None
 
     @property
     def editing(self) -> Editing | None:
@@ -64,6 +66,24 @@ class EditorHost:
         elif not screen.memories.reveal(address):
             screen.filtering.clear()
         screen.open_when_there(address, then=f"line {place[0]}:{place[1]} {words}")
+
+    def describe(self, address: Address | None = None) -> None:
+        """Show the front matter of a memory as a form: in the editor when it is open there or has a draft."""
+        from memtui.tui.edit.describing import OnDisk
+
+        screen = self._screen
+        node = screen.memories.current if address is None else screen.forest.nodes.get(address)
+        if node is None or node.memory is None:
+            return
+        address, subject = node.memory.address, self._editor.subject if self._editor is not None else None
+        if screen.editing and subject is not None and subject.address == address and subject.form.editable:
+            assert self._editing is not None
+            self._editing.describe()
+        elif node.signs.draft:
+            screen.views.back()
+            screen.open_editor(address, then="describe")
+        elif self._describing is None or not self._describing.is_open:
+            self._describing = OnDisk(screen, address)
 
     def say(self, words: str) -> None:
         """Say something where the user types: the footer would keep it, and hide the keys, until another pane's key."""
@@ -121,4 +141,5 @@ class EditorHost:
 
     def flush(self) -> int:
         """Bring what is typed to disk before this returns; returns how many drafts that were."""
-        return self._editing.flush() if self._editing is not None else 0
+        parts = (self._editing, self._describing)
+        return sum(part.flush() for part in parts if part is not None)

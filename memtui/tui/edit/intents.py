@@ -63,15 +63,11 @@ class Renamed(Answer):
 
 
 class DescribeAsked(Intent):
-    """f9: the description is to be asked for."""
+    """f9: the form of the front matter is to be shown."""
 
 
 class Looked(Intent):
     """The user has seen what somebody else changed."""
-
-
-class Described(Answer):
-    """The new description was typed."""
 
 
 class DraftDue(Intent):

@@ -18,6 +18,7 @@ from memtui.engine.model import (
     Conflict,
     Done,
     Draft,
+    FieldEdit,
     Listing,
     Memory,
     MergeOf,
@@ -84,10 +85,10 @@ class Verbs(Protocol):
         """Take the unseen mark away."""
         ...
 
-    def edit_field(
-        self, address: Address, field: str, value: str, /, *, expected_sha256: str, actor: Actor
+    def edit_fields(
+        self, address: Address, edits: Iterable[FieldEdit], /, *, expected_sha256: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
-        """Set one front matter field."""
+        """Set and remove front matter fields."""
         ...
 
     def drafts(self) -> tuple[Draft, ...]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from memtui.tui.bridge import Bridge
+    from memtui.tui.edit.describing import Describing
     from memtui.tui.edit.editor import MemoryEditor
     from memtui.tui.merge.flow import ConflictFlow
 
@@ -47,6 +48,8 @@ class Opening(EditingBase):
         self.opened_at = 0
         self.saving = False
         """Whether a write of ours is under way; looks at the disk wait for its end."""
+        self.describing: Describing | None = None
+        """The form of the front matter that was opened last."""
         self.mine: set[Address] = set()
         """Memories whose drafts were made in this session."""
         self._then = ""
@@ -106,9 +109,9 @@ class Opening(EditingBase):
 
         Args:
             address: which.
-            then: what to go on with: both sides (`compare`) or the user's own editor (`outside`), its draft brought
-                back first; a place in the text (`line 12`, `line 12:5`, or with
-                what was searched for behind it); or nothing.
+            then: what to go on with: both sides (`compare`), the form of the front matter (`describe`) or the user's
+                own editor (`outside`), its draft brought back first; a place in the text (`line 12`, `line 12:5`, or
+                with what was searched for behind it); or nothing.
         """
         self._then = then
         if address == self.address:
@@ -160,6 +163,8 @@ class Opening(EditingBase):
         then, self._then = self._then, ""
         if then == "compare":
             self.compare_screen()
+        elif then == "describe":
+            self.handle(intents.DescribeAsked(self.editor))
         elif then == "outside":
             self.handle(intents.ExternalAsked(self.editor))
         elif then.startswith(AT_LINE):
@@ -316,7 +321,8 @@ class Opening(EditingBase):
         """Bring what is typed to disk before this returns, and return how many drafts that were."""
         if self.conflict is not None:
             self.conflict.flush()
-        return self.keeper.flush()
+        count = self.keeper.flush()
+        return count + (self.describing.flush() if self.describing is not None else 0)
 
     def drop(self, address: Address) -> None:
         """Take a stored draft away; its text goes to history when it is nowhere else."""

@@ -82,6 +82,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             "accept_root": self._accept,
             "copy_contents": self._copy,
             "versions": self._versions,
+            "describe_memory": self._describe,
             "reload": self._reload,
             "next_pane": self.other_pane,
             "previous_pane": self.other_pane,
@@ -93,7 +94,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
     def off(self, action: Action) -> str:
         """Say why an action is off."""
         row = self.row
-        if action.id in ("pin", "edit", "versions") and (row is None or row.memory is None):
+        if action.id in ("pin", "edit", "versions", "describe_memory") and (row is None or row.memory is None):
             return f"{action.label}: put the cursor on a memory first."
         if action.id == "hot_client" and len(self.clients) == 1:
             return "No client has an entry in the [access] table, so every agent is given the same."
@@ -305,6 +306,11 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         row = self.row
         if row is not None and row.memory is not None:
             self.browser.views.history(row.memory.address)
+
+    def _describe(self) -> None:
+        row = self.row
+        if row is not None and row.memory is not None:
+            self.browser.host.describe(row.memory.address)
 
     def _next_client(self) -> None:
         at = (self.clients.index(self.door.client) + 1) % len(self.clients)

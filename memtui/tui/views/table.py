@@ -79,7 +79,7 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.hot:HotScreen",
         (
             *("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "copy_contents", "reload", "zoom"),
-            *("versions", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *("versions", "describe_memory", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
         ),
         ("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "zoom"),
     ),

@@ -261,19 +261,6 @@ async def test_read_only_says_so_and_writes_nothing(tmp_path: Path) -> None:
     assert bench.path("a.md").read_bytes() == b"one\n"
 
 
-async def test_the_description_is_set_by_splice(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": b"---\ndescription: old # kept\nx: 1\n---\nbody\n"})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
-        await pilot.press("f9")
-        await until(pilot, lambda: bench.focused is not bench.editor.text_area and bench.focused is not None)
-        await pilot.press("end", "e", "r", "enter")
-        await until(pilot, lambda: b"older" in bench.path("a.md").read_bytes())
-        assert bench.path("a.md").read_bytes() == b"---\ndescription: older # kept\nx: 1\n---\nbody\n"
-        await until(pilot, lambda: "description: older" in bench.editor.text_area.text)
-        assert bench.editor.state is FileState.CLEAN
-
-
 async def test_the_name_of_a_proven_writer_is_shown(tmp_path: Path) -> None:
     bench = make(tmp_path, {"a.md": b"one\n"})
     async with bench.run_test() as pilot:
