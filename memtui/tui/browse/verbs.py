@@ -118,28 +118,6 @@ class Verbs:
             lane=WRITE,
         )
 
-    def restore(self, address: Address, version: str | None, then: Callable[[], None] | None = None) -> None:
-        """Put a deleted memory or an old version back."""
-        actor = self._screen.bridge.actor
-
-        def restored(result: Saved | Unchanged | Conflict) -> None:
-            self._screen.bridge.refresh([address])
-            if isinstance(result, Conflict):
-                self._screen.say(f"Not restored: {address} changed meanwhile. Nothing was lost; try again.", "warning")
-            elif isinstance(result, Unchanged):
-                self._screen.say(f"{address} holds this version already.")
-            else:
-                self._screen.say(f"Restored {address}. u takes it back.", "good")
-            if then is not None:
-                then()
-
-        self._screen.bridge.run(
-            lambda engine: engine.restore(address, version=version, actor=actor),
-            restored,
-            what=f"restore {address}",
-            lane=WRITE,
-        )
-
     # Operations that ask for a name
 
     def new(self) -> None:
