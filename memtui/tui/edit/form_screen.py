@@ -28,7 +28,7 @@ from memtui.tui.draw.pages import Page, fold
 from memtui.tui.edit.drafts import WRITE_AFTER
 from memtui.tui.merge.deciding import DecidingScreen
 
-LABEL = 12
+LABEL = 13
 """Cells of a field's name, and of the sign before it."""
 PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
 """Keys that are not for the line of text."""
@@ -240,6 +240,13 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
     # Keys
 
+    def perform(self, action: Action) -> None:
+        """Do what a key of this room stands for at once: letters that follow must not overtake it."""
+        if action.room == "form":
+            self.answer(action)
+        else:
+            super().perform(action)
+
     def answer(self, action: Action) -> None:
         """Do what a key stands for."""
         if action.id != "form_leave":
@@ -358,7 +365,9 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
             return [(">", "cursor"), *line]
         style = "dim" if field.refusal or self.form.refusal else "name"
         beside = [(f"{field.refusal} ", "warning")] if field.refusal else self._hint(field, prompt.text)
-        room = max(width - LABEL - sum(cell_width(text) for text, _ in beside) - 3, 8)
+        room = width - LABEL - sum(cell_width(text) for text, _ in beside) - 3
+        if room < LABEL:
+            beside, room = [], width - LABEL - 3
         value = one_line(prompt.text, room, ascii_tokens=self._plain)
         sign = ">" if at == self.index else " "
         return bars.spread([(sign, "cursor"), (f" {field.name:<{LABEL - 1}}", "dim"), (value, style)], beside, width)

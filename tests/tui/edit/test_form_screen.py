@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from textual.app import App
+from textual.events import Key, Paste
 from textual.pilot import Pilot
 
 from memtui.curation.form import form_of
@@ -87,7 +88,7 @@ async def test_it_shows_the_fields_and_keeps_the_rest_below() -> None:
         assert "> description d" in app.text
         assert "1 of 200" in app.text
         assert "user feedback project reference" in app.text
-        assert "  tags       a, b" in app.text
+        assert "  tags        a, b" in app.text
         assert "Nothing yet." in app.text
         assert "modified   2026" in app.text
 
@@ -117,6 +118,14 @@ async def test_letters_are_text_and_what_changes_is_shown() -> None:
         await pilot.press("z", "ctrl+s")
         assert app.form.typed["name"] == ""
         assert app.wishes == ["save"]
+
+
+async def test_letters_never_overtake_the_key_before_them() -> None:
+    async with shell() as (app, pilot):
+        for key, letter in (("tab", None), ("f6", None), ("tab", None), ("x", "x")):
+            app.screen.post_message(Key(key, letter))
+        await pilot.pause()
+        assert app.form.typed == {"name": "n", "description": "d", "type": "feedback", "tags": "a, bx"}
 
 
 async def test_a_draft_is_asked_for_within_a_second() -> None:
@@ -196,8 +205,6 @@ async def test_hostile_text_is_shown_and_kept() -> None:
 
 async def test_a_paste_gives_its_first_line() -> None:
     async with shell() as (app, pilot):
-        from textual.events import Paste
-
         app.screen.post_message(Paste("one\x1b\ntwo"))
         await pilot.pause()
         assert app.form.typed["description"] == "done"
