@@ -14,6 +14,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.document._document import EditResult
+from textual.document._edit import Edit
 from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
@@ -28,6 +30,8 @@ CHECKPOINTS = 600
 """Undo steps kept for one open memory."""
 HIGHLIGHT_BYTES = 32_768
 """Larger texts are shown plain: highlighting makes every key three times as dear."""
+SOUND_PARSERS = ("0.25.",)
+"""Versions of tree-sitter that are used. 0.26.1 ends the interpreter when queries are made again and again."""
 _FOUND = Style(bold=True, underline=True)
 """How a place that was looked for is drawn, whatever its colours."""
 _SIGNS = {"~": "draft", "A": "agent", "!": "conflict"}
@@ -143,7 +147,7 @@ class MemoryText(TextArea):
         """Show another text from its start, with no undo into the one before."""
         self._marks, self._found = {}, {}
         self.read_only = read_only
-        wanted = "markdown" if _can_highlight() and len(text) <= HIGHLIGHT_BYTES and not read_only else None
+        wanted = "markdown" if not read_only and _small(text) and _can_highlight() else None
         self.history.clear()
         try:
             self.set_reactive(TextArea.language, wanted)
@@ -151,6 +155,20 @@ class MemoryText(TextArea):
         except LanguageDoesNotExist:
             self.set_reactive(TextArea.language, None)
             self.load_text(text)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Change the text; one that grows too large loses its colours first."""
+        if self.language is not None and not _small(self.text + edit.text):
+            self._lose_colours()
+        return super().edit(edit)
+
+    def _lose_colours(self) -> None:
+        """Go on with plain text, at the same place and with the same undo."""
+        selection, (x, y) = self.selection, self.scroll_offset
+        self.set_reactive(TextArea.language, None)
+        self._set_document(self.text, None)
+        self.selection = selection
+        self.scroll_to(x, y, animate=False, immediate=True)
 
     def replace_all(self, text: str) -> None:
         """Make the text another one by the smallest replacement, so that cursor, scroll and undo survive."""
@@ -211,10 +229,22 @@ class MemoryText(TextArea):
             self.post_message(self.Pasted(removed))
 
 
+def _small(text: str) -> bool:
+    """Whether a text may have colours."""
+    return len(text) <= HIGHLIGHT_BYTES and len(text.encode()) <= HIGHLIGHT_BYTES
+
+
 @cache
 def _can_highlight() -> bool:
-    """Whether the optional highlighting packages are installed; nothing is imported to find out."""
-    return all(importlib.util.find_spec(name) is not None for name in ("tree_sitter", "tree_sitter_markdown"))
+    """Whether the optional packages are installed, the parser in a version that works; nothing else of it is loaded."""
+    if any(importlib.util.find_spec(name) is None for name in ("tree_sitter", "tree_sitter_markdown")):
+        return False
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("tree-sitter").startswith(SOUND_PARSERS)
+    except PackageNotFoundError:
+        return False
 
 
 def _common(first: str, second: str) -> int:
