@@ -6,8 +6,6 @@ What `memtui.tui` asks of the engine is all there is here; a test compares the n
 from __future__ import annotations
 
 import hashlib
-import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from memtui.engine.frontmatter import set_fields
@@ -25,9 +23,7 @@ from memtui.engine.model import (
     Listing,
     Memory,
     OpenConflict,
-    Operation,
     Outcome,
-    Restoring,
     Root,
     RootStatus,
     Saved,
@@ -37,9 +33,9 @@ from memtui.engine.model import (
     Version,
     is_person,
 )
-from memtui.engine.places import Place
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from tests.tui.fake_news import FakeNews
+from tests.tui.fake_past import FakePast
 from tests.tui.fake_search import Searched
 
 NOW = 1_767_225_600_000
@@ -76,7 +72,7 @@ class FakeWatch:
         self.stopped = True
 
 
-class FakeEngine(FakeNews, Searched):
+class FakeEngine(FakeNews, FakePast, Searched):
     """Memories in a dictionary."""
 
     def __init__(self, texts: dict[str, str] | None = None, roots: tuple[Root, ...] = ROOTS) -> None:
@@ -229,49 +225,6 @@ class FakeEngine(FakeNews, Searched):
         """Read the bytes."""
         return self.read(address).bytes
 
-    def read_version(self, address: Address, sha256: str) -> bytes:
-        """Read a version."""
-        if (address, sha256) not in self.kept:
-            raise NotFoundError(f"no version {sha256[:8]}")
-        return self.kept[address, sha256]
-
-    def history(self, address: Address) -> tuple[Version, ...]:
-        """List versions."""
-        return tuple(self.versions.get(address, ()))
-
-    def trash(self, *, taken: bool = False) -> tuple[TrashEntry, ...]:
-        """List the trash."""
-        del taken
-        return tuple(self.bin)
-
-    def restore_all(self, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
-        """Bring back out of the trash."""
-        chosen = {one.address: one for one in wanted}
-        self._enter("restore_all", tuple(chosen))
-
-        def one(address: Address) -> None:
-            self.put(str(chosen[address].to or address), self.kept[address, chosen[address].sha256], actor=str(actor))
-            self.bin = [entry for entry in self.bin if entry.address != address]
-
-        return self._each("restore", chosen, one)
-
-    def audit(self, *, limit: int = 200, **_: object) -> tuple[AuditRecord, ...]:
-        """List the audit."""
-        return tuple(self.records[:limit])
-
-    def read_audited(self, seq: int, sha256: str) -> bytes:
-        """Read a text of a step."""
-        for (_, known), data in self.kept.items():
-            if known == sha256:
-                return data
-        raise NotFoundError(f"no text of step {seq}")
-
-    def operations(self, first: str, last: str) -> tuple[Operation, ...]:
-        """Tell about operations."""
-        txns = Counter(record.txn for record in self.records if record.txn)
-        wanted = [txn for txn in txns if int(first) <= int(txn) <= int(last)]
-        return tuple(Operation(txn, "do", f"operation {txn}", txns[txn], False) for txn in wanted)  # noqa: FBT003
-
     # Changing
 
     def _record(self, operation: str, address: Address, new: Address | None = None) -> str:
@@ -347,16 +300,6 @@ class FakeEngine(FakeNews, Searched):
 
         return self._each("create", wanted, one)
 
-    def place(self, name: str) -> Place:
-        """Give what was kept."""
-        return Place(self.places.get(name))
-
-    def keep_place(self, name: str, value: object) -> bool:
-        """Keep it, as JSON would."""
-        self._enter("keep_place", name)
-        self.places[name] = json.loads(json.dumps(value))
-        return True
-
     def delete(
         self, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
     ) -> Done:
@@ -378,14 +321,6 @@ class FakeEngine(FakeNews, Searched):
         done = self._each("delete", (address for address in targets if address not in changed), one)
         kept = tuple(Outcome(address, conflict) for address, conflict in changed.items())
         return done._replace(outcomes=(*done.outcomes, *kept))
-
-    def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
-        """Restore from the trash, or a version."""
-        self._enter("restore", address, version)
-        wanted = version or next(entry.sha256 for entry in self.bin if entry.address == address)
-        self.bin = [entry for entry in self.bin if entry.address != address]
-        self.put(str(address), self.kept[address, wanted], actor=str(actor))
-        return Saved(address, wanted, None, self._record("restore", address))
 
     def set_pinned(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:
         """Pin."""
