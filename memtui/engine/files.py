@@ -329,9 +329,7 @@ def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> N
     ledger = site.ledger
     now = ledger.clock()
     ledger.follow(site.uid, path, site.uid, new_path)
-    ledger.add_version(
-        site.uid, new_path, ledger.blob_id(sha), actor=job.actor.name, at=now, operation=job.operation, note=path
-    )
+    ledger.add_rename(site.uid, new_path, sha, actor=job.actor.name, at=now, note=path)
     ledger.set_moved(site.uid, path, new_path, sha, actor=job.actor.name, at=now)
     if is_person(job.actor.name):
         ledger.mark_seen([(site.uid, path, None), (site.uid, new_path, sha)])
@@ -375,7 +373,7 @@ def _announce(
 
 def is_kept(site: Site, address: Address, found: Content) -> bool:
     """Whether the version that is about to be displaced is the memory's newest in history, and its text unharmed."""
-    return site.ledger.is_current(site.uid, address.path, found.sha) and site.ledger.is_whole(found.data, found.sha)
+    return site.ledger.is_kept(site.uid, address.path, found.data, found.sha)
 
 
 def keep_before(site: Site, address: Address, found: Content) -> None:

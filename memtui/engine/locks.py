@@ -1,11 +1,12 @@
 """One lock per root for memtui's own processes: a held descriptor, released by death, never broken, never deleted.
 
-It orders our processes only; every other writer knows nothing of it. Waiting is done by a blocking flock in a helper
-thread, because polling makes waiters wait a hundred times longer than the lock is held.
+It orders our processes only; every other writer knows nothing of it. After a moment, waiting is done by a blocking
+flock in a helper thread, because polling makes waiters wait a hundred times longer than the lock is held.
 """
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -14,6 +15,11 @@ from memtui.errors import BusyError
 
 _NAME, _TOKEN = 184, 16
 """What a lock file holds: who holds the lock, or held it last, and the sign of that one's `RootLock`; in bytes."""
+
+
+BRIEF = 0.004
+"""Seconds in which a lock is asked for again and again: most are held for less, and a thread costs as much."""
+_STEP = 0.00005
 
 
 class RootLock:
@@ -76,7 +82,7 @@ class RootLock:
                 self._handle = self._open()
             handle = self._handle
             try:
-                if not fsio.lock_now(handle) and not self._wait(handle, wait):
+                if not (fsio.lock_now(handle) or _soon(handle, wait) or self._wait(handle, wait)):
                     raise self._busy(wait, self._holder())
                 current = self._is_current(handle)
             except OSError as error:
@@ -170,3 +176,13 @@ class RootLock:
             hint="Try again in a moment.",
             details={"holder": holder},
         )
+
+
+def _soon(handle: int, wait: float) -> bool:
+    """Take the lock if it becomes free in a moment."""
+    end = time.monotonic() + min(wait, BRIEF)
+    while time.monotonic() < end:
+        time.sleep(_STEP)
+        if fsio.lock_now(handle):
+            return True
+    return False

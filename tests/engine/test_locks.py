@@ -5,13 +5,14 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memtui.engine import fsio
 from memtui.engine.locks import RootLock
 from memtui.errors import BusyError, MemtuiError
-from tests.faults.injector import failing, hooked
+from tests.faults.injector import Call, failing, hooked
 from tests.faults.world import handles
 
 
@@ -162,3 +163,31 @@ def test_a_lock_that_cannot_be_given_back_is_closed(
     monkeypatch.undo()
     with other.held(wait=0, who="cli"):
         pass
+
+
+def test_a_lock_that_is_free_in_a_moment_is_taken_without_a_thread(tmp_path: Path) -> None:
+    first, second = RootLock(str(tmp_path), "x.lock"), RootLock(str(tmp_path), "x.lock")
+    tried: list[str] = []
+
+    def release(number: int, name: str, call: Call, arguments: tuple[Any, ...]) -> Any:
+        tried.append(name)
+        if tried.count("lock_now") == 3 and name == "lock_now":
+            leave.set()
+            assert left.wait(10)
+        return call(*arguments)
+
+    leave, left, held = threading.Event(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with first.held(wait=1.0, who="first"):
+            held.set()
+            leave.wait(10)
+        left.set()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(10)
+    with hooked(release), second.held(wait=10.0, who="second"):
+        pass
+    thread.join()
+    assert "lock" not in tried

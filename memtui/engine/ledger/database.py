@@ -36,6 +36,8 @@ BUSY_MS = 10_000
 """How long one statement waits for another process's transaction."""
 CACHE_KIB = 256
 """How much of the file SQLite keeps in memory: a change touches few pages, and the system keeps the rest."""
+CHECKPOINT_PAGES = 4_000
+"""Pages the log may have before they are moved into the database: 16 MiB; a change writes about fifteen."""
 BACKUPS = 3
 BACKUP_EVERY_MS = 24 * 3_600_000
 LARGEST_BACKUP = 512 * 1024 * 1024
@@ -253,6 +255,7 @@ class Database:
         try:
             database.set_busy_timeout(BUSY_MS)
             database.execute(f"PRAGMA cache_size={-CACHE_KIB}")
+            database.wal_autocheckpoint(CHECKPOINT_PAGES)
             (version,) = next(iter(database.execute("PRAGMA user_version")))
             if version == LATEST:
                 if not _has_tables(database):

@@ -243,7 +243,8 @@ class MemoryTable(Database):
         old, new = self.memory_id(uid, path), self.memory_id(new_uid, new_path)
         with self.transaction() as db:
             db.execute(
-                "UPDATE memories SET (pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha, seen_path)"
+                "UPDATE memories SET versions = versions + (SELECT o.versions FROM memories o WHERE o.id = ?1),"
+                " (pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha, seen_path)"
                 " = (SELECT pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha,"
                 # Renamed to and fro is where it was; what was never looked at has no name to remember.
                 " iif(seen_sha IS NULL OR root != ?3, NULL, nullif(coalesce(seen_path, path), ?4))"
@@ -256,13 +257,8 @@ class MemoryTable(Database):
             db.execute("UPDATE OR IGNORE drafts SET memory = ? WHERE memory = ?", (new, old))
             db.execute("UPDATE OR IGNORE conflicts SET memory = ? WHERE memory = ?", (new, old))
             db.execute(
-                "UPDATE memories SET versions = (SELECT count(*) FROM versions WHERE memory = memories.id)"
-                " WHERE id IN (?, ?)",
-                (old, new),
-            )
-            db.execute(
-                "UPDATE memories SET pinned = 0, uses = 0, heat = 0, last_used_at = NULL, last_written_at = NULL,"
-                " sha = NULL, seen_sha = NULL, seen_path = NULL WHERE id = ?",
+                "UPDATE memories SET versions = 0, pinned = 0, uses = 0, heat = 0, last_used_at = NULL,"
+                " last_written_at = NULL, sha = NULL, seen_sha = NULL, seen_path = NULL WHERE id = ?",
                 (old,),
             )
 

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 
 from memtui.digest import sha256_hex
-from memtui.engine.ledger.database import backup_time, checked
+from memtui.engine.ledger.database import Row, backup_time, checked
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.model import Retention, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
@@ -51,6 +51,14 @@ def unpack(packed: int, data: bytes) -> bytes:
     return zlib.decompress(data) if packed else bytes(data)
 
 
+def _is_whole(found: Row | None, data: bytes) -> bool:
+    """Whether a row of packed and stored bytes gives a text back."""
+    try:
+        return found is not None and found[1] is not None and unpack(*found) == data
+    except (zlib.error, TypeError):
+        return False  # damaged: what is on disk is right
+
+
 class VersionTable(MemoryTable):
     """Blobs and the versions that point to them."""
 
@@ -72,22 +80,18 @@ class VersionTable(MemoryTable):
             )
             return int(number)
 
-    def is_current(self, uid: int, path: str, sha: str) -> bool:
-        """Whether a memory's recorded version is this one."""
-        found = self.glance("SELECT sha FROM memories WHERE root = ? AND path = ?", (uid, os.fsencode(path)))
-        return found is not None and found[0] == bytes.fromhex(sha)
-
-    def is_whole(self, data: bytes, sha: str) -> bool:
-        """Whether a text is stored and can be given back byte for byte."""
-        found = self.glance("SELECT packed, data FROM blobs WHERE sha = ?", (bytes.fromhex(sha),))
-        try:
-            return found is not None and found[1] is not None and unpack(*found) == data
-        except (zlib.error, TypeError):
-            return False  # damaged: what is on disk is right
+    def is_kept(self, uid: int, path: str, data: bytes, sha: str) -> bool:
+        """Whether a text is a memory's recorded version, and can be given back byte for byte."""
+        found = self.glance(
+            "SELECT packed, data FROM blobs WHERE sha = ?3"
+            " AND (SELECT sha FROM memories WHERE root = ?1 AND path = ?2) = ?3",
+            (uid, os.fsencode(path), bytes.fromhex(sha)),
+        )
+        return _is_whole(found, data)
 
     def heal(self, data: bytes, sha: str) -> None:
         """Store a text anew unless it can be given back byte for byte; for a text that is about to leave the disk."""
-        if self.is_whole(data, sha):
+        if _is_whole(self.glance("SELECT packed, data FROM blobs WHERE sha = ?", (bytes.fromhex(sha),)), data):
             return
         packed, body = pack(data)
         with self.transaction() as db:
@@ -119,6 +123,18 @@ class VersionTable(MemoryTable):
                 "INSERT INTO versions (memory, blob, actor, at, operation, note) VALUES (?, ?, ?, ?, ?, ?)",
                 (memory, blob, actor, at, operation, note),
             )
+
+    def add_rename(self, uid: int, path: str, sha: str, *, actor: str, at: int, note: str) -> None:
+        """Put a rename on a memory's history; of several in a row only the last is kept. Call inside a transaction."""
+        blob = self.blob_id(sha)
+        with self.transaction() as db:
+            renamed = db.execute(
+                "UPDATE versions SET actor = ?, at = ?, note = ? WHERE blob = ? AND operation = 'renamed' AND id ="
+                " (SELECT max(id) FROM versions WHERE memory = ?) RETURNING id",
+                (actor, at, note, blob, self.memory_id(uid, path)),
+            )
+            if next(iter(renamed), None) is None:
+                self.add_version(uid, path, blob, actor=actor, at=at, operation="renamed", note=note)
 
     def note_version(self, uid: int, path: str, sha: str, note: str) -> None:
         """Say why the newest version with this text is not (or no longer) under the name. Call inside a transaction."""
