@@ -69,6 +69,7 @@ class Views:
 
         made = self._make("history")
         assert isinstance(made, HistoryScreen)
+        self._screen.jumping.note()
         made.about(address, at)
         while made in app.screen_stack and app.screen is not made:
             app.pop_screen()
