@@ -336,7 +336,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
     def _head(self, width: int) -> list[Line]:
         notes: Line = [(self._where, "draft")] if self._where else []
-        return [bars.title(self._title, notes, width, focused=True, plain=self._plain)]
+        return [bars.title(f"Front matter of {self._title}", notes, width, focused=True, plain=self._plain)]
 
     @property
     def _plain(self) -> bool:
