@@ -6,9 +6,12 @@ import os
 import subprocess
 import sys
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
+from anthropic import Anthropic
 from anthropic.lib.tools import ToolError
 from anthropic.tools import (
     BetaAbstractMemoryTool,
@@ -250,3 +253,64 @@ def test_every_public_method_of_theirs_is_ours() -> None:
         missing = [name for name in dir(theirs) if not name.startswith("_") and not hasattr(ours, name)]
         assert not missing
         assert json.dumps(ours.__doc__)
+
+
+def message(*content: dict[str, object]) -> dict[str, object]:
+    """A model's turn."""
+    stop = "tool_use" if any(block["type"] == "tool_use" for block in content) else "end_turn"
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    return {
+        "id": "m", "type": "message", "role": "assistant", "model": "x", "stop_sequence": None, "stop_reason": stop,
+        "usage": usage, "content": list(content),
+    }  # fmt: skip
+
+
+def test_the_sdks_runner_drives_it_and_tells_the_model_of_a_failure(tmp_path: Path) -> None:
+    turns = [
+        message({"type": "tool_use", "id": "1", "name": "memory", "input": {"command": "view", "path": "/memories/x"}}),
+        message(
+            {
+                "type": "tool_use",
+                "id": "2",
+                "name": "memory",
+                "input": {"command": "create", "path": "/memories/x", "file_text": "coffee"},
+            }
+        ),
+        message({"type": "text", "text": "done"}),
+    ]
+    asked: list[dict[str, Any]] = []
+
+    class Model(BaseHTTPRequestHandler):
+        """Gives the next turn, whatever it is asked."""
+
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            body = json.dumps(turns[len(asked) - 1]).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Model) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        with (
+            Anthropic(api_key="none", base_url=f"http://127.0.0.1:{server.server_port}") as client,
+            MemoryTool(tmp_path / "base", state_dir=tmp_path / "state") as tool,
+        ):
+            last = client.beta.messages.tool_runner(
+                model="x", max_tokens=9, messages=[{"role": "user", "content": "Remember coffee."}], tools=[tool]
+            ).until_done()
+        server.shutdown()
+        thread.join()
+    assert last.stop_reason == "end_turn"
+    assert asked[0]["tools"] == [{"type": "memory_20250818", "name": "memory"}]
+    results = [turn["messages"][-1]["content"][0] for turn in asked[1:]]
+    assert results[0]["is_error"] is True
+    assert "does not exist" in str(results[0]["content"])
+    assert not results[1].get("is_error")
+    assert (tmp_path / "base/memories/x").read_text() == "coffee"

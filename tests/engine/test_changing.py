@@ -349,6 +349,20 @@ def test_a_move_between_roots_keeps_the_permission_bits(world: World, engine: En
     assert (world.folder(SECOND) / "x/b.md").stat().st_mode & 0o777 == 0o644
 
 
+def test_of_several_renames_in_a_row_history_keeps_the_last(world: World, engine: Engine) -> None:
+    engine.create(A, OLD, actor=ME)
+    for old, new in ((A, B), (B, A), (A, at("c.md"))):
+        engine.rename(old, new, actor=ME)
+    found = [(version.operation, version.note) for version in engine.history(at("c.md"))]
+    assert found == [("renamed", "a.md"), ("created", "")]
+    assert engine.memory(at("c.md")).version == 2
+    assert len(engine.audit()) == 4
+    engine.save(at("c.md"), NEW, expected_sha256=sha(OLD), actor=ME)
+    engine.rename(at("c.md"), A, actor=ME)
+    assert [version.operation for version in engine.history(A)] == ["renamed", "modified", "renamed", "created"]
+    assert engine.memory(A).version == 4
+
+
 # --- restoring and redacting
 
 
