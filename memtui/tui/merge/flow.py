@@ -308,7 +308,15 @@ class ConflictFlow:
             else:
                 screen.say(f"That text cannot be used: {form.reason}.")
 
-        edit_text_outside(self.editing, bytes_of(screen.session.with_markers()), self.address.name, edited, screen.say)
+        before = bytes_of(screen.session.with_markers())
+
+        def salvage(data: bytes) -> None:
+            """Keep what the editor has saved so far; asked for only when memtui dies meanwhile."""
+            found = self._state()
+            if found is not None and data != before and read_form(data).editable:
+                self.editing.store_conflict(found._replace(decisions=keeping.after_edit(screen, data.decode())))
+
+        edit_text_outside(self.editing, before, self.address.name, edited, screen.say, salvage)
 
     # --- answers of both screens
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from memtui.tui.edit.flow import Editing
+    from memtui.tui.merge.screen import ConflictScreen
 
-__all__ = ["LANE", "Keeping", "ask_where", "decisions", "keep_elsewhere"]
+__all__ = ["LANE", "Keeping", "after_edit", "ask_where", "decisions", "keep_elsewhere"]
 
 LANE = "drafts"
 """The lane drafts are written in, so that a conflict is never read before it was written."""
@@ -77,6 +78,13 @@ class Keeping:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
+
+
+def after_edit(screen: ConflictScreen, text: str) -> str:
+    """Write down the decisions as they would be with a text of the whole file taken; the screen stays as it is."""
+    session = screen.session.copy()
+    session.read_back(text)
+    return decisions(session, screen.spot)
 
 
 def ask_where(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -24,15 +25,18 @@ def shown_text(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def typed_text(text: str, chunk: Hunk, *, last: bool) -> str:
-    """Turn what was typed into lines for a place: its own kind of line ends, and one at the end where text follows.
+def typed_text(text: str, chunks: Sequence[Hunk], index: int) -> str:
+    """Turn what was typed into lines for a place: the line ends of the place, and one at the end where text follows.
 
     Args:
         text: what the editor holds.
-        chunk: the place.
-        last: whether nothing follows it in the file.
+        chunks: the file in pieces.
+        index: the place; where it has no line ends, those nearest to it count.
     """
-    if text and not text.endswith("\n") and not last:
+    if text and not text.endswith("\n") and index < len(chunks) - 1:
         text += "\n"
-    ends = any(line.endswith("\r\n") for line in (*chunk.yours, *chunk.theirs, *chunk.base))
-    return text.replace("\n", "\r\n") if ends else text
+    for chunk in sorted(chunks, key=lambda one: abs(one.base_line - chunks[index].base_line)):
+        ended = [line for line in (*chunk.yours, *chunk.theirs, *chunk.base) if line.endswith("\n")]
+        if ended:
+            return text.replace("\n", "\r\n") if any(line.endswith("\r\n") for line in ended) else text
+    return text

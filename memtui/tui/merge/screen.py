@@ -309,9 +309,7 @@ text, theirs, and what you decided, also after a restart. All texts are in the h
 
     def action_take_edit(self) -> None:
         """Take the edited text as the result of this place."""
-        chunks = self.session.chunks
-        typed = self.small.text
-        text = typed_text(typed, chunks[self.index], last=self.index == len(chunks) - 1)
+        text = typed_text(self.small.text, self.session.chunks, self.index)
         self._close_edit()
         self._decide(EDITED, text)
 

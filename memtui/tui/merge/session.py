@@ -113,6 +113,14 @@ class MergeSession:
         """Merge three texts."""
         return cls(merge3(text_of(base), text_of(yours), text_of(agent)))
 
+    def copy(self) -> MergeSession:
+        """Return a session with the same decisions, of which neither changes the other."""
+        other = MergeSession(self.merge)
+        other.places, other.started = dict(self.places), dict(self.started)
+        other.undo_steps, other.redo_steps = list(self.undo_steps), list(self.redo_steps)
+        other.again, other.recut = self.again, self.recut
+        return other
+
     # --- what is decided
 
     @property

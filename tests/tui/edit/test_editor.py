@@ -272,6 +272,18 @@ async def test_the_name_of_a_proven_writer_is_shown(tmp_path: Path) -> None:
         await until(pilot, lambda: "! claude saved: 1 hunk, 1 overlap" in title(bench))
 
 
+async def test_a_look_that_another_look_overtakes_still_goes_on(tmp_path: Path) -> None:
+    bench = make(tmp_path, {"a.md": b"one\n"})
+    async with bench.run_test() as pilot:
+        await opened(bench, pilot)
+        gone_on: list[str] = []
+        bench.flow.look(lambda: gone_on.append("first"))
+        bench.flow.look()
+        bench.flow.look(lambda: gone_on.append("third"))
+        bench.flow.rows_changed(None)
+        await until(pilot, lambda: gone_on == ["first", "third"])
+
+
 async def test_a_moved_memory_is_followed(tmp_path: Path) -> None:
     bench = make(tmp_path, {"a.md": b"one\n"})
     async with bench.run_test() as pilot:

@@ -155,3 +155,29 @@ def test_a_death_right_after_the_write_leaves_the_result_and_every_text(tmp_path
         assert terminal.wait_exit() == 0
     assert (tmp_path / "root" / "note.md").read_bytes() == result
     assert texts(tmp_path) >= {BASE, YOURS.encode(), AGENT, result}
+
+
+def test_a_death_while_the_whole_result_is_in_an_editor_keeps_what_was_saved_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "editor.py"
+    script.write_text(
+        "import sys; p = sys.argv[-1]; t = open(p).read()\n"
+        "start, end = t.index('<<<<<<<'), t.index('>>>>>>> AGENT\\n') + len('>>>>>>> AGENT\\n')\n"
+        "open(p, 'w').write(t[:start] + 'by hand\\n' + t[end:])\n"
+        "print('EDITOR HERE', flush=True); input()\n"
+    )
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    with start(tmp_path) as terminal:
+        into_conflict(terminal, tmp_path)
+        terminal.press("E")
+        terminal.wait_for("EDITOR HERE")
+        terminated(terminal)
+        terminal.process.wait(10)
+    assert (tmp_path / "root" / "note.md").read_bytes() == AGENT
+    with start(tmp_path) as terminal:
+        open_note(terminal)
+        terminal.wait_for("1 open")
+        terminal.wait_for("by hand")
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == 0
