@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+from memtui.engine import fsio
 from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
 from memtui.values import NamedTuple
 
@@ -118,8 +119,7 @@ def replace(path: str, before: Content, data: bytes | None, *, private: bool, in
 def keep(path: str, data: bytes) -> None:
     """Write a file of memtui's own, private, replacing the one that is there."""
     with _told(path, "written"):
-        folder = os.path.dirname(path)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        fsio.make_root(os.path.dirname(path))
         temp = f"{path}.{os.getpid()}.tmp"
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temp)

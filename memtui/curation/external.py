@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from typing import NamedTuple
 
+from memtui.engine import fsio
 from memtui.errors import RefusedError, StorageError
 
 _WINDOWED = {
@@ -119,7 +120,7 @@ class PrivateCopy:
         """
         self.data = data
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            fsio.make_root(folder)
             self._folder = tempfile.mkdtemp(prefix="edit-", dir=folder)
             self.path = os.path.join(self._folder, _safe_name(name))
             with os.fdopen(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:

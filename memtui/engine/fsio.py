@@ -214,7 +214,7 @@ def make_dir(parent: int, name: str, mode: int = 0o777) -> None:
 
 
 def make_root(path: str, mode: int = 0o700) -> None:
-    """Make a root folder and what is missing above it, each level with the same mode."""
+    """Make a root folder, or one of memtui's own, and what is missing above it, each level with the same mode."""
     parent = os.path.dirname(path)
     if parent != path and not os.path.isdir(parent):
         make_root(parent, mode)

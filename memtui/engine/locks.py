@@ -113,7 +113,7 @@ class RootLock:
 
     def _open(self) -> int:
         try:
-            os.makedirs(self._directory, 0o700, exist_ok=True)
+            fsio.make_root(self._directory)
             return fsio.open_lock(self._path)
         except OSError as error:
             raise paths.translate(error, f"Opening the lock file {self._path}") from error

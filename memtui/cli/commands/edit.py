@@ -77,7 +77,7 @@ class _Flow:
         try:
             snapshot = self._call.engine.read(self._address)
         except NotFoundError as error:
-            if error.code != "E_NOT_FOUND":
+            if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
                 raise
             if not new:
                 error.hint = f"To start it, write memtui edit --new {self._address}."

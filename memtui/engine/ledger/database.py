@@ -228,7 +228,7 @@ class Database:
         try:
             if self.read_only and not os.path.lexists(self.path):
                 return self._in_memory("")
-            os.makedirs(self.directory, 0o700, exist_ok=True)
+            fsio.make_root(self.directory)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
             try:
                 status = os.fstat(handle)
@@ -370,7 +370,7 @@ class Database:
         try:
             if os.stat(self.path).st_size > LARGEST_BACKUP:
                 return False
-            os.makedirs(folder, 0o700, exist_ok=True)
+            fsio.make_root(folder)
             for name in os.listdir(folder):
                 if name.endswith(".part"):
                     os.unlink(os.path.join(folder, name))  # of a process that was stopped at it

@@ -1,6 +1,7 @@
 """install, uninstall, and the list of agents."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,30 @@ def test_what_to_know_is_said(cli: Cli, home: Path) -> None:
     assert any("agents.enabled" in note for note in notes)
     assert any("/hooks" in note for note in notes)
     assert not any("project" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("install", "codex", "--write"),
+        ("edit", "--new", "memtui:global/a.md"),
+        ("create", "memtui:global/a.md", "-"),
+    ],
+)
+def test_the_first_command_makes_folders_for_the_user_alone(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text("a = 1\n")
+    monkeypatch.setenv("VISUAL", "sh -c 'echo x > \"$0\"'")
+    before = os.umask(0o022)
+    try:
+        assert cli(*words, stdin=b"x", terminal=words[0] == "edit").status == 0
+    finally:
+        os.umask(before)
+    own = home / ".memtui-test"
+    modes = {str(path): path.stat().st_mode & 0o777 for path in (own, *own.rglob("*")) if path.is_dir()}
+    assert set(modes.values()) == {0o700}, modes
 
 
 def test_a_hostile_file_is_shown_as_text(cli: Cli, home: Path) -> None:
