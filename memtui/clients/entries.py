@@ -87,6 +87,8 @@ def take(target: Target, text: str, entry: Entry, before: str | None) -> str:
         while around and jsonfile.get(text, around) in ({}, []) and not jsonfile.has(before, around):
             text = jsonfile.take(text, around)
             around = around[:-1]
+        if around and jsonfile.get(text, around) in ({}, []) and jsonfile.get(before, around) is None:
+            text = jsonfile.put(text, around, None)  # it was there, as null
     return text
 
 

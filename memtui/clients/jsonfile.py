@@ -54,11 +54,13 @@ def has(text: str, path: Path) -> bool:
 
 
 def put(text: str, path: Path, value: object) -> str:
-    """Give the member at a path a value; what is missing around it is made.
+    """Give the member at a path a value; what is missing around it is made, and what says so already stays as it is.
 
     Raises:
         UsageError: `E_CONFIG`: the text is not JSON, or something that is no object is in the way.
     """
+    if has(text, path) and json.dumps(get(text, path)) == json.dumps(value):
+        return text
     node, wanted = _top(text)
     after = _put(text, node, path, value, _style(text))
     _merge(wanted, path, value)
@@ -251,7 +253,7 @@ def _written(value: object, indent: str | None, style: _Style) -> str:
 def _style(text: str) -> _Style:
     first = text.find("\n")
     newline = "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
-    for line in text.split("\n"):
+    for line in text.removeprefix(BOM).split("\n"):
         lead = line[: len(line) - len(line.lstrip(" \t"))]
         if lead and line.strip() and not line.strip().startswith(("*", "/")):
             return _Style(newline, lead)

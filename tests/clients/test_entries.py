@@ -88,6 +88,12 @@ def test_only_what_was_made_for_us_goes_with_us() -> None:
     assert json.loads(entries.take(JSON, text, SERVER, None)) == {"mcpServers": {}}
 
 
+def test_a_null_of_the_users_comes_back() -> None:
+    before = '{"hooks": {"SessionStart": null}}'
+    text = entries.put(JSON, before, GROUPED)
+    assert entries.take(JSON, text, GROUPED, before) == before
+
+
 @pytest.mark.parametrize("hooks", [None, [], {}, "x", [1, None, {"hooks": 3}, {"hooks": [1, {}]}, {"command": 5}]])
 def test_what_is_no_hook_is_no_hook(hooks: object) -> None:
     assert entries.state(JSON, json.dumps({"hooks": {"SessionStart": hooks}}), GROUPED) == ABSENT

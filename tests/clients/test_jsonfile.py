@@ -40,6 +40,12 @@ def test_putting_in_and_taking_out(text: str, path: tuple[str, ...]) -> None:
         assert value_of(taken) == before
 
 
+@pytest.mark.parametrize("text", ["\ufeff {\n}", "\n /* , } */ {}"])
+def test_what_is_there_already_keeps_its_bytes(text: str) -> None:
+    once = jsonfile.put(text, ("mcpServers", "memtui"), SERVER)
+    assert jsonfile.put(once, ("mcpServers", "memtui"), SERVER) == once
+
+
 @given(json_texts())
 def test_everything_else_keeps_its_bytes(text: str) -> None:
     if not value_of(text) or jsonfile.has(text, ("memtui",)):
