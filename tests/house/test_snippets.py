@@ -35,7 +35,7 @@ ANSWER = {
 class Model(BaseHTTPRequestHandler):
     """Stands where a model's maker would answer."""
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         """Answer whatever is asked."""
         self.rfile.read(int(self.headers["content-length"]))
         body = json.dumps(ANSWER).encode()
