@@ -283,7 +283,7 @@ ACTIONS: tuple[Action, ...] = (
     _("form_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", "form", footer=2),
     _("form_next", "tab  down  enter", "next", "Go to the next field.", "form", footer=3),
     _("form_previous", "shift+tab  up", "previous", "Go to the previous field.", "form"),
-    _("form_type", "f6  ctrl+t", "next type", "Write the next type that is known for this agent.", "form", footer=4),
+    _("form_type", "f6  ctrl+r", "next type", "Write the next type that is known for this agent.", "form", footer=4),
     _("form_text", "f9", "as text", "Go on in the text, with what is typed in it.", "form", footer=5),
     _("form_down", "pagedown", "down", "Scroll what changes down.", "form"),
     _("form_up", "pageup", "up", "Scroll what changes up.", "form"),

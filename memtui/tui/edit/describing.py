@@ -176,8 +176,8 @@ class InEditor(Describing):
         """Open the form on what the editor holds."""
         super().__init__(editing.app, editing.bridge, address, editing.wishes.roots().get(address.root))
         self._editing = editing
-        data = editing.editor.data
-        self.bridge.run(lambda _: self.form(data), self._read, what="read front matter")
+        data, root, path = editing.editor.data, self.root, address.path
+        self.bridge.run(lambda _: form_of(data, root, path), self._read, what="read front matter")
 
     def _read(self, form: Form) -> None:
         editing = self._editing
@@ -271,9 +271,11 @@ class OnDisk(Describing):
         self._browser = browser
         self._snapshot: Snapshot | None = None
 
+        root = self.root
+
         def read(engine: jobs.Verbs) -> tuple[Snapshot, Form]:
             snapshot = engine.read(address)
-            return snapshot, self.form(snapshot.bytes)
+            return snapshot, form_of(snapshot.bytes, root, address.path)
 
         self.bridge.run(read, self._read, what=f"read {address}")
 
