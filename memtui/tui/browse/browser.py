@@ -256,6 +256,7 @@ class BrowserScreen(KeyedScreen[None]):
         losses = self.forest.losses
         if vanished != losses.vanished:
             losses.vanished = vanished
+            self.memories.repaint()
             self.bridge.refresh(everything=True)
         self._apply(Effect(rebuilt=False, touched=losses.set_deleted(event.deleted, self.forest.homes)))
         self.chrome.update("activity")

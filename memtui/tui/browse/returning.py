@@ -152,6 +152,8 @@ class Returning:
         self._place = place
         self._kept = place
         self._timer: Timer | None = None
+        self._more = False
+        """There was a key since the timer was set."""
         self._awaited: Key = place.cursor
         """The row that is still looked for."""
 
@@ -200,11 +202,18 @@ class Returning:
     def touched(self) -> None:
         """The user did something: see soon whether there is anything to keep."""
         self._awaited = ()
+        self.changed()
+
+    def changed(self) -> None:
+        """Something that is kept is another one: write it soon."""
+        self._more = self._timer is not None
         if self._timer is None and self._name and not self._screen.bridge.read_only:
             self._timer = self._screen.set_timer(REST, self._keep)
 
     def _keep(self) -> None:
         self._timer = None
+        if self._more:
+            self.changed()  # what the last key does may not be done yet
         place = self.now()
         if place == self._kept:
             return
@@ -234,7 +243,7 @@ class Returning:
         screen = self._screen
         forest, tree, node = screen.forest, screen.memories, screen.memories.current
         focus = {id(screen.page_view): "page", id(screen.info_view): "info"}.get(id(screen.focused), "tree")
-        address = screen.host.address if screen.editing else None
+        address = screen.host.wanted if screen.editing else None
         jumping: Jumping = screen.jumping
         view = jumping.here.view
         opened, closed = forest.folds.chosen

@@ -109,7 +109,7 @@ class Verbs:
         targets = tuple(addresses)
         if not quiet:
             self.seeing.memories(targets, self.name(targets))
-            self._leave_marked(set())
+            self._unmark(targets)
             return
         self._screen.bridge.run(
             lambda engine: engine.mark_seen(targets),
@@ -252,19 +252,18 @@ class Verbs:
     def _report(self, done: Done, past: str, *, after: str = "") -> None:
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         good = [outcome for outcome in done.outcomes if outcome.ok]
+        self._unmark(outcome.address for outcome in good)
         if failed:
             why = failed[0].error.message if failed[0].error is not None else "it changed meanwhile"
             self._screen.say(f"done {len(good)}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
-            self._leave_marked({outcome.address for outcome in failed})
             return
-        self._leave_marked(set())
         self._screen.say(f"{self.name(tuple(outcome.address for outcome in good))} {past}{after}.")
 
-    def _leave_marked(self, failed: set[Address]) -> None:
-        """Of the marks leave those that are still to be done."""
+    def _unmark(self, done: Iterable[Address]) -> None:
+        """Take the marks off what was done; what failed keeps them."""
         tree = self._screen.memories
         if tree.marks:
-            tree.set_marks(tree.marks & failed)
+            tree.set_marks(tree.marks.difference(done))
 
     def _report_step(self, done: Done, verb: str) -> None:
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
@@ -278,7 +277,9 @@ class Verbs:
             )
             return
         other = "U does it again" if verb == "Undid" else "u takes it back"
-        words = " ".join(sentence for sentence in (f"{verb}: {label}.", done.also, done.left or f"{other}.") if sentence)
+        words = " ".join(
+            sentence for sentence in (f"{verb}: {label}.", done.also, done.left or f"{other}.") if sentence
+        )
         self._screen.say(words, "warning" if done.left else "good")
 
 

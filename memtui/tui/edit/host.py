@@ -31,6 +31,7 @@ class EditorHost:
         self._screen = screen
         self._editing: Editing | None = None
         self._editor: MemoryEditor | None = None
+        self._wanted: Address | None = None
         self._describing: Describing | None = None
 
     @property
@@ -43,8 +44,14 @@ class EditorHost:
         """What is open."""
         return self._editing.address if self._editing is not None else None
 
+    @property
+    def wanted(self) -> Address | None:
+        """What is open, or is being opened."""
+        return self.address or self._wanted
+
     async def open(self, address: Address, *, then: str = "") -> None:
         """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`)."""
+        self._wanted = address
         editing = self._editing or await self._make()
         self._screen.side.mode = PREVIEW
         self._screen.chrome.clear()
@@ -133,6 +140,7 @@ class EditorHost:
         self._screen.editing = active
         self._screen.panes.rearrange(over=active and self._screen.panes.one_column)
         self._screen.chrome.update()
+        self._screen.returning.changed()
 
     def rows_changed(self, addresses: Iterable[Address] | None) -> None:
         """Pass on what happened on disk."""

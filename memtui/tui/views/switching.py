@@ -55,6 +55,7 @@ class Views:
         if app.screen is wanted:
             return wanted
         self._screen.jumping.note()
+        self._screen.returning.changed()
         while app.screen is not self._screen and app.screen is not wanted:
             app.pop_screen()
         if wanted is not None and app.screen is not wanted:

@@ -207,5 +207,3 @@ async def test_bookmarks_are_in_the_palette() -> None:
 def test_a_bookmark_of_a_folder_has_a_name() -> None:
     assert Bookmark(("folder", "notes", "style"), 0).name == "notes/style"
     assert Bookmark(("scope", "global"), 0).name == "global"
-
-

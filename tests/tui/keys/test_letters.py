@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from memtui.tui.actions import ACTIONS
@@ -128,4 +130,8 @@ async def test_a_click_on_how_it_is_sorted_sorts_the_next_way() -> None:
         for wanted in ("uses", "age", "size", "edited", "name"):
             line = screen.text.split("\n")[screen.browser.query_one("#tree-title").region.y]
             await screen.pilot.click("#tree-title", offset=(line.index(f"| {screen.browser.forest.sort}") + 3, 0))
-            await screen.until(lambda wanted=wanted: screen.browser.forest.sort == wanted)
+            await screen.until(partial(sorted_by, screen, wanted))
+
+
+def sorted_by(screen: Shown, wanted: str) -> bool:
+    return screen.browser.forest.sort == wanted

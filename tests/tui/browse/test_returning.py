@@ -1,0 +1,238 @@
+"""Back where the user was at the next start: everything but the marks, whatever was kept, and nothing while idle."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.engine.model import Address
+from memtui.tui.browse import returning
+from memtui.tui.browse.returning import NOWHERE, Place, read_place, written
+from tests.tui.fake_engine import FakeEngine
+from tests.tui.shown import Shown, engine_with, shown
+
+MANY = {f"memtui:project/f{number % 9}/n{number:03}.md": f"note {number}\n" * 90 for number in range(400)}
+NAME = "/home/ann/api"
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the place soon after something changed."""
+    monkeypatch.setattr(returning, "REST", 0.15)
+
+
+def kept(engine: FakeEngine) -> Place:
+    return read_place(engine.places.get(NAME))
+
+
+def writes(engine: FakeEngine) -> int:
+    return sum(1 for call in engine.calls if call[0] == "keep_place")
+
+
+def again(engine: FakeEngine, **options: Any) -> Any:
+    """Start where the last run ended."""
+    engine.remembered = engine.list()
+    return shown(engine, place_name=NAME, place=kept(engine), **options)
+
+
+@given(st.dictionaries(st.sampled_from(Place._fields), JSON))
+def test_whatever_was_kept_makes_a_place(value: dict[str, object]) -> None:
+    place = read_place(value)
+    assert read_place(json.loads(json.dumps(written(place)))) == place
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 3, {"words": "a\x1b[31mb"}, {"sort": "worst"}, {"view": "history"}])
+def test_nonsense_is_nowhere(value: object) -> None:
+    assert read_place(value) == NOWHERE
+
+
+async def change_everything(screen: Shown) -> str:
+    """Fold, filter, sort, show only, mark, move; returns the row."""
+    await screen.go("memtui:project/f3/n012.md")
+    await screen.press("s", "s", "/")
+    await screen.type("n")
+    await screen.press("enter", "j", "j", "space")
+    return screen.here
+
+
+async def test_view_cursor_folds_filter_sort_and_scroll_come_back_and_marks_do_not() -> None:
+    engine = engine_with(MANY)
+    async with shown(engine, place_name=NAME) as screen:
+        here = await change_everything(screen)
+        tree = screen.browser.memories
+        assert tree.marks
+        above, opened = tree.cursor - tree.top, screen.browser.forest.folds.chosen[0]
+        await screen.press("5")
+        await screen.until(lambda: kept(engine).view == "activity")
+    async with again(engine) as screen:
+        await screen.until(lambda: screen.browser.views.current == "activity")
+        await screen.press("1")
+        tree = screen.browser.memories
+        assert screen.here == here
+        assert tree.cursor - tree.top == above
+        forest = screen.browser.forest
+        assert (forest.words, forest.sort, forest.folds.chosen[0]) == (("n",), "size", opened)
+        assert not tree.marks
+
+
+async def test_it_is_there_with_the_first_frame() -> None:
+    engine = engine_with(MANY)
+    async with shown(engine, place_name=NAME) as screen:
+        here = await change_everything(screen)
+        await screen.until(lambda: kept(engine).cursor[-1:] == (here.partition("/")[2],))
+    engine.remembered = engine.list()
+    from tests.tui.shown import make_app
+
+    app = make_app(engine, place_name=NAME, place=kept(engine))
+    async with app.run_test(size=(120, 40)):
+        node = app.browser.memories.current
+        assert node is not None
+        assert node.memory is not None
+        assert str(node.memory.address) == here
+    app.bridge.close()
+
+
+async def test_zoom_info_pane_and_the_text_in_focus_come_back() -> None:
+    engine = engine_with(MANY)
+    async with shown(engine, place_name=NAME, size=(200, 60)) as screen:
+        await screen.go("memtui:project/f3/n012.md")
+        await screen.until_text("note 12")
+        await screen.press("i", "tab", "ctrl+d", "z")
+        top = screen.browser.page_view.top
+        assert top > 0
+        await screen.until(lambda: kept(engine)[-5:-3] == ("right", False) and kept(engine).page == top)
+    async with again(engine, size=(200, 60)) as screen:
+        browser = screen.browser
+        await screen.until(lambda: browser.page_view.top == top)
+        assert browser.panes.zoomed == "right"
+        assert browser.focused is browser.page_view
+        assert not browser.panes.info_wanted
+        await screen.press("escape")
+        assert browser.panes.zoomed == ""
+
+
+async def test_the_editor_opens_again_and_bookmarks_stay() -> None:
+    engine = engine_with(MANY)
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.go("memtui:project/f3/n012.md")
+        await screen.press("b", "a", "enter")
+        await screen.until(lambda: kept(engine).editing != ())
+    async with again(engine) as screen:
+        await screen.until(lambda: screen.browser.editing)
+        assert screen.browser.host.address == Address.parse("memtui:project/f3/n012.md")
+        assert set(screen.browser.jumping.bookmarks) == {"a"}
+
+
+async def test_only_and_what_changed_come_back() -> None:
+    engine = engine_with()
+    engine.outside("memtui:project/notes.md", "Other notes.\n")
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.press("f", "a")
+        await screen.until(lambda: kept(engine).only == frozenset({"unseen"}))
+    async with again(engine) as screen:
+        assert screen.browser.forest.only == {"unseen"}
+        assert screen.here == "memtui:project/notes.md"
+
+
+async def test_a_row_that_is_gone_is_no_harm() -> None:
+    engine = engine_with(MANY)
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.go("memtui:project/f3/n012.md")
+        await screen.press("enter")
+        await screen.until(lambda: kept(engine).editing != ())
+    engine.outside_delete("memtui:project/f3/n012.md")
+    async with again(engine) as screen:
+        assert not screen.browser.editing
+        assert screen.here.startswith("memtui:")
+
+
+async def test_nothing_is_written_while_idle_nor_when_nothing_differs() -> None:
+    engine = engine_with()
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.press("j")
+        await screen.until(lambda: writes(engine) == 1)
+        for _ in range(3):
+            engine.outside("memtui:project/notes.md", f"{screen}\n")
+            await asyncio.sleep(0.1)
+        assert writes(engine) == 1
+        await screen.press("j", "k", "M", "escape")
+        await asyncio.sleep(0.3)
+        before = writes(engine)
+        await screen.press("M", "escape")
+        await asyncio.sleep(0.3)
+        assert writes(engine) == before
+
+
+async def test_keys_in_a_row_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(returning, "REST", 0.6)
+    engine = engine_with(MANY)
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.pilot.press(*"jjjj")
+        assert writes(engine) == 0
+        await screen.until(lambda: writes(engine) == 1)
+
+
+async def test_leaving_keeps_the_place_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(returning, "REST", 60)
+    engine = engine_with()
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.go("memtui:workspace/todo.md")
+        await screen.press("q")
+    assert kept(engine).cursor == ("memory", "memtui:workspace", "todo.md")
+
+
+async def test_read_only_keeps_nothing() -> None:
+    engine = engine_with()
+    async with shown(engine, place_name=NAME, read_only=True) as screen:
+        await screen.press("j", "b", "a")
+        assert "keeps nothing" in screen.footer
+        await asyncio.sleep(0.3)
+        await screen.press("q")
+    assert writes(engine) == 0
+
+
+async def test_bookmarks_of_two_windows_live_side_by_side() -> None:
+    engine = engine_with()
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.press("b", "a")
+        await screen.until(lambda: len(kept(engine).bookmarks) == 1)
+        other = kept(engine)
+        extra = (*other.bookmarks, ("z", dict(other.bookmarks)["a"]))
+        engine.places[NAME] = written(other._replace(bookmarks=extra))
+        await screen.press("b", "b")
+        await screen.until(lambda: {letter for letter, _ in kept(engine).bookmarks} == {"a", "b", "z"})
+
+
+async def test_a_user_who_went_on_is_not_pulled_back() -> None:
+    engine = engine_with()
+    place = Place(cursor=("memory", "memtui:project", "late.md"))
+    async with shown(engine, place_name=NAME, place=place) as screen:
+        await screen.press("j")
+        here = screen.here
+        engine.outside("memtui:project/late.md", "late\n")
+        await screen.until(lambda: Address.parse("memtui:project/late.md") in screen.browser.forest.nodes)
+        assert screen.here == here
+
+
+async def test_a_row_that_comes_late_is_found_while_nobody_touched_anything() -> None:
+    engine = engine_with()
+    place = Place(cursor=("memory", "memtui:project", "late.md"))
+    async with shown(engine, place_name=NAME, place=place) as screen:
+        engine.outside("memtui:project/late.md", "late\n")
+        await screen.until(lambda: screen.here == "memtui:project/late.md")
+
+
+async def test_what_is_said_at_the_start_is_one_line() -> None:
+    async with shown(news="What was kept of the last session cannot be read, so it begins anew.") as screen:
+        await screen.until_text("cannot be read, so it begins anew")
