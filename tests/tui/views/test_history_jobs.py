@@ -77,10 +77,11 @@ def test_a_renamed_memory_is_found_under_both_names(engine: Engine) -> None:
 def test_names_survive_a_rename_to_and_fro(engine: Engine) -> None:
     write(engine, ["one\n"], at("a.md"))
     engine.rename(at("a.md"), at("b.md"), actor=ME)
-    engine.undo(actor=ME)
+    write(engine, ["two\n"], at("b.md"))
+    engine.rename(at("b.md"), at("a.md"), actor=ME)
     past = load(engine, at("a.md"))
-    assert [one.was for one in past.entries] == ["b.md", "a.md", ""]
-    assert [one.name for one in past.entries] == ["", "b.md", ""]
+    assert [one.was for one in past.entries] == ["b.md", "", "a.md", ""]
+    assert [one.name for one in past.entries] == ["", "b.md", "b.md", ""]
 
 
 def test_binary_and_huge_versions_are_said_and_not_shown(engine: Engine, world: World) -> None:
