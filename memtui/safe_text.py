@@ -97,6 +97,10 @@ def one_line(text: str, limit: int, *, ascii_tokens: bool = False) -> str:
         return ""
     ellipsis = "..." if ascii_tokens else "…"
     ellipsis = ellipsis[:limit]
+    start = text[: limit + 1]
+    if start.isascii() and start.isprintable():
+        # Whatever follows can only change a character that is not shown.
+        return text[: limit - len(ellipsis)] + ellipsis
     head = text[: limit * 16 + 16]
     parts: list[str] = []
     used = room = 0
@@ -113,7 +117,9 @@ def one_line(text: str, limit: int, *, ascii_tokens: bool = False) -> str:
 
 def cell_width(text: str) -> int:
     """Tell how many terminal cells safe text takes (ambiguous widths count one, an emoji sequence two)."""
-    return len(text) if text.isascii() else sum(width for _, width in _clusters(text))
+    if text.isascii() or text.replace("…", "").isascii():  # cut text ends in one
+        return len(text)
+    return sum(width for _, width in _clusters(text))
 
 
 def _cut(text: str, *, keep_newlines: bool, keep_tabs: bool, ascii_tokens: bool) -> list[tuple[str, bool]] | None:

@@ -205,6 +205,23 @@ def test_one_line_keeps_tokens_and_emoji_whole() -> None:
     assert one_line("abc", 0) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "limit", "line"),
+    [
+        ("abcd\u0301ef", 3, "ab…"),
+        ("abc\u0301ef", 3, "ab…"),
+        ("ab\u0301cdef", 3, "ab\u0301…"),
+        ("abc1\ufe0f\u20e3", 3, "ab…"),
+        ("ab1\ufe0f\u20e3c", 4, "ab…"),
+        ("abcdef", 1, "…"),
+    ],
+)
+def test_a_plain_start_is_cut_as_any_other_text(text: str, limit: int, line: str) -> None:
+    assert one_line(text, limit) == line
+    assert one_line(f"{text}\u202e", limit) == line
+    assert cell_width(line) == len(line.replace("\u0301", ""))
+
+
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z", "M"], max_codepoint=0x2FFF)))
 def test_widths_agree_with_the_workbench(text: str) -> None:
     """Both fronts must cut and pad alike; rich's tables are newer, so only settled blocks are compared."""

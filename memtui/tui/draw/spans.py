@@ -17,12 +17,14 @@ NEAR = 16
 INKED = frozenset({"caret", "title-focus"})
 """Styles that show on a space."""
 
+_ONE_CELL = frozenset(map(chr, range(128))) | frozenset("─│▏▐▾▸…")
+
 
 @lru_cache(maxsize=512)
 def _flat(runs: tuple[Run, ...]) -> tuple[str, tuple[str, ...]] | None:
     """The characters of a line and the style of each; None when a character is not one cell wide."""
     text = "".join(part for part, _ in runs)
-    if not all(letter.isascii() or letter in "─│▏▐▾▸…" for letter in text):
+    if not text.isascii() and not _ONE_CELL.issuperset(text):
         return None
     styles = [style for part, style in runs for _ in part]
     return text, tuple(
