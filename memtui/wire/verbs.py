@@ -146,7 +146,8 @@ FOLLOW = (
         (SCOPE, AGENT),
         (("memtui changes", "newest first, also what happened while memtui was closed"),),
         "",
-        "a list of changes: address, kind (created, modified, deleted, renamed), actor, before, after, at, old_address",
+        "a list of changes: address, kind (created, modified, deleted, renamed), actor, before, after, at, old_address, "
+        "writers (everybody who wrote since then, the first one first; actor is the last)",
     ),
     Verb(
         "seen",

@@ -2,6 +2,7 @@
 
 from memtui.cli.call import Call
 from memtui.cli.output import Column
+from memtui.curation.writers import in_words, writers
 from memtui.engine import now_ms
 from memtui.engine.model import Change, Changes, Health
 from memtui.errors import UsageError
@@ -17,15 +18,26 @@ def changes(call: Call) -> int:
     kept = {root.id for root in engine.roots if scope in (None, root.scope) and agent in (None, root.agent)}
     found = [change for change in engine.changes() if change.address.root in kept]
     if call.out.json:
-        call.out.document(values.listing(map(values.change, found)))
+        call.out.document(
+            values.listing(values.change(each) | {"writers": list(_writers(call, each))} for each in found)
+        )
         return outcomes.DONE
     if not found and call.out.terminal:
         call.out.say("Nothing that you have not seen.")
     call.out.table(
         (Column("KIND"), Column("ADDRESS"), Column("BY"), Column("NOW", "sha", optional=True), Column("AGE", "age")),
-        [(change.kind, _moved(change), change.actor, change.after or "", change.at) for change in found],
+        [(change.kind, _moved(change), _by(call, change), change.after or "", change.at) for change in found],
     )
     return outcomes.DONE
+
+
+def _writers(call: Call, change: Change) -> tuple[str, ...]:
+    return writers(change, call.engine.history(change.address))
+
+
+def _by(call: Call, change: Change) -> str:
+    """Who did it: for a program the last one, as in `actor`; for a person everybody in turn."""
+    return in_words(_writers(call, change), change.kind) if call.out.terminal else change.actor
 
 
 def _moved(change: Change) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from memtui.curation.hunks import hunks, why_not_text
+from memtui.curation.writers import since_seen
 from memtui.engine.model import Address, Change, Conflict, Done, Draft, Memory, Root, Snapshot, Vanished, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.tui.views.difference import Look, Shown, draw
@@ -116,13 +117,9 @@ def show(engine: Engine, change: Change, agent: str, at: int, now: int, look: Lo
         now: the clock.
         look: how it is drawn.
     """
-    since: list[tuple[str, int]] = []
-    for one in engine.history(change.address):
-        if one.sha256 == change.before:
-            break
-        since.append((one.actor, one.at))
+    since = [(one.actor, one.at) for one in since_seen(change, engine.history(change.address))]
     before, after = version(engine, change, change.before), version(engine, change, change.after)
-    return draw(change, before, after, heading(change, agent, since if change.before else [], at, now), look)
+    return draw(change, before, after, heading(change, agent, since, at, now), look)
 
 
 def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, int]]:

@@ -121,7 +121,10 @@ def heading(change: Change, agent: str, since_seen: list[tuple[str, int]], at: i
         now: the clock.
     """
     word = {"modified": "Changed", "created": "Created", "deleted": "Deleted", "renamed": "Renamed"}[change.kind]
-    lines = [f"{word} by {who_words(change.actor, agent)}, {since(at, now)}."]
+    actor, moment = change.actor, at
+    if change.kind == "created" and len(since_seen) > 1:
+        actor, moment = since_seen[-1]  # who made it, not who wrote it last
+    lines = [f"{word} by {who_words(actor, agent)}, {since(moment, now)}."]
     if change.old_address is not None:
         lines.append(f"You last saw it as {change.old_address.path}.")
     if len(since_seen) > 1:

@@ -29,6 +29,18 @@ def test_changes_are_there_until_they_are_seen(here: Cli, notes: Path) -> None:
     assert here("changes", terminal=True).err == "Nothing that you have not seen.\n"
 
 
+def test_who_made_a_memory_is_not_who_wrote_it_last(here: Cli) -> None:
+    call = {"command": "create", "path": "/memories/global/a.md", "file_text": "one\n"}
+    here("tool", "--actor", "mcp:claude-code", stdin=json.dumps(call).encode())
+    call = {"command": "str_replace", "path": "/memories/global/a.md", "old_str": "one", "new_str": "two"}
+    here("tool", "--actor", "mcp:gemini", stdin=json.dumps(call).encode())
+    (row,) = [row for row in here("changes", "--json").items if row["address"] == "memtui:global/a.md"]
+    assert (row["kind"], row["actor"], row["writers"]) == ("created", "mcp:gemini", ["mcp:claude-code", "mcp:gemini"])
+    assert "mcp:claude-code, then mcp:gemini" in here("changes", terminal=True).out
+    (piped,) = [line.split("\t") for line in here("changes").lines if "global/a.md" in line]
+    assert piped[:3] == ["created", "memtui:global/a.md", "mcp:gemini"]
+
+
 def test_seen_wants_to_know_what(here: Cli) -> None:
     assert here("seen").status == 2
     assert here("seen", "notes/bare.md", "--all").status == 2

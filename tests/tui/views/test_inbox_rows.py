@@ -95,4 +95,6 @@ def test_what_stands_above_a_difference() -> None:
         "You last saw it as a.md.",
         "2 versions since you looked: x 1m, outside 2m.",
     ]
+    made = heading(change("b.md", kind="created"), "", [("outside", T), ("mcp:codex", T - 60_000)], T, NOW)
+    assert made[0] == "Created by mcp:codex, 2m ago."
     assert heading(change("b.md", kind="deleted"), "", [], T, NOW) == ["Deleted by outside, 1m ago."]
