@@ -19,6 +19,7 @@ from memtui.tui.actions import ACTIONS, COUNTS, Action
 from memtui.tui.bridge import Bridge
 from memtui.tui.browse.browser import BrowserScreen, Facts
 from memtui.tui.browse.returning import Place, read_place
+from memtui.tui.draw.lines import Painted
 from memtui.tui.draw.paint import Paint
 from memtui.tui.faults import SafeEnd
 from memtui.tui.keys import paste_guard
@@ -102,6 +103,9 @@ class MemtuiApp(SafeEnd[int]):
     def _theme_changed(self, _: Any) -> None:
         self._paint = None
         self.browser.redraw()
+        for top in self.screen_stack[1:]:
+            for widget in top.query(Painted):
+                widget.forget_drawn()
 
     def on_finished(self, event: messages.Finished) -> None:
         """Give a result to whoever asked."""

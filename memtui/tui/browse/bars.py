@@ -48,6 +48,10 @@ class State(NamedTuple):
     read_only: bool = False
     demo: bool = False
     loading: bool = False
+    needs: str = ""
+    """The size that would show everything, where this one does not."""
+    marked: int = 0
+    """Marks whose count no title in view tells."""
 
 
 def header(state: State, width: int) -> Line:
@@ -58,7 +62,9 @@ def header(state: State, width: int) -> Line:
             left += [(" | ", "rule"), (one_line(words, 30), "name")]
     if state.demo:
         left += [(" | ", "rule"), ("demo: a copy, with an agent that keeps writing", "draft")]
-    right: Line = []
+    right: Line = [(f"needs {state.needs}  ", "warning")] if state.needs else []
+    if state.marked:
+        right.append((f"*{state.marked} marked  ", "mark"))
     if state.totals.conflict:
         word = "conflict" if state.totals.conflict == 1 else "conflicts"
         right.append((f"!{state.totals.conflict} {word}  ", "conflict"))

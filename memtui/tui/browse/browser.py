@@ -303,7 +303,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     @on(MemoryTree.MarksChanged)
     def _marks_changed(self) -> None:
-        self.chrome.update("tree-title", "footer")
+        self.chrome.update("tree-title", "footer", "header")
 
     @on(Tabs.Chosen)
     def _tab_chosen(self, event: Tabs.Chosen) -> None:

@@ -11,6 +11,7 @@ from memtui.engine.model import Health, RootStatus
 from memtui.tui.actions import BROWSER_ROOMS, Action, beside_text, in_room, shown_keys
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line, State
+from memtui.tui.browse.layout import SMALL_HEIGHT, SMALL_WIDTH
 from memtui.tui.browse.side import INFO
 from memtui.tui.draw.lines import Lines
 
@@ -96,8 +97,16 @@ class Chrome:
             screen.bridge.read_only,
             facts.demo,
             self.loading,
+            self._needed_size(),
+            0 if screen.is_current and screen.panes.layout.left else len(screen.memories.marks),
         )
         return [bars.header(state, width)]
+
+    def _needed_size(self) -> str:
+        """The size that would show more than the tree, where this one does not."""
+        width, height = self._screen.app.size
+        small = width < SMALL_WIDTH or height < SMALL_HEIGHT
+        return f"{SMALL_WIDTH}x{SMALL_HEIGHT}" if small else ""
 
     def tree_title(self, width: int) -> list[Line]:
         """How many memories, and which are shown how."""

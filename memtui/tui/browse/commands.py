@@ -347,7 +347,8 @@ class Commands:
             else:
                 command.run()
 
-        self._screen.app.push_screen(Palette(commands), chosen)
+        app = self._screen.app
+        app.push_screen(Palette(commands, partial(setattr, app, "theme", app.theme)), chosen)
 
     def palette_commands(self) -> list[Command]:
         """Every action as a line of the palette, then the themes."""
@@ -373,7 +374,15 @@ class Commands:
 
         app = self._screen.app
         names = sorted(app.available_themes, key=lambda name: (not name.startswith("memtui"), name))
-        return [Command(f"Theme: {name}", "", partial(setattr, app, "theme", name)) for name in names]
+        show = partial(setattr, app, "theme")
+        return [
+            Command(f"Theme: {name}", "", partial(self._choose_theme, name), preview=partial(show, name))
+            for name in names
+        ]
+
+    def _choose_theme(self, name: str) -> None:
+        self._screen.app.theme = name
+        self._screen.say(f'Theme {name}, until memtui ends; theme = "{name}" in config.toml keeps it.')
 
 
 def _palette_rank(action: Action) -> tuple[bool, bool]:

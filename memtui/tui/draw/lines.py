@@ -34,6 +34,10 @@ class Painted(Widget):
         paint: Paint = self.app.paint  # type: ignore[attr-defined]
         return paint
 
+    def forget_drawn(self) -> None:
+        """Draw everything anew, in other colours."""
+        self.refresh()
+
     @property
     def size(self) -> Size:
         """The size: without border and padding it need not be looked up in the layout, which costs more than a line."""

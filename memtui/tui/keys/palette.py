@@ -30,6 +30,8 @@ class Command(NamedTuple):
     run: Callable[[], None]
     off: str = ""
     """Why it cannot be run now."""
+    preview: Callable[[], None] | None = None
+    """Shows what it would do, as long as the cursor is on it."""
 
 
 def matching(commands: Sequence[Command], text: str) -> tuple[Command, ...]:
@@ -64,6 +66,17 @@ class CommandList(RowList):
             (fit(command.keys, 16, right=True), "key"),
         ]
 
+    def moved(self, *, by_user: bool) -> None:
+        """Show what the command under the cursor would do."""
+        del by_user
+        if isinstance(self.screen, Palette):
+            self.screen.preview()
+
+    @property
+    def current(self) -> Command | None:
+        """The command under the cursor."""
+        return self.commands[self.cursor] if self.cursor < len(self.commands) else None
+
     def show(self, commands: Sequence[Command]) -> None:
         """Show others."""
         self.commands = tuple(commands)
@@ -83,16 +96,19 @@ class Palette(ModalScreen[Command | None]):
     """
 
     BINDINGS = [  # noqa: RUF012 - Textual's own shape
-        Binding("escape", "dismiss(None)", show=False),
+        Binding("escape", "close", show=False),
         Binding("down,ctrl+n", "move(1)", show=False),
         Binding("up,ctrl+p", "move(-1)", show=False),
         Binding("pagedown", "move(10)", show=False),
         Binding("pageup", "move(-10)", show=False),
     ]
 
-    def __init__(self, commands: Sequence[Command]) -> None:
+    def __init__(self, commands: Sequence[Command], revert: Callable[[], None] = lambda: None) -> None:
+        """Take the commands; `revert` ends a preview when another command, or none, is chosen."""
         super().__init__()
         self._all = tuple(commands)
+        self._revert = revert
+        self._previewing = False
 
     def compose(self) -> ComposeResult:
         """The text and the list."""
@@ -109,13 +125,35 @@ class Palette(ModalScreen[Command | None]):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         self.query_one(CommandList).show(matching(self._all, event.value))
+        self.preview()
+
+    def preview(self) -> None:
+        """Show what the command under the cursor would do, or end the preview of another one."""
+        rows = self.query_one(CommandList)
+        command = rows.current
+        if command is not None and command.preview is not None:
+            self._previewing = True
+            command.preview()
+        elif self._previewing:
+            self._previewing = False
+            self._revert()
+
+    def leave(self, chosen: Command | None) -> None:
+        """Close, with what was there before a preview unless that is chosen."""
+        if self._previewing and (chosen is None or chosen.preview is None):
+            self._revert()
+        self.dismiss(chosen)
 
     @on(Input.Submitted)
     @on(RowList.Opened)
     def _chosen(self) -> None:
         commands = self.query_one(CommandList)
-        if commands.cursor < commands.count():
-            self.dismiss(commands.commands[commands.cursor])
+        if commands.current is not None:
+            self.leave(commands.current)
+
+    def action_close(self) -> None:
+        """Choose nothing."""
+        self.leave(None)
 
     def action_move(self, by: int) -> None:
         """Move the cursor."""
@@ -124,4 +162,4 @@ class Palette(ModalScreen[Command | None]):
     def on_click(self, event: events.Click) -> None:
         """A click beside the list closes it."""
         if event.widget is self:
-            self.dismiss(None)
+            self.leave(None)

@@ -8,7 +8,7 @@ from textual.widgets import Input
 
 from memtui.tui.actions import BROWSER_ROOMS, in_room
 from memtui.tui.keys.palette import Command, Palette, matching
-from tests.tui.shown import shown
+from tests.tui.shown import Shown, shown
 
 COMMANDS = [Command(words, "", lambda: None) for words in ("Pin or unpin", "Undo the last", "Open and pin down")]
 
@@ -109,3 +109,39 @@ async def test_help_opens_on_what_is_focused() -> None:
         await screen.until_text("pinned: always given to agents")
         await screen.press("escape")
         await screen.until_text("Memories")
+
+
+async def test_a_theme_is_seen_before_it_is_chosen_and_goes_when_it_is_not() -> None:
+    async with shown() as screen:
+        assert screen.app.theme == "memtui"
+        await screen.press("T")
+        await screen.until_text("Theme: memtui-contrast")
+        await screen.pilot.press("down", "down", "down")
+        await screen.until(lambda: screen.app.theme == "memtui-contrast")
+        await screen.until(lambda: background(screen) == "#000000")
+        await screen.pilot.press("escape")
+        await screen.until(lambda: screen.app.theme == "memtui")
+        await screen.until(lambda: background(screen) == "#16181d")
+        await screen.press("T")
+        await screen.type("orange-light")
+        await screen.until(lambda: screen.app.theme == "memtui-blue-orange-light")
+        await screen.press("enter")
+        await screen.until_text('theme = "memtui-blue-orange-light" in config.toml keeps it')
+        assert screen.app.theme == "memtui-blue-orange-light"
+
+
+async def test_another_command_ends_the_preview() -> None:
+    async with shown() as screen:
+        await screen.press("T")
+        await screen.pilot.press("down", "down")
+        await screen.until(lambda: screen.app.theme != "memtui")
+        await screen.type("no such theme")
+        await screen.until(lambda: screen.app.theme == "memtui")
+
+
+def background(screen: Shown) -> str:
+    """The colour under the first row of the tree."""
+    color = screen.browser.memories.render_line(1)._segments[-1].style
+    assert color is not None
+    assert color.bgcolor is not None
+    return color.bgcolor.get_truecolor().hex
