@@ -58,6 +58,10 @@ class Reader:
         """Every root, in the order given."""
         return self._roots.all()
 
+    def changeable(self) -> tuple[Root, ...]:
+        """The roots in which this client may change memories; the disk is not asked."""
+        return self._rooms.rules.changeable()
+
     def add_roots(self, roots: Iterable[Root]) -> None:
         """Add roots that are not there yet."""
         self._roots.add(filter(self.access.shows, roots))

@@ -41,6 +41,12 @@ class Rules:
             )
         return root
 
+    def changeable(self) -> tuple[Root, ...]:
+        """The roots in which this client may change memories."""
+        if self._read_only:
+            return ()
+        return tuple(root for root in self._roots.all() if self._access.allows(root) and not root.read_only)
+
     def allowed(self, root_id: str) -> Root:
         """The root of this id, for a change of what belongs to it; raises when this client may not change it."""
         root = self._roots.find(root_id)

@@ -7,6 +7,7 @@ physical path can reach a model, whatever fails.
 from memtui.errors import CODES, MemtuiError
 from memtui.memory_tool.grammar import Place
 from memtui.memory_tool.result import shown
+from memtui.memory_tool.rights import places
 
 MAX_BYTES = 102_400
 MAX_FILES = 1_000
@@ -17,9 +18,10 @@ NAMES = ("E_NAME", "E_NAME_TOO_LONG", "E_PATH_TOO_LONG", "E_PATH_TOO_DEEP", "E_R
 FAILED = "Memory operation failed: "
 
 
-def read_only(scope: str) -> str:
-    """Why a client may not change a scope."""
-    return f"The {scope} memory scope is read-only for this agent; only 'view' is allowed."
+def read_only(scope: str, writable: tuple[str, ...]) -> str:
+    """Why a client may not change a scope, and which ones it may."""
+    instead = f" You may write in {places(writable)}." if writable else ""
+    return f"The {scope} memory scope is read-only for this agent; only 'view' is allowed.{instead}"
 
 
 def missing(place: Place) -> str:
@@ -66,17 +68,18 @@ def taken(place: Place, *, directory: bool) -> str:
     return f"A {kind} already exists at {shown(place.given)}. To overwrite a file, delete it first, then create it."
 
 
-def failed(error: MemtuiError, place: Place) -> str:
+def failed(error: MemtuiError, place: Place, writable: tuple[str, ...]) -> str:
     """Any other refusal or failure.
 
     Args:
         error: what the engine raised; its words are used only where they can hold no path but the one that was given.
         place: what the call was about.
+        writable: the scopes this client may change.
     """
     path = shown(place.given)
     match error.code:
         case "E_ACCESS" | "E_READ_ONLY":
-            return read_only(place.scope or "global")
+            return read_only(place.scope or "global", writable)
         case "E_SYMLINK" | "E_OTHER_DEVICE":
             return ESCAPES
         case "E_TOO_MANY":

@@ -57,9 +57,16 @@ class Request(NamedTuple):
     limit: int | None = None
 
 
-def schema() -> dict[str, object]:
-    """The JSON schema of a call: one flat object in which every field but `command` may be missing or null."""
-    properties: dict[str, object] = {"command": {"type": "string", "enum": list(COMMANDS)}}
+def schema(limits: str = "") -> dict[str, object]:
+    """The JSON schema of a call: one flat object in which every field but `command` may be missing or null.
+
+    Args:
+        limits: what this client may not do, in words; empty when it may do everything.
+    """
+    command: dict[str, object] = {"type": "string", "enum": list(COMMANDS)}
+    properties: dict[str, object] = {
+        "command": command | ({"description": f"view works everywhere. {limits}"} if limits else {})
+    }
     for name, words in _WORDS.items():
         properties[name] = {"type": ["string", "null"], "description": words}
         if name in NUMBERS:

@@ -16,6 +16,7 @@ from memtui.memory_tool.answers import MAX_BYTES
 from memtui.memory_tool.fields import Request
 from memtui.memory_tool.grammar import Place
 from memtui.memory_tool.result import Refusal, Result, sendable, shown
+from memtui.memory_tool.rights import rights
 
 _TRIES = 8
 _PAUSE = 0.02
@@ -81,8 +82,12 @@ class ScopedTool:
             root = self._find(place.scope) or Root("", "", scope=place.scope)
             level = self._engine.access.level(root)
             if (level != "off" and not self._engine.access.allows(root)) or root.read_only:
-                raise Refusal(answers.read_only(place.scope))
+                raise Refusal(answers.read_only(place.scope, self._writable))
         return place
+
+    @property
+    def _writable(self) -> tuple[str, ...]:
+        return rights(self._engine).writable
 
     def _find(self, scope: str) -> Root | None:
         with suppress(NotFoundError):  # a scope that is not there has its own sentence, when it is needed
@@ -256,7 +261,7 @@ class ScopedTool:
     def _partly(self, place: Place, done: Done, failed: list[Outcome]) -> str:
         error = failed[0].error
         stuck = place._replace(given=self._virtual(failed[0].address))
-        why = answers.failed(error, stuck) if error is not None else answers.unsteady(stuck)
+        why = answers.failed(error, stuck, self._writable) if error is not None else answers.unsteady(stuck)
         return f"Deleted {len(done.outcomes) - len(failed)} of {len(done.outcomes)} files in {place.canonical}. {why}"
 
     def _rename(self, old_path: str, new_path: str) -> str:
@@ -323,7 +328,7 @@ class ScopedTool:
                 return Refusal(place.doubt)
             if making:
                 return Refusal(_file_above(place))
-        return Refusal(answers.failed(error, place))
+        return Refusal(answers.failed(error, place, self._writable))
 
     def _used(self, address: Address, *, wrote: bool) -> None:
         """Count a use; a ledger that cannot be written must not make a memory unreadable."""

@@ -26,6 +26,10 @@ def test_the_schema_is_flat_and_asks_only_for_the_command() -> None:
     assert set(others) == set(Request._fields) - {"command"}
     assert all("null" in spec["type"] and spec["description"] for spec in others.values())
     assert not any("anyOf" in spec or "$ref" in spec for spec in others.values())
+    assert "description" not in found["properties"]["command"]
+    limited = json.loads(json.dumps(schema("You may only read.")))
+    assert limited["properties"].pop("command")["description"].endswith("You may only read.")
+    assert limited["properties"] == others
 
 
 @pytest.mark.parametrize(

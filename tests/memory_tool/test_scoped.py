@@ -59,7 +59,9 @@ def test_rights_are_said_before_anything_is_looked_at(access: Access, command: s
             result = found(command, **moved(CALLS[command], scope))
             assert result.ok is allowed
             if not allowed:
-                assert result.text == f"The {scope} memory scope is read-only for this agent; only 'view' is allowed."
+                said = f"The {scope} memory scope is read-only for this agent; only 'view' is allowed."
+                instead = "" if access is READ_ONLY else " You may write in /memories/global and /memories/workspace."
+                assert result.text == said + instead
 
 
 def test_an_engine_that_only_reads_says_the_same(tool: Tool, a: Path) -> None:
