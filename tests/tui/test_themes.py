@@ -6,21 +6,10 @@ import pytest
 from textual.color import Color
 from textual.theme import Theme
 
+from memtui.tui.draw.paint import GROUNDS, LEAST_CONTRAST, LEAST_RULE, Paint, contrast
 from memtui.tui.themes import DEFAULT, MONOCHROME, THEMES, choose
 
 KNOWN = frozenset(theme.name for theme in THEMES)
-
-
-def contrast(one: Color, other: Color) -> float:
-    """The contrast ratio of the accessibility guidelines."""
-
-    def light(color: Color) -> float:
-        parts = [part / 255 for part in (color.r, color.g, color.b)]
-        r, g, b = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-    high, low = sorted((light(one), light(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
@@ -30,6 +19,26 @@ def test_every_ink_can_be_read(theme: Theme) -> None:
     inks["primary-lighten"] = theme.variables["primary-lighten"]
     low = {name: round(contrast(Color.parse(ink), back), 2) for name, ink in inks.items()}
     assert all(ratio >= 4.5 for ratio in low.values()), low
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_every_style_can_be_read_on_every_ground(theme: Theme) -> None:
+    paint = Paint({**theme.to_color_system().generate(), **theme.variables})
+    low = {}
+    for name in paint._styles:
+        for ground in GROUNDS:
+            style = paint.style(name, ground)
+            assert style.color is not None
+            assert style.bgcolor is not None
+            ratio = contrast(Color.from_rich_color(style.color), Color.from_rich_color(style.bgcolor))
+            if ratio < (LEAST_RULE if name == "rule" else LEAST_CONTRAST):
+                low[name, ground] = round(ratio, 2)
+    assert not low
+
+
+def test_contrast_is_that_of_the_guidelines() -> None:
+    assert contrast(Color(0, 0, 0), Color(255, 255, 255)) == pytest.approx(21)
+    assert contrast(Color(119, 119, 119), Color(255, 255, 255)) == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("name", ["memtui-contrast", "memtui-contrast-light"])

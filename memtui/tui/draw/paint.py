@@ -19,6 +19,12 @@ from memtui.tui.draw.spans import INKED
 FAINT, SOFT = 0.45, 0.25
 """How far `dim` and `description` go towards the background."""
 
+LEAST_CONTRAST, LEAST_RULE = 4.5, 3.0
+"""How much ink stands out from what it stands on, at least: text, and lines that only separate."""
+
+STEPS = 20
+"""In how many steps an ink that does not stand out goes to black or white."""
+
 GROUNDS = ("", "cursor", "rest", "bar")
 """What a line stands on: the screen, the cursor in the focused pane, the cursor elsewhere, a title."""
 
@@ -42,6 +48,10 @@ class Paint:
         found = self._made.get((name, ground))
         if found is None:
             found = self._grounds[ground] + self._styles.get(name, self._styles["name"])
+            if found.color is not None and found.bgcolor is not None:
+                least = LEAST_RULE if name == "rule" else LEAST_CONTRAST
+                ink, behind = (Color.from_rich_color(color) for color in (found.color, found.bgcolor))
+                found += Style(color=readable(ink, behind, least).rich_color)
             if ground == "cursor":
                 found += Style(bold=True)
             self._made[name, ground] = found
@@ -60,6 +70,27 @@ class Paint:
             text += visible(part)
         segments.append(Segment(text, style))
         return Strip(segments).adjust_cell_length(width, self.style("name", ground))
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast ratio of two colours, from 1 to 21, as the accessibility guidelines define it."""
+    high, low = sorted((_light(one), _light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _light(color: Color) -> float:
+    parts = [part / 255 for part in (color.r, color.g, color.b)]
+    r, g, b = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def readable(ink: Color, behind: Color, least: float) -> Color:
+    """Return the ink, as little lighter or darker as it takes to be read on what is behind it."""
+    if contrast(ink, behind) >= least:
+        return ink
+    end = max((Color(0, 0, 0), Color(255, 255, 255)), key=lambda color: contrast(color, behind))
+    steps = (ink.blend(end, step / STEPS) for step in range(1, STEPS))
+    return next((one for one in steps if contrast(one, behind) >= least), end)
 
 
 def _grounds(variables: Mapping[str, str]) -> dict[str, Style]:

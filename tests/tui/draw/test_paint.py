@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.color import Color
 from textual.theme import Theme
 
-from memtui.tui.draw.paint import GROUNDS, Paint
+from memtui.tui.draw.paint import GROUNDS, Paint, contrast, readable
 from memtui.tui.themes import THEMES
 
 
@@ -38,3 +41,11 @@ def test_a_line_is_exactly_as_wide_as_asked_and_safe() -> None:
 def test_neighbours_of_one_style_are_one_segment() -> None:
     strip = paint_of(THEMES[0]).strip([("a", "name"), ("  ", "dim"), ("b", "name")], 4)
     assert len(list(strip)) == 1
+
+
+@given(st.tuples(*[st.integers(0, 255)] * 3), st.tuples(*[st.integers(0, 255)] * 3))
+def test_any_ink_can_be_read_on_anything(ink: tuple[int, int, int], behind: tuple[int, int, int]) -> None:
+    made = readable(Color(*ink), Color(*behind), 4.5)
+    assert contrast(made, Color(*behind)) >= 4.5
+    if contrast(Color(*ink), Color(*behind)) >= 4.5:
+        assert made == Color(*ink)
