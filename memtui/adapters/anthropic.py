@@ -16,12 +16,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from memtui.config.settings import load_settings, read_environment
-from memtui.engine import Engine
 from memtui.engine.model import Actor
-from memtui.errors import RefusedError
+from memtui.errors import MemtuiError, RefusedError
 from memtui.memory_tool.result import Result
 from memtui.memory_tool.sdk import SdkTool
-from memtui.wire.sdk_door import CLIENT, open_sdk_door
+from memtui.wire.sdk_door import CLIENT, LiveSdkDoor, refusal
 
 try:
     import anyio
@@ -53,7 +52,11 @@ LOCK_WAIT = 30.0
 
 
 class _Store:
-    """The tool of one process; a process that was forked off opens its own."""
+    """The tool of one process; a process that was forked off opens its own.
+
+    What the user allows agents is asked at each call, as at every other door, so that a tool that is open and one that
+    is made now answer alike.
+    """
 
     def __init__(self, base: str, state_dir: str | None, actor: str) -> None:
         self._base = os.path.abspath(base)
@@ -62,27 +65,24 @@ class _Store:
         self._guard = threading.Lock()
         self._inherited: list[object] = []
         self._pid = 0
-        self._refusal = ""
-        self._tool: SdkTool | None = None
         self._finish: Callable[[], object] = lambda: None
-        self._open()
+        self._door = self._open()
 
     def answer(self, do: Callable[[SdkTool], Result]) -> str:
         """The text of a call's result; a failure is the SDK's error for the model."""
-        if self._pid != os.getpid():
-            self._open()
-        if self._tool is None:
-            raise ToolError(self._refusal)
-        result = do(self._tool)
+        try:
+            tool = self._open().tool()
+        except MemtuiError as error:
+            raise ToolError(refusal(error)) from None
+        result = do(tool)
         if not result.ok:
             raise ToolError(result.text)
         return result.text
 
     def make_root(self) -> None:
         """Make the folder of the memories, unless the user lets nobody write here."""
-        if self._tool is not None:
-            with suppress(RefusedError):
-                self._tool.make_root()
+        with suppress(RefusedError):
+            self._open().tool().make_root()
 
     def close(self) -> None:
         """Record what is still to be recorded, and close; a later call opens it again."""
@@ -91,32 +91,26 @@ class _Store:
                 self._finish()
             self._pid = 0
 
-    def _open(self) -> None:
+    def _open(self) -> LiveSdkDoor:
         with self._guard:
-            if self._pid == os.getpid():
-                return
-            # A parent's connection to the ledger must be neither used nor closed here.
-            self._inherited.append(self._tool)
-            self._tool, self._refusal = None, ""
-            try:
-                door = open_sdk_door(
-                    load_settings(read_environment()),
+            if self._pid != os.getpid():
+                # A parent's connection to the ledger must be neither used nor closed here.
+                self._inherited.append(getattr(self, "_door", None))
+                self._door = LiveSdkDoor(
+                    lambda: load_settings(read_environment()),
                     self._base,
                     actor=self._actor,
                     lock_wait=LOCK_WAIT,
                     state_dir=self._state_dir,
                 )
-            except RefusedError as error:
-                self._refusal = f"{error.message} ({error.code})"
-            else:
-                self._tool = door.tool
-                self._finish = weakref.finalize(self, _close, door.engine, os.getpid())
-            self._pid = os.getpid()
+                self._finish = weakref.finalize(self, _close, self._door, os.getpid())
+                self._pid = os.getpid()
+            return self._door
 
 
-def _close(engine: Engine, pid: int) -> None:
+def _close(door: LiveSdkDoor, pid: int) -> None:
     if pid == os.getpid():
-        engine.close()
+        door.close()
 
 
 def _fields(command: Any) -> dict[str, object]:

@@ -25,6 +25,7 @@ from memtui.mcp_server import instructions, log, resources, tools
 from memtui.mcp_server.desk import Desk
 from memtui.mcp_server.notices import Notices
 from memtui.mcp_server.stdio import Pipes, Received, take_standard_pipes
+from memtui.wire.doors import words
 from memtui.wire.outcomes import INTERRUPTED
 from memtui.wire.session import Options
 
@@ -140,7 +141,7 @@ class Connection:
         try:
             return await self._work(job, *arguments)
         except MemtuiError as error:
-            raise MCPError(types.INVALID_PARAMS, tools.words(error), {"code": error.code}) from None
+            raise MCPError(types.INVALID_PARAMS, words(error), {"code": error.code}) from None
 
 
 def _client(context: Context) -> str | None:

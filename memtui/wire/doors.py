@@ -1,13 +1,20 @@
 """The doors agents come through: what one client may do, from its flag and the user's table, and a session within it.
 
-A front that opened its own session would let a client in that the user has shut out.
+A front that opened its own session would let a client in that the user has shut out; one that kept it would not notice
+that the user shut the client out since.
 """
+
+import os
+import threading
+import time
+from collections.abc import Callable
 
 from memtui.clients.names import canonical
 from memtui.config.by_hand import SCOPES
 from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.engine.access import LEVELS, Access
-from memtui.errors import RefusedError, UsageError
+from memtui.errors import CODES, MemtuiError, RefusedError, UsageError
 from memtui.wire.session import Options, Session, open_session
 
 OTHERS = "*"
@@ -80,3 +87,127 @@ def ceiling(settings: Settings, client: str, scope: str) -> str:
 def least(*levels: str) -> str:
     """Give the level among these that allows the least."""
     return max(levels, key=LEVELS.index)
+
+
+class LiveDoor:
+    """The door of one client that stays: what it may do is settled anew whenever the settings file changed.
+
+    Safe to share between threads. A look at the file is one `stat` a call.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Settings],
+        open_engine: Callable[[Settings, Access], Engine],
+        *,
+        client: str,
+        access: str | None = None,
+    ) -> None:
+        """Keep what a door is opened with; nothing is read or opened yet.
+
+        Args:
+            load: reads the settings anew.
+            open_engine: opens the engine for a client that may do this; may refuse.
+            client: what the client calls itself; empty when it is not known.
+            access: the door's own flag, which the settings can only narrow.
+        """
+        self._load = load
+        self._open = open_engine
+        self._client = client
+        self._flag = access
+        self._guard = threading.Lock()
+        self._settings: Settings | None = None
+        self._seen: object = None
+        self._refusal: MemtuiError | None = None
+        self._engine: Engine | None = None
+        self._left: list[Engine] = []
+        self._access: Access | None = None
+        self._notices: list[str] = []
+
+    def engine(self) -> Engine:
+        """Give the engine, as the settings are now; another one than before when the access is another one.
+
+        Raises:
+            MemtuiError: `E_DISABLED`; `E_CONFIG`, because settings that cannot be read allow nothing; or why nothing
+                could be opened.
+        """
+        with self._guard:
+            if self._settings is None or self._seen is None or self._seen != _look(self._settings.config_file):
+                self._settle()
+            if self._refusal is not None:
+                raise self._refusal
+            assert self._engine is not None
+            return self._engine
+
+    def notices(self) -> tuple[str, ...]:
+        """Everything the engines would have the user know."""
+        with self._guard:
+            found, self._notices = [*self._notices, *(one for engine in self._all() for one in engine.notices())], []
+            return tuple(dict.fromkeys(found))
+
+    def close(self) -> None:
+        """Close every engine that was opened; a later call opens one again."""
+        with self._guard:
+            for engine in self._all():
+                engine.close()
+                self._notices += engine.notices()
+            self._left, self._engine, self._settings = [], None, None
+
+    def _all(self) -> list[Engine]:
+        return [*self._left, *([] if self._engine is None else [self._engine])]
+
+    def _settle(self) -> None:
+        """Read the settings, and open the engine, keep it or put it away."""
+        try:
+            # Looked at before it is read: what is written meanwhile is read again at the next call.
+            seen = None if self._settings is None else _look(self._settings.config_file)
+            settings = self._load()
+            self._seen, self._settings = seen, settings
+            access = door_access(settings, self._client, self._flag)
+            if self._engine is None or self._access != access:
+                self._put_away()
+                self._engine, self._access = self._open(settings, access), access
+            self._refusal = None
+        except MemtuiError as error:
+            self._refusal = error
+            self._put_away()
+
+    def _put_away(self) -> None:
+        """A call may still be at work with it, so it is closed at the end."""
+        if self._engine is not None:
+            self._left.append(self._engine)
+            self._engine = None
+
+
+_SETTLED_NS = 100_000_000
+"""A file that is younger may be written again without a trace: clocks of file systems are coarse."""
+
+
+def _look(config_file: str) -> object:
+    """What differs when the settings file was written, made or removed; None when that cannot be told yet."""
+    try:
+        status = os.stat(config_file)
+    except FileNotFoundError:
+        return ()
+    except OSError:
+        return None
+    if abs(time.time_ns() - status.st_ctime_ns) < _SETTLED_NS:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def words(error: MemtuiError) -> str:
+    """What a client is told of an error: the code, what happened, what to do next; no folder of this machine.
+
+    Of settings and the ledger it is told only that something is wrong with them, because the rest is the user's.
+    """
+    if error.code in _FOR_THE_USER:
+        happened, hint = error.message, "Only the user can change that, in memtui's settings."
+        if error.code not in ("E_DISABLED", "E_ACCESS"):
+            happened, hint = f"{CODES[error.code]}.", "The user can find out why: memtui doctor."
+    else:
+        happened, hint = error.message, error.hint
+    return " ".join(part for part in (f"{error.code}: {happened}", hint) if part)
+
+
+_FOR_THE_USER = ("E_DISABLED", "E_ACCESS", "E_CONFIG", "E_STORE", "E_STORE_DAMAGED")

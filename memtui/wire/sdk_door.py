@@ -3,13 +3,15 @@
 The folder is given by hand, so nothing is discovered; what the user allows agents is asked here as at every other door.
 """
 
+from collections.abc import Callable
+
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Retention
-from memtui.errors import RefusedError
+from memtui.errors import CODES, MemtuiError, RefusedError
 from memtui.memory_tool.sdk import SdkTool, memory_root
 from memtui.values import NamedTuple
-from memtui.wire.doors import door_access
+from memtui.wire.doors import LiveDoor, door_access
 
 CLIENT = "anthropic-sdk"
 """What this door's clients are called in the `[access]` table when they give no other name."""
@@ -67,3 +69,58 @@ def open_sdk_door(
         access=allowed,
     )
     return SdkDoor(engine, SdkTool(engine, root, actor))
+
+
+class LiveSdkDoor:
+    """The same door for a process that stays: what the user allows is asked at each call; see `LiveDoor`."""
+
+    def __init__(
+        self,
+        load: Callable[[], Settings],
+        base: str,
+        *,
+        actor: Actor,
+        client: str = "",
+        access: str | None = None,
+        read_only: bool = False,
+        lock_wait: float,
+        state_dir: str | None = None,
+    ) -> None:
+        """Keep what `open_sdk_door` takes; nothing is read or opened yet."""
+
+        def open_engine(settings: Settings, _access: object) -> Engine:
+            return open_sdk_door(
+                settings,
+                base,
+                actor=actor,
+                client=client,
+                access=access,
+                read_only=read_only,
+                lock_wait=lock_wait,
+                state_dir=state_dir,
+            ).engine
+
+        self._root, self._actor = memory_root(base), actor
+        self._live = LiveDoor(load, open_engine, client=client or CLIENT, access=access)
+        self._door: SdkDoor | None = None
+        self.notices, self.close = self._live.notices, self._live.close
+
+    def tool(self) -> SdkTool:
+        """Give the tool, as the settings are now.
+
+        Raises:
+            MemtuiError: as `LiveDoor.engine`.
+        """
+        engine, door = self._live.engine(), self._door
+        if door is None or door.engine is not engine:
+            door = self._door = SdkDoor(engine, SdkTool(engine, self._root, self._actor))
+        return door.tool
+
+
+def refusal(error: MemtuiError) -> str:
+    """Say why there is no tool, in the form of the tool's own failures: a sentence, then the code.
+
+    Nothing of the settings is said but that they cannot be read: the rest is the user's.
+    """
+    happened = error.message if error.code == "E_DISABLED" else f"Memory is not available: {CODES[error.code]}."
+    return f"{happened} ({error.code})"

@@ -144,6 +144,34 @@ def test_a_client_the_user_lets_read_only(tmp_path: Path) -> None:
         reader("create", path="/memories/b.md", file_text="x")
 
 
+def test_an_open_tool_and_a_new_one_answer_alike_whatever_the_user_sets_meanwhile(
+    kind: type[MemoryTool] | type[AsyncMemoryTool], tmp_path: Path
+) -> None:
+    config = Path(os.environ["MEMTUI_HOME"]) / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    old = Tool(kind(tmp_path / "base"), tmp_path / "base")
+    old("create", path="/memories/a.md", file_text="x")
+    for text, said in (
+        ("[agents]\nenabled = false\n", "E_DISABLED"),
+        ("[access]\nanthropic-sdk = 'off'\n", "E_DISABLED"),
+        ("nonsense", "E_CONFIG"),
+    ):
+        config.write_text(text)
+        with pytest.raises(ToolError, match=said) as caught:
+            old("view", path="/memories/a.md")
+        assert str(tmp_path) not in str(caught.value)
+        if said == "E_DISABLED":
+            with pytest.raises(ToolError, match=said):
+                Tool(kind(tmp_path / "base"), tmp_path / "base")("view", path="/memories/a.md")
+    config.write_text("[access]\nanthropic-sdk = 'ro'\n")
+    assert old("view", path="/memories/a.md").endswith("\tx")
+    with pytest.raises(ToolError, match="E_ACCESS"):
+        old("delete", path="/memories/a.md")
+    config.unlink()
+    old("delete", path="/memories/a.md")
+    old.close()
+
+
 def test_a_closed_tool_opens_again(tool: Tool) -> None:
     tool("create", path="/memories/a.md", file_text="x")
     tool.close()

@@ -11,7 +11,6 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.mcp_server import desk as desk_module
-from memtui.mcp_server.desk import Door
 from memtui.memory_tool.result import Result
 from memtui.memory_tool.scoped import ScopedTool
 from tests.mcp_server.talk import ProtocolError, Store, talk
@@ -303,12 +302,11 @@ async def test_switching_off_holds_for_who_is_connected_already(store: Store) ->
 
 async def test_settings_are_read_again_only_when_they_changed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Engine] = []
-    original: Callable[..., Door] = desk_module.Desk._open
+    original: Callable[..., Engine] = desk_module.Desk._open
 
-    def counted(*arguments: object) -> Door:
-        door = original(*arguments)
-        opened.append(door.engine)
-        return door
+    def counted(*arguments: object) -> Engine:
+        opened.append(original(*arguments))
+        return opened[-1]
 
     monkeypatch.setattr(desk_module.Desk, "_open", counted)
     async with talk() as it:

@@ -1,5 +1,7 @@
 """The doors agents come through: the flag, the table, the switch, and that the engine holds to them."""
 
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,10 +10,11 @@ from hypothesis import strategies as st
 
 from memtui.config.directories import Directories
 from memtui.config.settings import AccessRule, Settings, load_settings, read_environment
-from memtui.engine.access import LEVELS
+from memtui.engine import Engine
+from memtui.engine.access import LEVELS, Access
 from memtui.engine.model import SCOPES, Actor, Address, Root
-from memtui.errors import NotFoundError, RefusedError, UsageError
-from memtui.wire.doors import door_access, open_door
+from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
+from memtui.wire.doors import LiveDoor, door_access, open_door
 from memtui.wire.session import Options, Session
 
 PLACE = Directories("/c", "/s", "/d", "test")
@@ -132,3 +135,76 @@ def test_a_shut_door_touches_nothing(tmp_path: Path) -> None:
     with pytest.raises(RefusedError):
         open_door(load_settings(read_environment()), Options(), client="codex", access="off", lock_wait=1)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+class Reads:
+    """A door that stays, and how often its settings were read and its engine opened."""
+
+    def __init__(self, config: Path) -> None:
+        self.config = config
+        self.read = self.opened = 0
+        self.door = LiveDoor(self.load, self.open, client="codex")
+
+    def load(self) -> Settings:
+        self.read += 1
+        return load_settings(read_environment())
+
+    def open(self, settings: Settings, access: Access) -> Engine:
+        self.opened += 1
+        return Engine.open([], state_dir=settings.state_dir, access=access)
+
+
+@pytest.fixture
+def reads(home: Path) -> Iterator[Reads]:
+    config = home / ".memtui-test" / "config.toml"
+    config.parent.mkdir(exist_ok=True)
+    found = Reads(config)
+    yield found
+    found.door.close()
+
+
+def code(act: Callable[[], object]) -> str:
+    """What an act is refused with."""
+    with pytest.raises(MemtuiError) as caught:
+        act()
+    return caught.value.code
+
+
+def test_a_door_that_stays_reads_the_settings_only_when_they_changed(reads: Reads) -> None:
+    engines = {id(reads.door.engine()) for _ in range(5)}
+    assert (len(engines), reads.opened) == (1, 1)
+    before = reads.read
+    reads.door.engine()
+    assert reads.read == before
+
+
+def test_a_door_that_stays_is_shut_and_opened_by_the_settings(reads: Reads) -> None:
+    first = reads.door.engine()
+    reads.config.write_text("[agents]\nenabled = false\n")
+    assert code(reads.door.engine) == "E_DISABLED"
+    reads.config.write_text("nonsense")
+    assert code(reads.door.engine) == code(reads.door.engine) == "E_CONFIG"
+    reads.config.write_text("[access]\ncodex = 'ro'\n")
+    second = reads.door.engine()
+    assert second is not first
+    assert second.access.label == "ro"
+    reads.config.write_text("calm = true\n[access]\ncodex = 'ro'\n")
+    assert reads.door.engine() is second
+
+
+def test_settings_that_are_written_twice_in_one_tick_of_the_clock_count(reads: Reads) -> None:
+    """The second text is as long as the first, and the file's times say that nothing was written since."""
+    reads.config.write_text("[access]\ncodex = 'rw'\n")
+    reads.door.engine()
+    before = os.stat(reads.config)
+    reads.door.engine()
+    reads.config.write_text("[access]\ncodex = 'ro'\n")
+    os.utime(reads.config, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert reads.door.engine().access.label == "ro"
+
+
+def test_a_closed_door_opens_again(reads: Reads) -> None:
+    reads.door.engine()
+    reads.door.close()
+    assert reads.door.engine().access.label == "rw"
+    assert reads.opened == 2

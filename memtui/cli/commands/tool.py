@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO
 
+    from memtui.config.settings import Settings
+    from memtui.engine import Engine
+    from memtui.wire.doors import LiveDoor
+    from memtui.wire.sdk_door import LiveSdkDoor
     from memtui.wire.session import Options
 
     Answer = Callable[[Mapping[str, object]], Result]
@@ -38,24 +42,23 @@ def tool(call: Call) -> int:
     if base is not None:
         return _sdk(call, options, base, client or "")
     from memtui.memory_tool.scoped import ScopedTool
-    from memtui.wire.doors import open_door
+    from memtui.wire.doors import LiveDoor, open_door
 
-    session = open_door(
-        call.settings, options, client=client or "", access=call.args.text("access"), lock_wait=INTERACTIVE
-    )
-    with session.engine as engine, ending_on_terminate():
-        status = serve(call, ScopedTool(engine, options.actor).call)
-    for notice in session.engine.notices():
-        call.out.say(f"memtui: {notice}")
-    return status
+    flag = call.args.text("access")
+
+    def open_engine(settings: "Settings", _access: object) -> "Engine":
+        return open_door(settings, options, client=client or "", access=flag, lock_wait=INTERACTIVE).engine
+
+    door = LiveDoor(call.reload, open_engine, client=client or "", access=flag)
+    return _attend(call, door, lambda: ScopedTool(door.engine(), options.actor).call, LONGEST, door.engine)
 
 
 def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
     """Answer in the words of Anthropic's SDK, for one folder."""
-    from memtui.wire.sdk_door import open_sdk_door
+    from memtui.wire.sdk_door import LiveSdkDoor
 
-    door = open_sdk_door(
-        call.settings,
+    door = LiveSdkDoor(
+        call.reload,
         base,
         actor=options.actor,
         client=client,
@@ -63,11 +66,36 @@ def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
         read_only=options.read_only,
         lock_wait=BATCH,
     )
-    with door.engine as engine, ending_on_terminate():
+
+    def begin() -> None:
+        tool = door.tool()
         with suppress(RefusedError):  # who may only read does without the folder
-            door.tool.make_root()
-        status = serve(call, door.tool.call, LONGEST_SDK)
-    for notice in engine.notices():
+            tool.make_root()
+
+    return _attend(call, door, lambda: door.tool().call, LONGEST_SDK, begin)
+
+
+def _attend(
+    call: Call, door: "LiveDoor | LiveSdkDoor", now: "Callable[[], Answer]", longest: int, begin: "Callable[[], object]"
+) -> int:
+    """Serve a client to its end; one that is shut out at the start is refused like any other command."""
+    from memtui.errors import MemtuiError
+    from memtui.wire.doors import words
+
+    def answer(fields: "Mapping[str, object]") -> Result:
+        try:
+            do = now()
+        except MemtuiError as error:
+            return Result(ok=False, text=words(error))
+        return do(fields)
+
+    try:
+        begin()
+        with ending_on_terminate():
+            status = serve(call, answer, longest)
+    finally:
+        door.close()
+    for notice in door.notices():
         call.out.say(f"memtui: {notice}")
     return status
 

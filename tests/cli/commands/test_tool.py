@@ -139,3 +139,34 @@ def test_a_reader_that_went_away_ends_it(process: subprocess.Popen[bytes]) -> No
     process.stdin.flush()
     assert process.wait(30) == 141
     assert process.stderr.read() == b""
+
+
+def ask(process: subprocess.Popen[bytes], call: bytes) -> dict[str, object]:
+    """One call and its answer."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(call)
+    process.stdin.flush()
+    (found,) = answers(process.stdout.readline())
+    return found
+
+
+def test_the_switch_and_the_table_count_at_the_next_call_of_a_running_tool(process: subprocess.Popen[bytes]) -> None:
+    config = Path(os.environ["MEMTUI_HOME"]) / "config.toml"
+    assert ask(process, CREATE)["ok"] is True
+    for text, code in (
+        ("[agents]\nenabled = false\n", "E_DISABLED"),
+        ("[access]\nprobe = 'off'\n", "E_DISABLED"),
+        ("nonsense", "E_CONFIG"),
+    ):
+        config.write_text(text)
+        for call in (VIEW, CREATE):
+            found = ask(process, call)
+            assert (found["ok"], str(found["error"])[: len(code)]) == (False, code)
+            assert "user can" in str(found["error"])
+            assert str(config.parent) not in str(found["error"])
+    config.write_text("[access]\nprobe = 'ro'\n")
+    assert ask(process, VIEW)["ok"] is True
+    assert "read-only" in str(ask(process, CREATE)["error"])
+    config.unlink()
+    assert ask(process, CREATE.replace(b"a.md", b"b.md"))["ok"] is True

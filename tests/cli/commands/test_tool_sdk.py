@@ -2,10 +2,13 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.commands.test_tool import START, ask
 from tests.cli.conftest import Cli
 
 
@@ -68,3 +71,18 @@ def test_the_users_switch_shuts_this_door_too(cli: Cli, tmp_path: Path) -> None:
     result = cli("tool", "--profile", "sdk", "--base", str(tmp_path / "memory"), stdin=calls(VIEW))
     assert result.status == 5
     assert "E_DISABLED" in result.err
+
+
+def test_the_switch_counts_at_the_next_call_of_a_running_tool(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", START, "tool", "--profile", "sdk", "--base", str(tmp_path / "memory")]
+    config = Path(os.environ["MEMTUI_HOME"]) / "config.toml"
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert ask(process, calls(CREATE))["ok"] is True
+        config.write_text("[agents]\nenabled = false\n")
+        assert str(ask(process, calls(VIEW))["error"]).startswith("E_DISABLED")
+        config.write_text("[access]\nanthropic-sdk = 'ro'\n")
+        assert ask(process, calls(VIEW))["ok"] is True
+        assert "E_ACCESS" in str(ask(process, calls({**CREATE, "path": "/memories/b.md"}))["error"])
+        config.unlink()
+        assert ask(process, calls({**CREATE, "path": "/memories/b.md"}))["ok"] is True
+        process.kill()
