@@ -67,12 +67,20 @@ _KINDS = (
         r"(?<![A-Za-z0-9])(?:sk-[A-Za-z0-9_-]{20,}+|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}+"
         r"|xox[abeoprs]-[A-Za-z0-9-]{10,}+|xapp-[A-Za-z0-9-]{10,}+)",
     ),
-    _Kind("token", ("bearer", "basic"), r"(?i)(?<![a-z])(?:bearer|basic)[ \t]++([A-Za-z0-9._~+/-]{20,}+={0,2})"),
+    _Kind("token", ("bearer", "basic"), r"(?i)(?<![a-z])(?:bearer|basic)[ \t]++([A-Za-z0-9._~+/-]{16,}+={0,2})"),
     _Kind(
         "password",
         ("password",),
         r"(?m)(?:\bmachine\s++\S++|\bdefault|^[ \t]*+(?=login\s))(?:\s*+\b(?:login|account)\s++\S++){0,2}+"
         r"\s++password\s++(\S++)",
+    ),
+    _Kind("password", ("accountkey",), r"(?i)AccountKey=([A-Za-z0-9+/=]{16,}+)"),
+    _Kind("API key", ("bot", "telegram", ":aa"), r"(?<![0-9A-Za-z])[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}+"),
+    _Kind(
+        "password",
+        (*_PASSWORDS, "secret", "token"),
+        r"(?m)(?i:^[ \t]*+(?:export[ \t]++)?[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN)=)"
+        r"(\"[^\"\n]{4,}+\"|'[^'\n]{4,}+'|(?![$<{])[^\s\"'()\[\]{}<>$]{6,}+(?![(\[{]))",
     ),
     _Kind("password", ("://",), r"(?<=://)[^\s:/@]{0,64}+:([^\s/@]{3,128}+)(?=@)"),
     _Kind(
@@ -86,6 +94,8 @@ _KINDS = (
 """In the order in which they are masked: what one has taken, the next no longer sees."""
 
 _ANCHORS = tuple({anchor: None for kind in _KINDS for anchor in kind.anchors})
+_HIDDEN = dict.fromkeys((0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF))
+"""Characters nobody sees, which would keep a secret from being recognised."""
 _compiled: dict[str, re.Pattern[str]] = {}
 
 
@@ -96,6 +106,13 @@ def mask(text: str) -> Masked:
         text: a memory's text, or a part of it that begins where the text does: a key block that does not end is masked
             to the end of the text.
     """
+    if not text.isascii() and _HIDDEN.keys() & set(map(ord, text)):
+        plain, found = mask(text.translate(_HIDDEN)), _masked(text)
+        return plain if plain.secrets > found.secrets else found
+    return _masked(text)
+
+
+def _masked(text: str) -> Masked:
     lowered = text.lower()
     here = {anchor for anchor in _ANCHORS if anchor in lowered}
     count = 0

@@ -21,15 +21,21 @@ _SPEAKERS = frozenset(
         *("system", "systemreminder", "systemprompt", "systemmessage", "sys", "inst", "assistant", "human"),
         *("userprompt", "toolresult", "toolresults", "tooluse", "toolcall", "toolcalls", "functioncall"),
         *("functioncalls", "functionresult", "functionresults", "invoke", "antthinking", "cdata"),
+        *("startofturn", "endofturn", "toolresponse", "toolresponses", "tooloutput", "think"),
     )
 )
 """Tags by which prompts mark who speaks or what a tool said, without their `_` and `-`."""
 _AT_LINE_STARTS = frozenset(("user", "developer", "instructions", "parameter", "thinking"))
 """More of them, which are also common words for something to fill in: only as a closing tag, or where a line starts."""
 
-_LIKE_LESS = "＜﹤‹〈⟨〈《⟪«❮❰❬⟬˂ᐸᗏ≺⋖≮⧼𝈶˂𐒷⪡«"
+_MARKS = frozenset(("imstart", "imend", "imsep", "endoftext", "startheaderid", "endheaderid", "eotid", "eot"))
+"""Names that stand between `<|` and `|>`; with spaces, `<|` is also an operator."""
+_BRACKETS = "[［"
+_LIKE_LESS = "＜﹤‹〈⟨\u2329\u3008《⟪«❮❰❬⟬˂ᐸᗏ≺⋖≮≪⧼𝈶˂𐒷⪡«"
 """Signs a reader, or a normal form, takes for `<`."""
-_OPENERS = frozenset("<[&\\%" + _LIKE_LESS)
+_OPENERS = frozenset("<&＆\\%" + _BRACKETS + _LIKE_LESS)
+_PLAIN_OPENERS = _OPENERS.difference("&＆\\%")
+"""Those that are one sign, and never the beginning of an encoded letter."""
 _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
 """Letters to Unicode that draw nothing."""
 _NO_BLANKS = dict.fromkeys(map(ord, _BLANK_LETTERS))
@@ -41,6 +47,18 @@ _HEAD = 24
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 _NEEDS_CARE = frozenset('&<>"[]\\%')
 
+_GLANCE, _WINDOW = 48, 400
+"""Characters behind an opening sign that are read as a decoder would: at first, and where a name goes on."""
+_UNFINISHED = 12
+"""Characters at the end of what was read that may be half of an encoded one."""
+_BEFORE = 40
+"""Characters before it that tell whether it stands where a line starts."""
+_TURNS = ("human", "assistant")
+"""Words that begin a turn where an old prompt format is read: behind an empty line, with a colon."""
+
+_PICTURES = 4096
+_pictures: dict[str, str] = {}
+"""Signs that were looked up, and the letters they are pictures of."""
 _compiled: list[re.Pattern[str]] = []
 
 
@@ -57,6 +75,8 @@ def line(text: str) -> str:
 def body(text: str) -> str:
     """Make a memory's text inert between tags; line ends become line feeds, tabs stay, a byte-order mark goes."""
     text = _defused(text.removeprefix("\ufeff"))
+    if ":" in text:
+        text = _without_turns(text)
     start = text.rfind("<!--")
     if start >= 0 and text.find("-->", start) < 0:  # a comment without end would hide what follows
         text = f"{text[:start]}&lt;{text[start + 1 :]}"
@@ -78,14 +98,81 @@ def _defused(text: str, known: str = "") -> str:
     end = 0
     for match in opener.finditer(text):
         sign = match.group()
-        if sign[0] in known:
-            continue
-        head = letters.match(text, match.end())
-        if head is None or not _is_structure(text, match.start(), sign, head.group(), name):
+        if sign[0] in known or not _names_structure(text, match.start(), match.end(), letters, name):
             continue
         pieces += (text[end : match.start()], _escaped(sign))
         end = match.end()
     return "".join((*pieces, text[end:])) if pieces else text
+
+
+def _names_structure(text: str, start: int, end: int, letters: re.Pattern[str], name: re.Pattern[str]) -> bool:
+    """Whether the sign between two offsets opens structure, as it stands or for whoever decodes what follows it."""
+    sign = text[start:end]
+    head = letters.match(text, end)
+    if head is not None and _is_structure(text, start, sign, head.group(), name):
+        return True
+    if text[end : end + 1] in _PLAIN_OPENERS:
+        return False
+    before = text[max(0, start - _BEFORE) : start]
+    for size in (_GLANCE, _WINDOW):
+        window = text[end : end + size]
+        plain = _decoded(window)
+        head = None if plain == window else letters.match(plain)
+        if head is None:
+            return False
+        if _is_structure(before + sign + plain, len(before), sign, head.group(), name):
+            return True
+        if len(window) < size or head.end() < len(plain) - _UNFINISHED:
+            return False
+    return False
+
+
+def _decoded(text: str) -> str:
+    """A short text without entities, escapes and signs that only look like letters, however often it was encoded."""
+    if not text.isascii():
+        text = "".join(sign if sign.isascii() else _pictures.get(sign) or _as_letter(sign) for sign in text)
+    for _ in range(4):
+        before = text
+        if "&" in text:
+            from html import unescape
+
+            text = unescape(text)
+        if "%" in text or "\\" in text:
+            import re
+
+            text = re.sub(r"%([0-9a-fA-F]{2})", _unhex, text)
+            text = re.sub(
+                r"\\++(?:u\{?0*+([0-9a-fA-F]{2,6})\}?|U0*+([0-9a-fA-F]{2,6})|x([0-9a-fA-F]{2}))", _unhex, text
+            )
+        if text == before:
+            break
+    return text
+
+
+def _as_letter(sign: str) -> str:
+    """The ASCII letter that a sign is a picture of; the sign itself, when it is of none."""
+    from unicodedata import name
+
+    *kind, letter = ["", *name(sign, "").split(" ")]
+    pictured = len(letter) == 1 and letter.isalpha() and not {"LATIN", "INDICATOR", "TAG"}.isdisjoint(kind)
+    if len(_pictures) > _PICTURES:
+        _pictures.clear()
+    return _pictures.setdefault(sign, letter.lower() if pictured else sign)
+
+
+def _unhex(match: re.Match[str]) -> str:
+    code = int(next(group for group in match.groups() if group), 16)
+    return chr(code) if 0x20 <= code < 0x7F else match.group()
+
+
+def _without_turns(text: str) -> str:
+    """Escape the colon of a line that would begin somebody's turn."""
+    lowered = text.lower()
+    if not any(f"\n{word}:" in lowered for word in _TURNS):
+        return text
+    import re
+
+    return re.sub(rf"(?i)(\n[ \t]*\r?\n(?:{'|'.join(_TURNS)})):", r"\1&#58;", text)
 
 
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
@@ -94,11 +181,13 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
         import re
 
         # Openers are no gap, so that no stretch of text is gone over twice.
-        gap = rf"(?:[^\w<\[{_LIKE_LESS}]|[_{_BLANK_LETTERS}])"
+        gap = rf"(?:[^\w<\[［{_LIKE_LESS}]|[_{_BLANK_LETTERS}])"
         letter = rf"[^\W_{_BLANK_LETTERS}]"
-        entity = r"&(?:amp;)*+(?:lt|#0*+60(?![0-9])|#x0*+3c(?![0-9a-f])|lbrack|#0*+91(?![0-9])|#x0*+5b(?![0-9a-f]));?"
-        coded = r"(?<!\\)\\++(?:(?:u00|u\{0*+|x)(?:3c|5b)\}?|0?74)|%(?:25)*+(?:3c|5b)"
-        _compiled.append(re.compile(rf"[<\[{_LIKE_LESS}]|{entity}|{coded}", re.IGNORECASE))
+        entity = (
+            r"[&＆](?:amp;)*+(?:lt|#0*+60(?![0-9])|#x0*+3c(?![0-9a-f])|lbrack|#0*+91(?![0-9])|#x0*+5b(?![0-9a-f]));?"
+        )
+        coded = r"(?<!\\)\\++(?:(?:u00|u\{0*+|U0*+|x)(?:3c|5b)\}?|0?74)|%(?:25)*+(?:3c|5b)"
+        _compiled.append(re.compile(rf"[<\[［{_LIKE_LESS}]|{entity}|{coded}", re.IGNORECASE))
         _compiled.append(re.compile(rf"(?:{gap}*+{letter}){{1,{_HEAD}}}+"))
         _compiled.append(re.compile(rf"(\s*)([{re.escape(_SLASHES)}\[]*)(\s*)([^\W_][\w:.-]*)"))
     opener, letters, name = _compiled
@@ -107,7 +196,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 def _is_structure(text: str, start: int, sign: str, head: str, name: re.Pattern[str]) -> bool:
     """Whether what follows an opening sign names a tag of ours, or one that marks a speaker."""
-    bracket = sign == "[" or sign.lower().endswith(("5b", "5b;", "91", "91;", "lbrack", "lbrack;"))
+    bracket = sign in _BRACKETS or sign.lower().endswith(("5b", "5b;", "91", "91;", "lbrack", "lbrack;"))
     shape = _shape(head)
     if shape.startswith(_OURS):
         return not bracket or any(slash in head.split(shape[0], 1)[0] for slash in "/\\⁄∕／⧸")
@@ -117,11 +206,15 @@ def _is_structure(text: str, start: int, sign: str, head: str, name: re.Pattern[
     before, slashes, between, word = found.groups()
     known = _shape(word)
     if bracket:
-        return not before and not between and known in ("inst", "sys", "system", "systemmessage", "cdata")
-    if "|" in slashes and not before and not between:
-        return True
+        closed = (
+            text[start + len(sign) :].lstrip("/ ").lower().removeprefix(word.lower()).lstrip().startswith(("]", "］"))
+        )
+        spaced = bool(before or between)
+        return known in ("inst", "sys", "system", "systemmessage", "cdata") and (closed or not spaced)
+    if "|" in slashes or "｜" in slashes:
+        return not (before or between) or known in _MARKS
     if known in _AT_LINE_STARTS:
-        return bool(slashes) or not text[max(0, start - 40) : start].rpartition("\n")[2].strip()
+        return bool(slashes) or not text[max(0, start - _BEFORE) : start].rpartition("\n")[2].strip()
     if known not in _SPEAKERS and not known.startswith("antml"):
         return False
     if before or between:
@@ -159,10 +252,10 @@ def _without_hidden(head: str) -> str:
 
 def _escaped(sign: str) -> str:
     """One more level of escaping, in the sign's own way."""
-    if sign[0] == "&":
+    if sign[0] in "&＆":
         return f"&amp;{sign[1:]}"
     if sign[0] == "\\":
         return f"\\{sign}"
     if sign[0] == "%":
         return f"%25{sign[1:]}"
-    return "&#91;" if sign == "[" else "&lt;"
+    return "&#91;" if sign in _BRACKETS else "&lt;"
