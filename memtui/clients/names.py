@@ -3,6 +3,8 @@
 A client that could escape its entry of the `[access]` table by a longer name would make the table worthless.
 """
 
+from collections.abc import Iterable
+
 KNOWN = {
     "claude-code": ("claude-code",),
     "codex": ("codex",),
@@ -33,6 +35,24 @@ def canonical(name: str) -> str:
         if any(plain == beginning or plain.startswith(f"{beginning}-") for beginning in beginnings):
             return client
     return plain
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Order names by how much they resemble one: those of the same client first, then by their letters.
+
+    Args:
+        name: as a person wrote it, such as `codex` or `mcp:codex`.
+        known: names as they are recorded, such as `mcp:codex-mcp-client`.
+    """
+    from difflib import SequenceMatcher
+
+    plain = canonical(name)
+
+    def likeness(other: str) -> tuple[bool, bool, float]:
+        client = canonical(other)
+        return client == plain, plain in other.lower(), SequenceMatcher(None, plain, client).ratio()
+
+    return sorted(known, key=likeness, reverse=True)
 
 
 def meant(name: str) -> str | None:

@@ -228,6 +228,10 @@ class Reader:
             raise NotFoundError(f"The text {sha256[:12]} of this step is no longer stored.")
         return data
 
+    def actors(self) -> tuple[str, ...]:
+        """Everybody the audit knows, who did something last first."""
+        return self._rooms.ledger.actors()
+
     def operations(self, first: str, last: str) -> tuple[Operation, ...]:
         """The operations with these numbers (the `txn` of audit records) and between, oldest first."""
         return self._rooms.ledger.operations(int(first), int(last))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.clients.names import KNOWN, canonical, meant
+from memtui.clients.names import KNOWN, canonical, meant, nearest
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,12 @@ def test_a_name_is_its_own(text: str) -> None:
 )
 def test_a_slip_is_noticed(name: str, near: str | None) -> None:
     assert meant(name) == near
+
+
+def test_the_nearest_names_come_first() -> None:
+    known = ["cli", "mcp:gemini-cli-mcp-client", "mcp:codex-mcp-client", "mcp:Visual Studio Code", "outside"]
+    assert nearest("mcp:codex", known)[0] == "mcp:codex-mcp-client"
+    assert nearest("gemini", known)[0] == "mcp:gemini-cli-mcp-client"
+    assert nearest("vscode", known)[0] == "mcp:Visual Studio Code"
+    assert nearest("outsde", known)[0] == "outside"
+    assert sorted(nearest("x", known)) == sorted(known)

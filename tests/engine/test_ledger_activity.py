@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import AuditRecord
+from memtui.engine.model import Actor, AuditRecord
 from memtui.errors import NotFoundError, RefusedError
 from tests.engine.settling import settle
 from tests.faults.world import ME, SECOND, World, at, sha
@@ -29,6 +29,15 @@ def test_an_operation_is_told_with_its_size_and_whether_it_stands(engine: Engine
         assert not stands()
         engine.redo(actor=ME)
         assert stands()
+
+
+def test_everybody_who_did_something_is_known(engine: Engine) -> None:
+    assert engine.actors() == ()
+    engine.create(A, b"a\n", actor=Actor("mcp:one"))
+    engine.create(B, b"b\n", actor=ME)
+    assert engine.actors() == (ME.name, "mcp:one")
+    engine.delete([A], actor=Actor("mcp:one"))
+    assert engine.actors() == ("mcp:one", ME.name)
 
 
 def test_what_an_undo_could_not_take_back_stands(world: World, engine: Engine) -> None:

@@ -2,12 +2,16 @@
 
 from memtui.cli.call import Call
 from memtui.cli.output import Column
+from memtui.clients.names import nearest
 from memtui.curation.writers import in_words, writers
 from memtui.engine import now_ms
 from memtui.engine.model import Change, Changes, Health
 from memtui.errors import UsageError
 from memtui.wire import outcomes, values
 from memtui.wire.times import parse_time, rfc3339
+
+_NAMED = 10
+"""Actors that are named when somebody looked for one that is none of them."""
 
 
 def changes(call: Call) -> int:
@@ -71,10 +75,12 @@ def log(call: Call) -> int:
         limit=limit + 1,
     )
     truncated, records = len(records) > limit, records[:limit]
+    if not records:
+        _tell_actors(call, args.text("actor"))
     if call.out.json:
         call.out.document(values.listing(map(values.audit, records), truncated=truncated))
         return outcomes.DONE
-    if not records and call.out.terminal:
+    if not records and call.out.terminal and not args.text("actor"):
         call.out.say("Nothing recorded.")
     call.out.table(
         (
@@ -104,6 +110,21 @@ def log(call: Call) -> int:
     if truncated:
         call.out.say("There is more; --limit shows it.")
     return outcomes.DONE
+
+
+def _tell_actors(call: Call, wanted: str | None) -> None:
+    """Say which actors there are when one was asked for by a name that nobody has."""
+    if wanted is None:
+        return
+    known = call.engine.actors()
+    if wanted in known:
+        call.out.say(f"Nothing of {wanted} is recorded there.")
+    elif not known:
+        call.out.say("Nothing is recorded yet.")
+    else:
+        near = nearest(wanted, known)
+        more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
+        call.out.say(f"No actor is called {wanted!r}. There are: {', '.join(near[:_NAMED])}{more}.")
 
 
 def watch(call: Call) -> int:

@@ -38,6 +38,11 @@ class ActivityTable(DraftTable):
             )
         )
 
+    @checked
+    def actors(self) -> tuple[str, ...]:
+        """Everybody the audit knows, who did something last first."""
+        return tuple(name for (name,) in self.rows("SELECT actor FROM audit GROUP BY actor ORDER BY max(seq) DESC"))
+
     def audited(self, seq: int, sha: str, uids: Collection[int]) -> bool:
         """Whether a record about one of these roots has this text before or after it."""
         found = self.row("SELECT root, before, after FROM audit WHERE seq = ?", (seq,))

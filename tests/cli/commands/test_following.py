@@ -58,6 +58,21 @@ def test_the_log_can_be_narrowed(here: Cli) -> None:
     assert "notes/a.md" in here("log", "--since", "1h", terminal=True).out
 
 
+def test_a_name_that_nobody_has_is_answered_with_those_there_are(here: Cli) -> None:
+    assert "Nothing is recorded yet." in here("log", "--actor", "codex").err
+    here("create", "notes/a.md", "-", stdin=b"1")
+    here("create", "notes/b.md", "-", "--actor", "mcp:codex-mcp-client", stdin=b"2")
+    for terminal in (False, True):
+        found = here("log", "--actor", "mcp:codex", terminal=terminal)
+        assert (found.status, found.out) == (0, "")
+        assert found.err == "No actor is called 'mcp:codex'. There are: mcp:codex-mcp-client, cli.\n"
+    as_json = here("log", "--actor", "mcp:codex", "--json")
+    assert as_json.items == []
+    assert "mcp:codex-mcp-client" in as_json.err
+    assert here("log", "--actor", "cli", "--since", "9999-01-01").err == "Nothing of cli is recorded there.\n"
+    assert here("log", "--actor", "cli").err == ""
+
+
 @pytest.fixture
 def watcher(notes: Path) -> Iterator["subprocess.Popen[str]"]:
     """`memtui watch --json` on the notes, past its first line."""
