@@ -7,7 +7,8 @@ for again. The guidance comes first: some clients show the beginning only.
 from memtui.context import build
 from memtui.errors import MemtuiError
 from memtui.mcp_server.desk import Desk
-from memtui.mcp_server.tools import may_write, words
+from memtui.memory_tool.rights import rights
+from memtui.wire.doors import words
 
 READING = (
     "memtui keeps the user's memories: notes that outlive this conversation. Before a task, look through the memory "
@@ -19,7 +20,6 @@ WRITING = (
     "rather than making a second one, and begin each with front matter that holds a one-line description. Keep out "
     "secrets, one-offs and what the code says already."
 )
-NO_WRITING = "You may read memories here, not change them."
 
 
 def compose(desk: Desk) -> str:
@@ -28,7 +28,8 @@ def compose(desk: Desk) -> str:
         door = desk.door()
     except MemtuiError as error:
         return f"Memories are not available: {words(error)}"
-    guidance = f"{READING} {WRITING if may_write(door) else NO_WRITING}"
+    allowed = rights(door.engine)
+    guidance = " ".join(filter(None, (READING, WRITING if allowed.writable else "", allowed.in_words)))
     try:
         given = build(door.engine).text
     except MemtuiError as error:

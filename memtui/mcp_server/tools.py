@@ -8,18 +8,24 @@ from collections.abc import Mapping
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
-from memtui.errors import CODES, MemtuiError
+from memtui.errors import MemtuiError
 from memtui.mcp_server import recall
-from memtui.mcp_server.desk import Desk, Door
+from memtui.mcp_server.desk import Desk
 from memtui.memory_tool import fields
 from memtui.memory_tool.result import sendable, shown
+from memtui.memory_tool.rights import Rights, rights
+from memtui.wire.doors import words
 
 NAME = "memory"
-DESCRIPTION = (
-    "Read and keep memories: notes that outlive this conversation, shared with the user and their other agents. Paths "
-    "are /memories/<scope>/<path>: global is for everything, project for this project, workspace for this checkout. "
+READ_AND_KEEP, READ = "Read and keep memories", "Read memories"
+WHAT = (
+    ": notes that outlive this conversation, shared with the user and their other agents. Paths are "
+    "/memories/<scope>/<path>: global is for everything, project for this project, workspace for this checkout. "
+)
+LOOKING = "The command view shows a file or a directory. "
+COMMANDS = (
     "Commands: view (a file or a directory), create, str_replace, insert, delete, rename. Every version is kept, so "
-    "the user can undo any change."
+    "the user can undo any change. "
 )
 _LOG = logging.getLogger(__name__)
 
@@ -30,13 +36,14 @@ def offered(desk: Desk) -> list[Tool]:
         door = desk.door()
     except MemtuiError:
         return []
-    reads_only = not may_write(door)
+    allowed = rights(door.engine)
+    reads_only = not allowed.writable
     return [
         Tool(
             name=NAME,
             title="Memory",
-            description=DESCRIPTION,
-            input_schema=fields.schema(),
+            description=description(allowed),
+            input_schema=fields.schema(allowed.in_words),
             annotations=ToolAnnotations(
                 title="Memory",
                 read_only_hint=reads_only,
@@ -57,9 +64,10 @@ def offered(desk: Desk) -> list[Tool]:
     ]
 
 
-def may_write(door: Door) -> bool:
-    """Whether this client may change anything at all."""
-    return any(door.access.allows(root) for root in door.engine.roots)
+def description(allowed: Rights) -> str:
+    """Describe the memory tool to a client: what it may do, and nothing else."""
+    what, how = (READ_AND_KEEP, COMMANDS) if allowed.writable else (READ, LOOKING)
+    return f"{what}{WHAT}{how}{allowed.in_words}".strip()
 
 
 def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> CallToolResult:
@@ -83,23 +91,6 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> CallT
 def refusal(error: MemtuiError) -> CallToolResult:
     """Turn an error into a result; it names no file of this machine."""
     return answer(words(error), ok=False)
-
-
-def words(error: MemtuiError) -> str:
-    """What a client is told of an error: the code, what happened, what to do next; no folder of this machine.
-
-    Of settings and the ledger it is told only that something is wrong with them, because the rest is the user's.
-    """
-    if error.code in _FOR_THE_USER:
-        happened, hint = error.message, "Only the user can change that, in memtui's settings."
-        if error.code not in ("E_DISABLED", "E_ACCESS"):
-            happened, hint = f"{CODES[error.code]}.", "The user can find out why: memtui doctor."
-    else:
-        happened, hint = error.message, error.hint
-    return " ".join(part for part in (f"{error.code}: {happened}", hint) if part)
-
-
-_FOR_THE_USER = ("E_DISABLED", "E_ACCESS", "E_CONFIG", "E_STORE", "E_STORE_DAMAGED")
 
 
 def answer(text: str, *, ok: bool) -> CallToolResult:

@@ -1,6 +1,7 @@
 """What a call answers when something is wrong: a sentence with its code, and nothing of this machine."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from memtui.config.settings import load_settings, read_environment
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.mcp_server import tools
 from memtui.mcp_server.desk import Desk
+from memtui.wire.doors import words
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
 
@@ -28,7 +30,7 @@ from tests.mcp_server.talk import Store
     ],
 )
 def test_an_error_in_words(error: UsageError, said: str) -> None:
-    assert tools.words(error) == said
+    assert words(error) == said
     assert tools.refusal(error).is_error
 
 
@@ -39,7 +41,13 @@ def test_an_answer_can_always_be_sent() -> None:
 
 @pytest.mark.parametrize(("access", "may"), [(None, True), ("rw", True), ("plan", True), ("ro", False)])
 def test_who_may_write(store: Store, access: str | None, *, may: bool) -> None:
+    (Path.cwd() / ".git").mkdir()
     desk = Desk(lambda: load_settings(read_environment()), Options(), access=access)
-    assert tools.may_write(desk.door()) is may
-    assert [tool.annotations and tool.annotations.read_only_hint for tool in tools.offered(desk)] == [not may, True]
+    memory, search = tools.offered(desk)
+    assert [tool.annotations and tool.annotations.read_only_hint for tool in (memory, search)] == [not may, True]
     desk.close()
+    assert memory.description
+    said = memory.description + json.dumps(memory.input_schema["properties"]["command"])
+    assert ("create, str_replace" in memory.description) is may
+    assert ("only read memories" in said) is (access == "ro")
+    assert ("You may write in /memories/global and /memories/workspace;" in said) is (access == "plan")
