@@ -41,6 +41,10 @@ _SIGNS = {"~": "draft", "A": "agent", "!": "conflict"}
 class MemoryText(TextArea):
     """A text area with a column for marks."""
 
+    DEFAULT_CSS = """
+    MemoryText { scrollbar-gutter: stable; }
+    """
+
     class Pasted(Message):
         """A paste was changed before it was inserted."""
 
@@ -169,6 +173,15 @@ class MemoryText(TextArea):
         self._set_document(self.text, None)
         self.selection = selection
         self.scroll_to(x, y, animate=False, immediate=True)
+
+    def _rewrap_and_refresh_virtual_size(self) -> None:
+        """Wrap only for another width: a large text takes longer to wrap than to draw, and a load asks three times."""
+        wrapped = self.wrapped_document
+        if wrapped._width == self.wrap_width and wrapped._tab_width == self.indent_width:  # noqa: SLF001 - it tells nobody
+            self._line_cache.clear()
+            self._refresh_size()
+        else:
+            super()._rewrap_and_refresh_virtual_size()
 
     def replace_all(self, text: str) -> None:
         """Make the text another one by the smallest replacement, so that cursor, scroll and undo survive."""
