@@ -43,6 +43,7 @@ class EditorCore(Vertical):
         self.why = ""
         """Why somebody deleted it, when they said so."""
         self._state = FileState.CLEAN
+        self._said = ""
         self._base_text = ""
 
     # --- what is open
@@ -245,12 +246,17 @@ class EditorCore(Vertical):
 
     def say(self, words: str) -> None:
         """Show something below the text until the next key, on as many lines as it takes."""
-        line = self.said_line
+        self._said = words
+        self.fold_said()
+        self.text_area.tell_next_key = bool(words) or self._unseen
+
+    def fold_said(self) -> None:
+        """Show what was said at the present width."""
+        line, words = self.said_line, self._said
         parts = fold(visible(words), max(self.size.width - 2, 20)) if words else []
         line.set_lines(*([(f" {part}", "strong")] for part in parts))
         line.styles.height = max(len(parts), 1)
         line.display = bool(words)
-        self.text_area.tell_next_key = bool(words) or self._unseen
 
     def looked(self) -> None:
         """The user has seen what somebody else changed."""

@@ -219,8 +219,9 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
         self.text_area.redo()
 
     def on_resize(self) -> None:
-        """The title is cut to the width."""
+        """The title is cut to the width, and what was said is folded at it."""
         self.update_state()
+        self.fold_said()
 
     def on_descendant_focus(self) -> None:
         """The title shows where the keys go."""
