@@ -17,6 +17,8 @@ from memtui.engine.access import LEVELS, Access
 from memtui.errors import CODES, MemtuiError, RefusedError, UsageError
 from memtui.wire.session import Options, Session, open_session
 
+SETTINGS = "memtui's settings"
+"""Never the file's path: an agent may read what is said here. `memtui config path` tells the user."""
 OTHERS = "*"
 """The client, or the scope, that stands for all that are not named."""
 
@@ -49,12 +51,12 @@ def door_access(settings: Settings, client: str = "", access: str | None = None)
         UsageError: the flag is no level.
     """
     if access is not None and access not in LEVELS:
-        raise UsageError(f"{access!r} is not an access.", hint=f"Choose {', '.join(LEVELS)}.")
+        raise UsageError(f"The access takes {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not {access!r}.")
     if not settings.agents_enabled:
         raise RefusedError(
             "Agents' access to memories is switched off.",
             code="E_DISABLED",
-            hint=f"The user can allow it: agents.enabled in {settings.config_file}.",
+            hint=f"Only the user can change that, in {SETTINGS}: agents.enabled.",
         )
     levels = {scope: least(access or "rw", ceiling(settings, client, scope)) for scope in SCOPES}
     rest = least(access or "rw", ceiling(settings, client, OTHERS))
@@ -62,7 +64,7 @@ def door_access(settings: Settings, client: str = "", access: str | None = None)
         raise RefusedError(
             f"Access to memories is switched off for {client or 'this client'}.",
             code="E_DISABLED",
-            hint=f"The user can allow it: the table [access] in {settings.config_file}, and --access of this door.",
+            hint=f"Only the user can change that, in {SETTINGS}: the table [access].",
         )
     return Access(rest, tuple((scope, level) for scope, level in levels.items() if level != rest))
 
@@ -202,7 +204,7 @@ def words(error: MemtuiError) -> str:
     Of settings and the ledger it is told only that something is wrong with them, because the rest is the user's.
     """
     if error.code in _FOR_THE_USER:
-        happened, hint = error.message, "Only the user can change that, in memtui's settings."
+        happened, hint = error.message, f"Only the user can change that, in {SETTINGS}."
         if error.code not in ("E_DISABLED", "E_ACCESS"):
             happened, hint = f"{CODES[error.code]}.", "The user can find out why: memtui doctor."
     else:

@@ -11,7 +11,7 @@ from memtui.engine.model import Actor, Retention
 from memtui.errors import CODES, MemtuiError, RefusedError
 from memtui.memory_tool.sdk import SdkTool, memory_root
 from memtui.values import NamedTuple
-from memtui.wire.doors import LiveDoor, door_access
+from memtui.wire.doors import SETTINGS, LiveDoor, door_access
 
 CLIENT = "anthropic-sdk"
 """What this door's clients are called in the `[access]` table when they give no other name."""
@@ -58,7 +58,7 @@ def open_sdk_door(
         raise RefusedError(
             f"Access to {root.scope} memories is switched off for {client or CLIENT}.",
             code="E_DISABLED",
-            hint=f"The user can allow it: the table [access] in {settings.config_file}.",
+            hint=f"Only the user can change that, in {SETTINGS}: the table [access].",
         )
     engine = Engine.open(
         [root],

@@ -96,10 +96,10 @@ LOOK = (
             ("memtui search --scope global --limit 5 tabs", "the best five of one scope"),
             ("memtui search --all-projects --versions retry", "in every project, and in what was there before"),
         ),
-        "Names come before descriptions before texts, whole words before beginnings before parts; of equal hits pinned, "
-        "used and recent ones come first.",
-        "a list of memory rows, each with match: field (name, description or body), line, snippet, column, marks (pairs "
-        "of characters of the snippet), places (how often the text has it); a hit in an old version has found_in: that "
+        "Names come before descriptions before texts, whole words before beginnings before parts; of equal hits "
+        "pinned, used and recent ones come first.",
+        "a list of memory rows, each with match: field (name, description or body), line, snippet, column, marks "
+        "(pairs of characters of the snippet), places (how often the text has it); a hit in an old version has found_in: that "
         "version",
     ),
     Verb(
@@ -146,8 +146,8 @@ FOLLOW = (
         (SCOPE, AGENT),
         (("memtui changes", "newest first, also what happened while memtui was closed"),),
         "",
-        "a list of changes: address, kind (created, modified, deleted, renamed), actor, before, after, at, old_address, "
-        "writers (everybody who wrote since then, the first one first; actor is the last)",
+        "a list of changes: address, kind (created, modified, deleted, renamed), actor, before, after, at, "
+        "old_address, writers (everybody who wrote since then, the first one first; actor is the last)",
     ),
     Verb(
         "seen",

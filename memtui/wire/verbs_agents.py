@@ -27,10 +27,10 @@ AGENTS = (
             ("memtui context --part hot --json | jq '.items[].path'", "what is in the hot set"),
             ("memtui context --format hook --client claude-code", "what a session-start hook runs"),
         ),
-        "The same memories, pins and uses give the same bytes. Looking at it is no use. With --format hook it is made to "
-        "fit into 10,000 characters, which is what Claude Code takes of a hook.",
-        "one object: text, sha256, masked, index (bytes, tokens, masked, memories, listed, unlisted, limits), hot (bytes, "
-        "tokens, masked, text_bytes, limits), items (address, path, place, pinned, heat, uses, size, bytes, tokens, "
+        "The same memories, pins and uses give the same bytes. Looking at it is no use. With --format hook it is "
+        "made to fit into 10,000 characters, which is what Claude Code takes of a hook.",
+        "one object: text, sha256, masked, index (bytes, tokens, masked, memories, listed, unlisted, limits), hot "
+        "(bytes, tokens, masked, text_bytes, limits), items (address, path, place, pinned, heat, uses, size, bytes, tokens, "
         "truncated, masked), left_out (address, path, reason, pinned, heat, uses, size), unreviewed",
     ),
     Verb(

@@ -78,39 +78,53 @@ def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
 def _attend(
     call: Call, door: "LiveDoor | LiveSdkDoor", now: "Callable[[], Answer]", longest: int, begin: "Callable[[], object]"
 ) -> int:
-    """Serve a client to its end; one that is shut out at the start is refused like any other command."""
+    """Serve a client to its end; one that is shut out is answered so, and the exit number says it at the end."""
     from memtui.errors import MemtuiError
     from memtui.wire.doors import words
 
+    shut: MemtuiError | None = None
+
     def answer(fields: "Mapping[str, object]") -> Result:
+        nonlocal shut
         try:
             do = now()
         except MemtuiError as error:
+            shut = error
             return Result(ok=False, text=words(error))
+        shut = None
         return do(fields)
 
     try:
-        begin()
+        try:
+            begin()
+        except RefusedError as error:
+            if error.code != "E_DISABLED":
+                raise
+            shut = error
         with ending_on_terminate():
-            status = serve(call, answer, longest)
+            serve(call, answer, longest)
     finally:
         door.close()
     for notice in door.notices():
         call.out.say(f"memtui: {notice}")
-    return status
+    if shut is None:
+        return outcomes.DONE
+    call.out.error(shut)
+    return outcomes.exit_code(shut)
 
 
-def serve(call: Call, answer: "Answer", longest: int = LONGEST) -> int:
-    """Answer each line of standard input with one line, until it ends."""
+def serve(call: Call, answer: "Answer", longest: int = LONGEST) -> None:
+    """Answer each line of standard input with one line, until it ends; a blank one is none."""
     if sys.stdin is None:
         raise UsageError("There is no standard input.", hint="Write one JSON object a line to it.")
     if call.out.interactive:
         call.out.say('One call a line, such as {"command": "view", "path": "/memories"}; ctrl+d ends.')
     while (line := _line(sys.stdin.buffer, longest)) is not None:
+        if not line.strip():
+            continue
         found = _read(line, longest)
         result = found if isinstance(found, Result) else answer(found)
         call.out.json_line({"ok": result.ok, ("output" if result.ok else "error"): result.text})
-    return outcomes.DONE
 
 
 def _line(source: "BinaryIO", longest: int) -> bytes | None:

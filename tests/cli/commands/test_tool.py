@@ -47,7 +47,6 @@ def test_every_call_is_answered_on_its_line(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (b"", "Expecting value"),
         (b"view /memories", "Expecting value"),
         (b"[]", "it is not an object"),
         (b'"view"', "it is not an object"),
@@ -95,13 +94,24 @@ def test_changes_and_uses_have_the_clients_name(cli: Cli) -> None:
     assert (row["actor"], row["uses"], row["unseen"]) == ("tool:probe", 5, True)
 
 
-def test_agents_that_are_switched_off_are_not_answered(cli: Cli) -> None:
-    cli("config")
-    Path(os.environ["MEMTUI_HOME"]).mkdir(exist_ok=True)
-    (Path(os.environ["MEMTUI_HOME"]) / "config.toml").write_text("[agents]\nenabled = false\n")
-    result = cli("tool", stdin=VIEW)
-    assert (result.status, result.raw) == (5, b"")
-    assert "E_DISABLED" in result.err
+def test_a_blank_line_is_no_call(cli: Cli) -> None:
+    result = cli("tool", stdin=b"\n" + CREATE + b"\n  \t\r\n" + VIEW + b"\n")
+    assert [answer["ok"] for answer in answers(result.raw)] == [True, True]
+
+
+@pytest.mark.parametrize("text", ["[agents]\nenabled = false\n", "[access]\n'*' = 'off'\n"])
+def test_agents_that_are_switched_off_are_told_so_at_each_call(cli: Cli, text: str) -> None:
+    home = Path(os.environ["MEMTUI_HOME"])
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(text)
+    for stdin, lines in ((VIEW + b"nonsense\n" + CREATE, 3), (b"", 0)):
+        result = cli("tool", stdin=stdin)
+        found = answers(result.raw)
+        assert (result.status, len(found)) == (5, lines)
+        assert not any(answer["ok"] for answer in found)
+        assert [str(answer["error"])[:10] for answer in found] == ["E_DISABLED", "Invalid ca", "E_DISABLED"][:lines]
+        assert "E_DISABLED" in result.err
+        assert str(home) not in result.err + result.out
 
 
 def test_each_answer_is_out_before_the_next_call(process: subprocess.Popen[bytes]) -> None:
@@ -170,3 +180,6 @@ def test_the_switch_and_the_table_count_at_the_next_call_of_a_running_tool(proce
     assert "read-only" in str(ask(process, CREATE)["error"])
     config.unlink()
     assert ask(process, CREATE.replace(b"a.md", b"b.md"))["ok"] is True
+    assert process.stdin
+    process.stdin.close()
+    assert process.wait(30) == 0

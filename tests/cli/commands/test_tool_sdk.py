@@ -70,7 +70,10 @@ def test_the_users_switch_shuts_this_door_too(cli: Cli, tmp_path: Path) -> None:
     (Path(os.environ["MEMTUI_HOME"]) / "config.toml").write_text("[agents]\nenabled = false\n")
     result = cli("tool", "--profile", "sdk", "--base", str(tmp_path / "memory"), stdin=calls(VIEW))
     assert result.status == 5
+    (found,) = answers(result.raw)
+    assert str(found["error"]).startswith("E_DISABLED")
     assert "E_DISABLED" in result.err
+    assert not (tmp_path / "memory").exists()
 
 
 def test_the_switch_counts_at_the_next_call_of_a_running_tool(tmp_path: Path) -> None:
