@@ -99,8 +99,8 @@ LOOK = (
         "Names come before descriptions before texts, whole words before beginnings before parts; of equal hits "
         "pinned, used and recent ones come first.",
         "a list of memory rows, each with match: field (name, description or body), line, snippet, column, marks "
-        "(pairs of characters of the snippet), places (how often the text has it); a hit in an old version has found_in: that "
-        "version",
+        "(pairs of characters of the snippet), places (how often the text has it); a hit in an old version has "
+        "found_in: that version",
     ),
     Verb(
         "history",

@@ -30,8 +30,8 @@ AGENTS = (
         "The same memories, pins and uses give the same bytes. Looking at it is no use. With --format hook it is "
         "made to fit into 10,000 characters, which is what Claude Code takes of a hook.",
         "one object: text, sha256, masked, index (bytes, tokens, masked, memories, listed, unlisted, limits), hot "
-        "(bytes, tokens, masked, text_bytes, limits), items (address, path, place, pinned, heat, uses, size, bytes, tokens, "
-        "truncated, masked), left_out (address, path, reason, pinned, heat, uses, size), unreviewed",
+        "(bytes, tokens, masked, text_bytes, limits), items (address, path, place, pinned, heat, uses, size, bytes, "
+        "tokens, truncated, masked), left_out (address, path, reason, pinned, heat, uses, size), unreviewed",
     ),
     Verb(
         "tool",
