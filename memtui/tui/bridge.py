@@ -32,8 +32,6 @@ ONE_BY_ONE = 64
 
 ACTIVITY = 60
 """How many audit entries the activity strip may want: many of them may be one operation."""
-COUNTED = 6
-"""For so many of them lines are counted."""
 
 
 class Target(Protocol):
@@ -287,9 +285,10 @@ class Bridge:
         engine = self._engine
         deleted = tuple(change.address for change in engine.changes() if change.kind == "deleted")
         from memtui.tui.views import activity_jobs
+        from memtui.tui.views.activity_rows import strip_records
 
         loaded = activity_jobs.load(engine, activity_jobs.Wish(), None, limit=ACTIVITY)
-        lines = activity_jobs.count(engine, loaded.records[:COUNTED])
+        lines = activity_jobs.count(engine, strip_records(loaded.records))
         news = messages.ActivityChanged(
             loaded.records, deleted, engine.vanished(), loaded.operations, lines, loaded.next_undo
         )

@@ -235,9 +235,12 @@ def verb_words(record: AuditRecord, operation: Operation | None) -> str:
 
 
 def step_counts(item: Item, counts: Counts) -> tuple[int, int]:
-    """Lines that came and went in all of a row, as far as they were counted."""
-    found = [counts[record.seq] for record in item.records if record.seq in counts]
-    return sum(came for came, _ in found), sum(went for _, went in found)
+    """Lines that came and went in all of a row; nothing while one record of it is not counted."""
+    found = [counts.get(record.seq) for record in item.records if record.state != "intent"]
+    known = [count for count in found if count is not None]
+    if len(known) < len(found):
+        return 0, 0
+    return sum(came for came, _ in known), sum(went for _, went in known)
 
 
 def actor_words(actor: str, *, wide: bool) -> str:
@@ -308,6 +311,14 @@ def tail_runs(item: Item, operation: Operation | None, counts: Counts, *, undoes
     if undoes and item.record is None:
         tail += [("  u", "key"), (" undo", "dim")]
     return tail
+
+
+def strip_records(records: Sequence[AuditRecord], *, most: int = 3, small: int = 20) -> list[AuditRecord]:
+    """Name the records whose lines the strip shows: those of the newest steps that are not of too many."""
+    steps = Steps()
+    steps.extend(records)
+    shown = [step for step in steps.steps[:most] if len(step.records) <= small]
+    return [record for step in shown for record in step.records if record.state != "intent"]
 
 
 def strip(

@@ -19,6 +19,7 @@ from memtui.tui.views.activity_rows import (
     step_state,
     step_words,
     strip,
+    strip_records,
 )
 
 NOW = 1_767_225_600_000
@@ -122,6 +123,20 @@ def test_the_strip_says_the_newest_three_as_the_sketch_does() -> None:
     assert "rename   notes/8.md -> todo.md" in lines[1]
     assert lines[1].endswith("u undo")
     assert "pin 2 memories" in lines[2]
+
+
+def test_a_row_says_how_many_lines_only_when_all_of_it_was_counted() -> None:
+    records = [record(seq, "1", actor="tui") for seq in (9, 8)]
+    pair = Operation("1", "do", "edit 2 memories", 2, undone=False)
+    half, whole = (strip(records, [pair], counts, None, LOOK, 100) for counts in ({9: (2, 1)}, {9: (2, 1), 8: (3, 0)}))
+    assert "+" not in "".join(text for text, _ in half[0])
+    assert "".join(text for text, _ in whole[0]).endswith("+5 -1")
+
+
+def test_the_strip_counts_the_records_of_three_small_steps() -> None:
+    mass = [record(seq, "mass", actor="tui") for seq in range(90, 60, -1)]
+    rest = [record(8, "b", actor="tui"), record(7, "a", actor="tui"), record(6, "0", actor="tui")]
+    assert [one.seq for one in strip_records([*mass, *rest])] == [8, 7]
 
 
 RECORDS = st.lists(
