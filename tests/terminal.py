@@ -49,6 +49,11 @@ _LAUNCH = "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY,0);os.exe
 _UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<=>][0-9;]*[a-zA-Z]|\x1b\[[0-9;?]*\$[a-z]|\x1b[P_^X][^\x1b]*\x1b\\")
 
 
+def for_pyte(data: bytes) -> bytes:
+    """Leave out what pyte would draw instead of obeying it; no control sequence may be cut in two."""
+    return _UNKNOWN_TO_PYTE.sub(b"", data)
+
+
 class Terminal:
     """One program on a screen of a fixed size.
 
@@ -120,7 +125,7 @@ class Terminal:
         cut = data.rfind(b"\x1b")
         whole = cut < 0 or len(data) - cut > 64 or re.match(rb"\x1b(\[[0-9;?<=>$]*[@-~]|[^\[P_^X\]])", data[cut:])
         self._pending = b"" if whole else data[cut:]
-        self._stream.feed(_UNKNOWN_TO_PYTE.sub(b"", data if whole else data[:cut]))
+        self._stream.feed(for_pyte(data if whole else data[:cut]))
         return True
 
     def wait_for(self, what: str | Callable[["Terminal"], bool], *, seconds: float = 15.0) -> float:

@@ -23,6 +23,7 @@ NAMES = {
     "watch": "watches",
     "terminal": "terminal",
     "screen": "screens",
+    "soak": "soaks",
     "load": "loads",
     "search": "searches",
     "merge": "merges",

@@ -218,3 +218,7 @@ class Plan(NamedTuple):
     def pick(self, short: int, long: int) -> int:
         """A size or a count of rounds, by the form of the run."""
         return short if self.short else long
+
+    def sizes(self, short: Sequence[int], long: Sequence[int]) -> Sequence[int]:
+        """Sizes of inputs, by the form of the run."""
+        return short if self.short else long

@@ -3,6 +3,7 @@
 It exists beside `tests.terminal` because drawing the screen takes this process longer than the program under test.
 """
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -23,21 +24,30 @@ COLUMNS, ROWS = 120, 40
 class Screen:
     """One program; its output is read only when somebody waits for something."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], *, cwd: str | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        cwd: str | None = None,
+        size: tuple[int, int] = (COLUMNS, ROWS),
+    ) -> None:
         """Start it; `started` is when.
 
         Args:
             command: the program and its arguments.
             env: its whole environment.
             cwd: its working directory; the home folder of `env` if not given.
+            size: columns and rows of its terminal.
         """
         self.raw = bytearray()
-        size = struct.pack("HHHH", ROWS, COLUMNS, 0, 0)
+        columns, rows = size
+        packed = struct.pack("HHHH", rows, columns, 0, 0)
         self.started = time.monotonic()
         self.pid, self._master = pty.fork()
         if not self.pid:
             try:
-                fcntl.ioctl(0, termios.TIOCSWINSZ, size)
+                fcntl.ioctl(0, termios.TIOCSWINSZ, packed)
                 os.chdir(cwd or env["HOME"])
                 os.execve(command[0], [*command], {**env})
             finally:
@@ -105,7 +115,12 @@ class Screen:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def processor(self) -> float:
-        """Seconds of processor time used so far, of all its threads."""
-        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
-            fields = file.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Seconds of processor time used so far, of all its threads, finer than the kernel's ticks."""
+        total = 0
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            with (
+                contextlib.suppress(FileNotFoundError),  # the thread has ended
+                open(f"/proc/{self.pid}/task/{thread}/schedstat", encoding="ascii") as file,
+            ):
+                total += int(file.read().split()[0])
+        return total / 1e9

@@ -1,22 +1,28 @@
 """From the start of the process to the first full screen, and the memory used then, against an empty Textual app.
 
-Both are children in a pseudo-terminal of the same size, started in turn. The workbench has listed the 3,000 memories
-before, as it has on every day but the first; a full screen shows the last row of the list and the keys below it.
+All are children in pseudo-terminals of the same size, started in turn. The workbench has listed its memories before,
+as it has on every day but the first; a full screen shows the last row of the list and the keys below it. On the first
+day nothing is recorded: the first frame comes before the disk is looked at, the rows when it was.
 """
 
+import itertools
 import os
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tests.bench import world
+from tests.bench import empty_app, world
 from tests.bench.case import Case, Figure, Plan, SkippedError, compare, number
 from tests.bench.commands import START, start
 from tests.bench.screen import ROWS, Screen
 
 COUNT = 3_000
-EMPTY = """
+KEYS = (b"filter", b"help")
+"""What the last line of the workbench's first frame says."""
+LAST = f"memory-{ROWS // 3:05d}".encode()
+"""A row that is shown only when the list is."""
+ONE_WIDGET = """
 from textual.app import App
 from textual.widgets import Static
 class Empty(App):
@@ -24,6 +30,7 @@ class Empty(App):
         yield Static("all is ready")
 Empty().run()
 """
+_HOMES = itertools.count()
 
 
 class Program(NamedTuple):
@@ -36,31 +43,64 @@ class Program(NamedTuple):
 
 
 def cases(plan: Plan) -> Iterator[Case]:
-    """The start, the memory, and the same of another program where one is given."""
+    """The start of every day, of the first day, and the same of another program where one is given."""
     env = world.environment(plan.folder)
-    ours = workbench(plan.folder, env)
-    empty = Program([sys.executable, "-c", EMPTY], env, (b"all is ready",))
+    empty = empty_program(env)
+    one = Program([sys.executable, "-c", ONE_WIDGET], env, empty.full)
     other = posting(plan, env)
-    for program in (ours, empty):
-        resident(program)  # writes the byte code, and records what is there
-    start(START, [*ours.command[3:], "ls"], env)  # keeps the rows
-    rounds = plan.pick(5, 20)
-    size = f"{COUNT:,} memories"
-    yield Case("start to full screen", size, started(ours, empty, rounds, "empty app"), 1.3)
-    yield Case("memory used", size, used(ours, empty, "empty app"), 1.6)
-    yield Case("start to full screen", size, started(ours, other, rounds // 2, "posting"), 1.0)
-    yield Case("memory used", size, used(ours, other, "posting"), 1.0)
+    for program in (empty, one):
+        first_screen(program)()  # writes the byte code
+    rounds = plan.pick(3, 20)
+    for count in plan.sizes((COUNT,), (100, 1_000, COUNT, 5_000, 10_000)):
+        ours = workbench(world.make(plan.folder, f"start-{count}"), env, count)
+        recorded(ours)
+        size = f"{count:,} memories"
+        held = count <= COUNT
+        yield Case("start to full screen", size, started(ours, empty, rounds), 1.25 if held else None)
+        if count == COUNT and not plan.short:
+            yield Case("start to full screen", size, started(ours, one, rounds, "one widget"), 1.3)
+            yield Case("start to full screen", size, started(ours, other, rounds // 2, "posting"), 1.0)
+            yield Case("memory used", size, used(ours, one, "one widget"), 1.6)
+            yield Case("memory used", size, used(ours, other, "posting"), 1.0)
+        if count >= COUNT:
+            yield Case("memory used", size, used(ours, empty), 1.6 if held else None)
+    for count in plan.sizes((5_000,), (5_000, 10_000)):
+        ours = workbench(world.make(plan.folder, f"first-{count}"), env, count)
+        size, few = f"{count:,}, never seen", plan.pick(1, 6)
+        yield Case("start to first frame", size, started(unknown(ours, KEYS), empty, few), 1.25)
+        yield Case("start to filled tree", size, started(unknown(ours, (LAST, *KEYS)), empty, few), None)
 
 
-def workbench(folder: str, env: Mapping[str, str]) -> Program:
+def empty_program(env: Mapping[str, str], *words: str) -> Program:
+    """The yardstick."""
+    return Program([sys.executable, empty_app.__file__, *words], env, (empty_app.READY.encode(),))
+
+
+def workbench(folder: str, env: Mapping[str, str], count: int) -> Program:
     """The workbench on one flat root of many memories."""
     notes = world.make(folder, "notes")
-    world.memories(notes, COUNT, folders=0)
-    world.rest()
-    # Four rows are above the list: title, heading, scope, the two roots; two and the strip are below it.
-    last = f"memory-{ROWS // 3:05d}"
+    world.memories(notes, count, folders=0)
     command = [sys.executable, "-c", START, f"--root=notes={notes}", "--only-root"]
-    return Program(command, env, (last.encode(), b"filter", b"help"))
+    full = (LAST if count > ROWS else f"memory-{count - 1:05d}".encode(), *KEYS)
+    return Program(command, env, full)
+
+
+def recorded(ours: Program) -> None:
+    """Let the workbench have been used before: texts are recorded, and the rows of the last run are kept."""
+    world.rest()
+    words = list(ours.command[3:])
+    start(START, [*words, "changes"], ours.env)
+    start(START, [*words, "ls"], ours.env)
+
+
+def unknown(ours: Program, full: tuple[bytes, ...]) -> Callable[[], Program]:
+    """Give the workbench another home at each start, in which nothing is recorded."""
+
+    def make() -> Program:
+        home = f"{ours.env['MEMTUI_HOME']}-{next(_HOMES)}"
+        return Program(ours.command, {**ours.env, "MEMTUI_HOME": home}, full)
+
+    return make
 
 
 def posting(plan: Plan, env: Mapping[str, str]) -> Program | None:
@@ -73,17 +113,20 @@ def posting(plan: Plan, env: Mapping[str, str]) -> Program | None:
     return Program([plan.posting], theirs, (b"Collection is empty", b"Commands"))
 
 
-def first_screen(program: Program) -> Callable[[], float]:
+def first_screen(program: Program | Callable[[], Program]) -> Callable[[], float]:
     """A job that gives the seconds from start to full screen."""
 
     def run() -> float:
-        with Screen(program.command, program.env) as screen:
-            return screen.wait_for(*program.full) - screen.started
+        one = program if isinstance(program, Program) else program()
+        with Screen(one.command, one.env) as screen:
+            return screen.wait_for(*one.full) - screen.started
 
     return run
 
 
-def started(ours: Program, other: Program | None, rounds: int, name: str) -> Callable[[], Figure]:
+def started(
+    ours: Program | Callable[[], Program], other: Program | None, rounds: int, name: str = "empty app"
+) -> Callable[[], Figure]:
     """Both starts in turn."""
 
     def measure() -> Figure:
@@ -100,7 +143,7 @@ def started(ours: Program, other: Program | None, rounds: int, name: str) -> Cal
     return measure
 
 
-def used(ours: Program, other: Program | None, name: str) -> Callable[[], Figure]:
+def used(ours: Program, other: Program | None, name: str = "empty app") -> Callable[[], Figure]:
     """The resident memory of both once their screens are full and still."""
 
     def measure() -> Figure:
