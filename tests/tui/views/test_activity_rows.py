@@ -134,8 +134,8 @@ def test_a_row_says_how_many_lines_only_when_all_of_it_was_counted() -> None:
 
 
 def test_the_strip_counts_the_records_of_three_small_steps() -> None:
-    mass = [record(seq, "mass", actor="tui") for seq in range(90, 60, -1)]
-    rest = [record(8, "b", actor="tui"), record(7, "a", actor="tui"), record(6, "0", actor="tui")]
+    mass = [record(seq, "4", actor="tui") for seq in range(90, 60, -1)]
+    rest = [record(8, "3", actor="tui"), record(7, "2", actor="tui"), record(6, "1", actor="tui")]
     assert [one.seq for one in strip_records([*mass, *rest])] == [8, 7]
 
 
