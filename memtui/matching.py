@@ -5,6 +5,7 @@ engine, so no text can make it slow, and a half-typed query is a query: a sign t
 """
 
 from bisect import bisect_right
+from collections.abc import Iterable
 
 from memtui.errors import UsageError
 from memtui.values import NamedTuple
@@ -14,6 +15,8 @@ LIMIT = 1_000
 PLACES = 1_000
 """So many places of one text are looked for, unless more are asked for."""
 
+_LIKE = 0.6
+"""How much of two names must be the same for one to be a slip for the other."""
 EXACT, PREFIX, INFIX = range(3)
 """How a word is held: as a whole word, at the beginning of one, inside one."""
 
@@ -24,6 +27,23 @@ Span = tuple[int, int]
 def fold(text: str) -> str:
     """The form in which texts are compared: case folded, with one space between words, wherever lines end."""
     return " ".join(text.casefold().split())
+
+
+def meant(wrong: str, names: Iterable[str]) -> str | None:
+    """The name that a wrong one is probably a slip for; None when it resembles none.
+
+    Of names made of parts, such as `memtui:global`, the parts that both begin with say nothing about that.
+    """
+    from difflib import SequenceMatcher
+
+    def likeness(name: str) -> float:
+        one, two = wrong.split(":"), name.split(":")
+        while len(one) > 1 and len(two) > 1 and one[0] == two[0]:
+            del one[0], two[0]
+        return SequenceMatcher(None, ":".join(one), ":".join(two)).ratio()
+
+    near = max(names, key=likeness, default=None)
+    return near if near is not None and likeness(near) >= _LIKE else None
 
 
 class Term(NamedTuple):

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtui.errors import UsageError
-from memtui.matching import EXACT, INFIX, LIMIT, PREFIX, Literal, Term, fold, parse, typed
+from memtui.matching import EXACT, INFIX, LIMIT, PREFIX, Literal, Term, fold, meant, parse, typed
 
-LETTERS = st.text("aAbBßẞİiıſsSσςΣéÉe\u0301ŉﬁ \n\t-\"\u2028\xa0日𝒜\u0345", max_size=40)
+LETTERS = st.text('aAbBßẞİiıſsSσςΣéÉe\u0301ŉﬁ \n\t-"\u2028\xa0日𝒜\u0345', max_size=40)
 """Letters that grow, shrink, combine or have several lower cases, and every sign a query knows."""
 
 
@@ -177,3 +177,19 @@ def test_hostile_text_is_linear(query: str, unit: str) -> None:
     small, large = took(64 * 1024), took(256 * 1024)
     assert large < 0.25
     assert large < max(16 * small, 0.005)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("memtui:projekt", "memtui:project"),
+        ("memtu:global", "memtui:global"),
+        ("memtui:nope", None),
+        ("nots", "notes"),
+        ("memtui", "memtui:global"),
+        ("", None),
+    ],
+)
+def test_a_slip_in_a_name_is_recognised_by_what_differs(wrong: str, near: str | None) -> None:
+    assert meant(wrong, ["memtui:global", "memtui:project", "memtui:workspace", "notes"]) == near
+    assert meant(wrong, []) is None

@@ -141,9 +141,9 @@ def _take(param: Param, target: dict[str, Value], name: str, inline: str | None,
 
 def _checked(param: Param, text: str) -> str | int:
     if param.choices and text not in param.choices:
+        takes = param.name if param.option else param.metavar or param.key.upper()
         raise UsageError(
-            f"{text!r} is not a {param.name.lstrip('-')}.",
-            hint=_meant(text, param.choices) or f"Choose {_either(param.choices)}.",
+            f"{takes} takes {_either(param.choices)}, not {text!r}.", hint=_meant(text, param.choices, 0.6)
         )
     if param.kind == "number":
         if not (text.isascii() and text.isdigit() and 0 < int(text[:10]) < 1_000_000_000):
@@ -200,10 +200,10 @@ def unknown_verb(word: str) -> Verb:
     raise UsageError(f"memtui has no verb {word!r}.", hint=meant or "memtui --help lists the verbs.")
 
 
-def _meant(word: str, known: Sequence[str]) -> str:
+def _meant(word: str, known: Sequence[str], cutoff: float = 0.5) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(word, known, n=3, cutoff=0.5)
+    close = get_close_matches(word, known, n=3, cutoff=cutoff)
     return f"Did you mean {_either(close)}?" if close else ""
 
 

@@ -4,7 +4,7 @@ from memtui.wire.verb import Param, Verb
 
 ACCESS = Param(
     "--access",
-    "what the client may do at most; the settings can only narrow it",
+    "what the client may do at most; the settings can only narrow it, and only they know off",
     choices=("rw", "plan", "ro"),
 )
 

@@ -2,6 +2,7 @@
 
 from memtui.clients.names import KNOWN
 from memtui.wire.verb import Param, Verb
+from memtui.wire.verbs_agents import ACCESS
 
 _CLIENT = Param("client", "which agent", metavar="CLIENT", choices=tuple(KNOWN))
 _WRITE = Param("--write", "make the change, after showing it", "flag")
@@ -21,7 +22,7 @@ INSTALL = (
             _CLIENT,
             _WRITE,
             _LEVEL,
-            Param("--access", "what the agent may do at most", choices=("rw", "plan", "ro")),
+            ACCESS._replace(help="what the agent may do at most; off is for the settings"),
             Param("--no-hook", "only the server", "flag"),
         ),
         (

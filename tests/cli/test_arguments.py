@@ -70,7 +70,14 @@ def test_a_lone_dash_is_standard_input() -> None:
         ("memtui:global/a.md", "no verb", "memtui view memtui:global/a.md"),
         ("ls --unsen", "no option --unsen", "--unseen"),
         ("--unseen", "option of ls", "memtui ls --unseen"),
-        ("ls --sort colour", "'colour' is not a sort", "Choose name, uses"),
+        ("ls --sort colour", "--sort takes name, uses, age, size or changed, not 'colour'.", ""),
+        ("ls --sort nme", "not 'nme'", "Did you mean name?"),
+        ("mcp --access off", "--access takes rw, plan or ro, not 'off'.", ""),
+        (
+            "install claud-code",
+            "CLIENT takes claude-code, codex, gemini, qwen or vscode, not 'claud-code'.",
+            "claude-code?",
+        ),
         ("ls a b", "takes no 'b'", "Usage: memtui ls"),
         ("view", "needs ADDRESS", "Usage: memtui view"),
         ("save a/b -", "needs --expect", "Usage"),
@@ -83,7 +90,7 @@ def test_a_lone_dash_is_standard_input() -> None:
         ("ls --json=yes", "takes no value", ""),
         ("ls --sort age --sort name", "given twice", ""),
         ("undo many", "not a number", ""),
-        ("completion tcsh", "'tcsh' is not a shell", "zsh"),
+        ("completion tcsh", "SHELL takes bash, zsh or fish, not 'tcsh'.", ""),
     ],
 )
 def test_a_malformed_line_says_what_and_what_else(line: str, said: str, hint: str) -> None:

@@ -3,7 +3,7 @@
 from memtui.cli import places
 from memtui.cli.call import Call
 from memtui.cli.output import Column
-from memtui.engine.model import Hit, Memory, RootStatus
+from memtui.engine.model import Hit, Listing, Memory, RootStatus
 from memtui.errors import NotFoundError
 from memtui.wire import outcomes, values
 
@@ -14,7 +14,7 @@ def roots(call: Call) -> int:
     """List the roots, or accept one."""
     chosen = call.args.text("accept")
     if chosen is not None:
-        call.engine.accept_root(chosen)
+        _accept(call, chosen)
         call.out.fact({"accepted": call.engine.find_root(chosen).id}, f"accepted {chosen}")
         return outcomes.DONE
     if call.args.flag("names") and not call.out.json:
@@ -53,10 +53,26 @@ def roots(call: Call) -> int:
     return outcomes.DONE
 
 
+def _accept(call: Call, chosen: str) -> None:
+    try:
+        call.engine.accept_root(chosen)
+    except NotFoundError as error:
+        if error.code == "E_NO_ROOT":
+            waiting = [status.root.id for status in call.engine.root_status() if _waits(status)]
+            what = f"These wait for it: {', '.join(waiting)}." if waiting else "No root waits to be accepted."
+            error.hint = f"{error.hint} {what}" if error.hint.startswith("Did you mean") else what
+        raise
+
+
+def _waits(status: RootStatus) -> bool:
+    """Whether it came with a checkout and the user has not accepted it."""
+    return bool(status.files) and not status.accepted
+
+
 def _state(status: RootStatus) -> str:
     if not status.exists:
         return "empty"
-    if status.files and not status.accepted:
+    if _waits(status):
         return "unreviewed"
     return "ok" if status.writable else "read-only"
 
@@ -81,18 +97,22 @@ def ls(call: Call) -> int:
         and (row.problems or not args.flag("problems"))
     ]
     _sort(rows, args.text("sort"))
-    return show(call, rows, truncated=found.truncated)
+    return show(call, rows, truncated=found.truncated, waiting=_waiting(found))
 
 
-def show(call: Call, rows: list[Memory], *, truncated: bool) -> int:
-    """Answer with rows of memories."""
+def _waiting(found: Listing) -> frozenset[str]:
+    return frozenset(status.root.id for status in found.roots if _waits(status))
+
+
+def show(call: Call, rows: list[Memory], *, truncated: bool, waiting: frozenset[str] = frozenset()) -> int:
+    """Answer with rows of memories; `waiting` are the roots that the user has not accepted."""
     if call.out.json:
         call.out.document(values.listing(map(values.memory, rows), truncated=truncated))
     elif call.args.flag("names"):
         for row in rows:
             call.out.line(str(row.address))
     else:
-        _memories(call, rows)
+        _memories(call, rows, waiting)
         if truncated:
             call.out.say("There are more memories than memtui lists; some are not shown.")
     return outcomes.DONE
@@ -111,7 +131,7 @@ def _sort(rows: list[Memory], order: str | None) -> None:
         rows.sort(key=lambda row: (-max(row.last_written_at or 0, row.modified_at), row.address))
 
 
-def _memories(call: Call, rows: list[Memory]) -> None:
+def _memories(call: Call, rows: list[Memory], waiting: frozenset[str]) -> None:
     if not rows and call.out.terminal:
         call.out.say("No memories.")
     call.out.table(
@@ -126,7 +146,7 @@ def _memories(call: Call, rows: list[Memory]) -> None:
         [
             (
                 str(row.address),
-                marks(row, readable=call.out.terminal),
+                marks(row, readable=call.out.terminal, unreviewed=row.address.root in waiting),
                 row.description,
                 row.uses,
                 row.bytes,
@@ -152,9 +172,10 @@ _WORDS = {
 """Problems that deserve a better word than their code."""
 
 
-def marks(row: Memory, *, readable: bool) -> str:
+def marks(row: Memory, *, readable: bool, unreviewed: bool) -> str:
     """Write what is special about a memory: in words for people, in codes for scripts."""
     said = ["unseen"] * row.unseen + ["pinned"] * row.pinned + ["missing"] * row.missing
+    said += ["unreviewed"] * unreviewed
     codes = dict.fromkeys(problem.code for problem in row.problems)
     if not readable:
         return ",".join([*said, *codes])

@@ -124,6 +124,22 @@ def test_a_root_with_nothing_in_it_has_nothing_to_accept(cli: Cli, tmp_path: Pat
     shown = cli("roots")
     assert "memtui:project\t1\t7\tunreviewed\t" in shown.out
     assert "--accept memtui:project" in shown.err
+    assert cli("roots", "--accept", "memtui:nope", "--json").error["hint"] == "These wait for it: memtui:project."
+    slip = str(cli("roots", "--accept", "memtui:projekt", "--json").error["hint"])
+    assert slip == "Did you mean memtui:project? These wait for it: memtui:project."
+
+
+def test_a_memory_of_an_unreviewed_root_is_marked(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "work" / ".git").mkdir()
+    (tmp_path / "work" / ".memtui" / "memory").mkdir(parents=True)
+    (tmp_path / "work" / ".memtui" / "memory" / "planted.md").write_text("planted")
+    cli("create", "memtui:global/mine.md", "-", stdin=b"mine")
+    marks = {line.split("\t")[0]: line.split("\t")[1].split(",") for line in cli("ls").lines}
+    assert ["unreviewed" in mark for mark in marks.values()] == [False, True]
+    assert cli("ls", terminal=True).out.count("unreviewed") == 1
+    cli("roots", "--accept", "memtui:project")
+    assert "unreviewed" not in cli("ls").out
+    assert cli("roots", "--accept", "memtui:nope", "--json").error["hint"] == "No root waits to be accepted."
 
 
 def test_search_finds_and_says_where(here: Cli) -> None:
