@@ -94,14 +94,14 @@ def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
     installed = False
     for found in survey(call.session.surroundings, settings):
         installed |= found.command is not None
-        yield from _client(found)
+        yield from _client(found, settings)
     if installed and not server_runs_here():
         yield Finding(
             "warning", "agents", "memtui mcp lacks a package, so no agent can start it.", "pip install 'memtui[mcp]'"
         )
 
 
-def _client(found: "Found") -> Iterator[Finding]:
+def _client(found: "Found", settings: Settings) -> Iterator[Finding]:
     title, name = found.client.title, found.client.name
     level = "" if found.level == "user" else f" --level {found.level}"
     again = f"memtui install {name}{level} shows what it would change."
@@ -117,7 +117,21 @@ def _client(found: "Found") -> Iterator[Finding]:
         yield Finding("note", f"agent {name}", f"{title} starts memtui otherwise than it would be set up now.", again)
     else:
         where = "the project's" if found.level == "project" else "its"
-        yield Finding("ok", f"agent {name}", f"memtui is in {where} configuration ({title}).")
+        hook = "with its hook" if found.hook else "without a hook"
+        allowed = _allowed(settings, name, found.access)
+        yield Finding("ok", f"agent {name}", f"memtui is in {where} configuration ({title}), {hook}; {allowed}.")
+
+
+def _allowed(settings: Settings, client: str, flag: str | None) -> str:
+    """Say what the flag of its entry and the table leave an agent."""
+    from memtui.wire.doors import door_access
+
+    try:
+        access = door_access(settings, client, flag)
+    except MemtuiError as error:
+        return f"{error.message.removesuffix('.')} [{error.code}]"
+    scopes = [f"{level} in {scope}" for scope, level in access.scopes]
+    return f"access {', '.join([access.label, *scopes])}"
 
 
 def _watching() -> Iterator[Finding]:

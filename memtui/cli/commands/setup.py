@@ -5,7 +5,7 @@ import os
 from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.config.fields import FIELDS
-from memtui.config.settings import Settings
+from memtui.config.settings import AccessRule, Settings
 from memtui.errors import UsageError
 from memtui.wire import outcomes, values
 from memtui.wire.outcomes import Json
@@ -99,7 +99,7 @@ def _tables(settings: Settings) -> list[Json]:
     ]
     access: list[Json] = [
         {
-            "name": f"access.{rule.client}" + (f".{rule.scope}" if rule.scope != "*" else ""),
+            "name": _rule_name(rule, settings),
             "value": rule.access,
             "source": rule.origin,
             "default": "rw",
@@ -117,6 +117,13 @@ def _tables(settings: Settings) -> list[Json]:
         )
     ]
     return keys + access + roots + folders
+
+
+def _rule_name(rule: AccessRule, settings: Settings) -> str:
+    """Name an entry of the table as it is written in the file: `"*"` where scopes of their own stand beside it."""
+    table = any(other.client == rule.client and other.scope != "*" for other in settings.access)
+    parts = [rule.client, rule.scope] if table else [rule.client]
+    return ".".join(["access", *('"*"' if part == "*" else part for part in parts)])
 
 
 def _written(value: object) -> str:

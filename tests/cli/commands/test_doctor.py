@@ -78,6 +78,13 @@ def test_each_agent_has_a_finding(here: Cli, home: Path) -> None:
     assert "memtui install codex" in str(rows["agent codex"]["advice"])
     assert rows["agent gemini"]["level"] == "warning"
     assert "agent claude-code" not in rows
+    assert str(rows["agent qwen"]["text"]).endswith("(Qwen Code), with its hook; access rw.")
+    (home / ".memtui-test" / "config.toml").write_text("[access.qwen]\n'*' = 'plan'\nglobal = 'off'\n")
+    said = str(topics(here("doctor", "--json"))["agent qwen"]["text"])
+    assert said.endswith("with its hook; access plan, off in global.")
+    (home / ".memtui-test" / "config.toml").write_text("[access]\nqwen = 'off'\n")
+    said = str(topics(here("doctor", "--json"))["agent qwen"]["text"])
+    assert said.endswith("Access to memories is switched off for qwen [E_DISABLED].")
     settings = home / ".qwen" / "settings.json"
     settings.write_text('{"mcpServers": {"memtui": {"command": "/gone/memtui"}}}')
     row = topics(here("doctor", "--json"))["agent qwen"]

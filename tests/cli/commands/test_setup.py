@@ -18,8 +18,8 @@ def config(home: Path) -> Path:
 
 def test_config_shows_each_setting_and_where_it_came_from(cli: Cli, config: Path) -> None:
     config.write_text(
-        'calm = true\n[retention]\ndays = 7\n[access]\ncodex = "ro"\nqwen.global = "off"\n'
-        '[[roots]]\nname = "notes"\ndir = "~/notes"\n'
+        'calm = true\n[retention]\ndays = 7\n[access]\ncodex = "ro"\nqwen.global = "off"\nqwen."*" = "plan"\n'
+        '"*" = "ro"\n[[roots]]\nname = "notes"\ndir = "~/notes"\n'
     )
     rows = {row["name"]: row for row in cli("config", "--ascii", "--json").items}
     assert {field.key for field in FIELDS} <= rows.keys()
@@ -30,6 +30,8 @@ def test_config_shows_each_setting_and_where_it_came_from(cli: Cli, config: Path
     assert str(rows["roots.notes"]["value"]).endswith("/home/notes")
     assert (rows["access.codex"]["value"], rows["access.codex"]["source"]) == ("ro", "config.toml, line 5")
     assert rows["access.qwen.global"]["value"] == "off"
+    assert rows['access.qwen."*"']["value"] == "plan"
+    assert rows['access."*"']["value"] == "ro"
     assert (rows["agents.enabled"]["value"], rows["agents.enabled"]["source"]) == (True, "default")
     shown = cli("config", terminal=True)
     assert str(config) in shown.err
