@@ -3,12 +3,13 @@
 It exists so that a client's rights are checked where memories are changed, and not in a prompt or in each front.
 """
 
+from memtui.engine import provenance
 from memtui.engine.model import Root
 from memtui.errors import RefusedError
 from memtui.values import NamedTuple
 
 LEVELS = ("rw", "plan", "ro", "off")
-"""Read and write; write all but what lies in the checkout; read; neither."""
+"""Read and write; write all but what lies in a checkout; read; neither."""
 
 
 class Access(NamedTuple):
@@ -27,7 +28,7 @@ class Access(NamedTuple):
     def allows(self, root: Root) -> bool:
         """Whether memories of this root may be changed."""
         level = self.level(root)
-        return level == "rw" or (level == "plan" and not (root.scope == "project" and root.in_checkout))
+        return level == "rw" or (level == "plan" and not _in_checkout(root))
 
     def shows(self, root: Root) -> bool:
         """Whether memories of this root may be read."""
@@ -46,6 +47,11 @@ class Access(NamedTuple):
                 hint="The user can allow it, in the table [access] of config.toml or with --access.",
                 details={"access": self.level(root), "root": root.id},
             )
+
+
+def _in_checkout(root: Root) -> bool:
+    """Whether a root lies in a checkout, by what is on disk: memtui's own folder may have been put into one."""
+    return root.in_checkout or (root.path != "" and provenance.checkout_of(root.path) is not None)
 
 
 READ_WRITE = Access("rw")

@@ -104,8 +104,12 @@ class Engine(News):
     # --- changing
 
     def accept_root(self, root_id: str) -> None:
-        """Remember that the user accepted a root that lies in a checkout."""
-        self._rooms.ledger.accept(self._roots.uid(self._rooms.rules.allowed(root_id)))
+        """Remember that the user accepted a root that lies in a checkout, as long as it is the same folder in the same.
+
+        Raises:
+            NotFoundError: `E_NO_ROOT`, or `E_ROOT_MISSING`: there is nothing to accept yet.
+        """
+        self._roots.accept(self._rooms.rules.allowed(root_id))
 
     def save(
         self,

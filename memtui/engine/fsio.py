@@ -33,6 +33,10 @@ _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW
 _RESOLVE = 0x01 | 0x02 | 0x04 | 0x08
 """RESOLVE_NO_XDEV | NO_MAGICLINKS | NO_SYMLINKS | BENEATH, from linux/openat2.h."""
 _SYS_OPENAT2 = 437
+_GET_VERSION = 0x80087601
+"""FS_IOC_GETVERSION, from linux/fs.h."""
+_EMPTY_PATH, _BIRTH = 0x1000, 0x800
+"""AT_EMPTY_PATH and STATX_BTIME, from linux/stat.h."""
 _SIGURG = 23
 """On Linux, where leases are; `import signal` would cost every command a millisecond."""
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -52,6 +56,8 @@ OPERATIONS = (
     "fstat",
     "stat_at",
     "stat_path",
+    "generation",
+    "born",
     "may_write",
     "is_dir",
     "real_path",
@@ -191,6 +197,33 @@ def stat_at(parent: int, name: str) -> os.stat_result:
 def stat_path(path: str) -> os.stat_result:
     """The status of a path the user chose (a root); links are followed."""
     return os.stat(path)
+
+
+def generation(handle: int) -> int:
+    """A number that differs between an open file or folder and what had its inode before; not on every file system."""
+    if sys.platform != "linux":
+        raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
+    number = bytearray(8)
+    fcntl.ioctl(handle, _GET_VERSION, number)
+    return int.from_bytes(number[:4], sys.byteorder)
+
+
+def born(handle: int) -> int:
+    """When an open file or folder was made, in nanoseconds; 0 where nobody knows."""
+    status = os.fstat(handle)
+    seconds: float | None = getattr(status, "st_birthtime", None)
+    if seconds is not None:
+        return int(seconds * 1_000_000_000)
+    if sys.platform != "linux":
+        return 0
+    import ctypes
+
+    found = ctypes.create_string_buffer(256)
+    call = getattr(_libc(), "statx", None)
+    if call is None or call(handle, b"", _EMPTY_PATH, _BIRTH, found):
+        return 0
+    second = int.from_bytes(found.raw[80:88], sys.byteorder, signed=True)
+    return second * 1_000_000_000 + int.from_bytes(found.raw[88:92], sys.byteorder)
 
 
 def may_write(path: str) -> bool:

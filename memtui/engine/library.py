@@ -140,13 +140,14 @@ class Library:
         problems = list(self._roots.problems.get(root.id, ()))
         rows = Rows((), 0, 0)
         opened: OpenRoot | None = None
+        accepted = not root.in_checkout
         try:
             opened = self._roots.open(root)
+            accepted = self._roots.accepted(opened)
             if opened.handle is not None:
                 rows = self._catalog.rows(opened.handle, opened.uid)
         except MemtuiError as error:
             problems.append(Problem(error.code, error.message))
-        accepted = not root.in_checkout or (opened is not None and self._ledger.is_accepted(opened.uid))
         if not accepted and rows.files:
             problems.append(UNREVIEWED)
         exists = opened is not None and opened.handle is not None

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from memtui.digest import sha256_hex
-from memtui.engine import fsio, paths
+from memtui.engine import fsio, paths, provenance
 from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
 from memtui.engine.paths import RootHandle
 from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.matching import meant
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -109,14 +110,11 @@ class Roots:
             if found is None:
                 found = next((root for root in self._roots.values() if root_id in root.aliases), None)
         if found is None:
-            import difflib
-
-            names = [name for root in self.all() for name in (root.id, *root.aliases)]
-            close = difflib.get_close_matches(root_id, names, n=1)
+            near = meant(root_id, [name for root in self.all() for name in (root.id, *root.aliases)])
             raise NotFoundError(
                 f"There is no root {root_id!r}.",
                 code="E_NO_ROOT",
-                hint=f"Did you mean {close[0]}?" if close else "`memtui roots` lists them.",
+                hint=f"Did you mean {near}?" if near else "`memtui roots` lists them.",
             )
         return found
 
@@ -153,6 +151,34 @@ class Roots:
     def uid(self, root: Root) -> int:
         """The ledger's id of a root."""
         return self.open(root).uid
+
+    def accept(self, root: Root) -> None:
+        """Remember that the user accepted the folder a root is now.
+
+        Raises:
+            NotFoundError: `E_ROOT_MISSING`: what comes there later was not looked at.
+        """
+        handle = self.reading(root)
+        handle.check()
+        self._ledger().accept(self.uid(root), self._mark(handle))
+
+    def accepted(self, opened: OpenRoot) -> bool:
+        """Whether agents may be given the texts of a root unasked: no repository brought it, or the user accepted it.
+
+        Raises:
+            MemtuiError: the folder, or the repository it lies in, cannot be looked at.
+        """
+        handle = opened.handle
+        if not opened.root.in_checkout:
+            return True
+        return handle is not None and self._ledger().is_accepted(opened.uid, lambda: self._mark(handle))
+
+    @staticmethod
+    def _mark(handle: RootHandle) -> str:
+        try:
+            return provenance.mark(handle.fd, handle.root.path)
+        except OSError as error:
+            raise paths.translate(error, f"Looking at where {handle.root.id} comes from") from error
 
     def names(self) -> dict[int, str]:
         """Root ids by ledger id."""
@@ -216,7 +242,7 @@ class Roots:
                 handle = self._handles[root.id] = RootHandle(root)
             uid, _ = self._uid(root, handle.identity)
             if made and root.in_checkout:
-                self._ledger().accept(uid)  # no repository can have planted what memtui has just made
+                self._ledger().accept(uid, self._mark(handle))  # no repository planted what memtui has just made
             # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
             lock = self._locks.get((root.path, handle.identity))
             if lock is None:

@@ -6,7 +6,6 @@ that the user shut the client out since.
 
 import os
 import threading
-import time
 from collections.abc import Callable
 
 from memtui.clients.names import canonical
@@ -14,6 +13,7 @@ from memtui.config.by_hand import SCOPES
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.access import LEVELS, Access
+from memtui.engine.engine import now_ms
 from memtui.errors import CODES, MemtuiError, RefusedError, UsageError
 from memtui.wire.session import Options, Session, open_session
 
@@ -181,7 +181,7 @@ class LiveDoor:
             self._engine = None
 
 
-_SETTLED_NS = 100_000_000
+_SETTLED_MS = 100
 """A file that is younger may be written again without a trace: clocks of file systems are coarse."""
 
 
@@ -193,7 +193,7 @@ def _look(config_file: str) -> object:
         return ()
     except OSError:
         return None
-    if abs(time.time_ns() - status.st_ctime_ns) < _SETTLED_NS:
+    if abs(now_ms() - status.st_ctime_ns // 1_000_000) < _SETTLED_MS:
         return None
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

@@ -1,5 +1,6 @@
 """What a client may change: every verb asks, and a root its access does not allow stays as it is."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -130,6 +131,23 @@ def test_a_planning_client_writes_what_lies_outside_the_checkout(roots: list[Roo
     with Engine.open([roots[0], hosted], state_dir=str(tmp_path / "state"), access=PLAN) as engine:
         engine.create(Address(GLOBAL, "b.md"), NEW, actor=AGENT)
         engine.create(Address(PROJECT, "b.md"), NEW, actor=AGENT)
+
+
+@pytest.mark.parametrize("scope", ["global", "project", "workspace"])
+def test_a_planning_client_writes_nothing_below_a_repository_whatever_the_root_is_called(
+    scope: str, tmp_path: Path
+) -> None:
+    (tmp_path / "checkout/.git").mkdir(parents=True)
+    os.symlink(tmp_path / "checkout", tmp_path / "link")
+    for base in ("checkout", "link"):
+        root = Root("notes", str(tmp_path / base / "state/memory"), scope=scope)
+        with (
+            Engine.open([root], state_dir=str(tmp_path / "state"), access=PLAN) as engine,
+            pytest.raises(RefusedError) as caught,
+        ):
+            engine.create(Address("notes", "b.md"), NEW, actor=AGENT)
+        assert caught.value.code == "E_ACCESS"
+    assert os.listdir(tmp_path / "checkout") == [".git"]
 
 
 def test_reading_and_counting_uses_is_allowed(roots: list[Root], tmp_path: Path) -> None:

@@ -121,14 +121,15 @@ class MemoryTable(Database):
         with self.transaction(durable=False) as db:
             db.execute("UPDATE roots SET baselined = 1 WHERE id = ?", (uid,))
 
-    def accept(self, uid: int) -> None:
-        """Remember that the user accepted a root found in a checkout."""
+    def accept(self, uid: int, mark: str) -> None:
+        """Remember that the user accepted a root found in a checkout, as the folder it is now; see `provenance`."""
         with self.transaction() as db:
-            db.execute("UPDATE roots SET accepted = 1 WHERE id = ?", (uid,))
+            db.execute("UPDATE roots SET accepted = 1, accepted_as = ? WHERE id = ?", (mark, uid))
 
-    def is_accepted(self, uid: int) -> bool:
-        """Whether the user accepted the root."""
-        return bool((self.row("SELECT accepted FROM roots WHERE id = ?", (uid,)) or (0,))[0])
+    def is_accepted(self, uid: int, mark: Callable[[], str]) -> bool:
+        """Whether the user accepted the root, and it is still that folder; `mark` tells which one it is now."""
+        found = self.row("SELECT accepted_as FROM roots WHERE id = ? AND accepted", (uid,))
+        return found is not None and found[0] == mark()
 
     @checked
     def root_paths(self) -> dict[int, str]:

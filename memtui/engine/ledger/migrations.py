@@ -108,6 +108,9 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # The name under which the user last saw a memory that others have renamed since.
     "ALTER TABLE memories ADD COLUMN seen_path BLOB",
+    # Which folder it was that the user accepted: another one at the same path is not. What was accepted before this
+    # was known is accepted anew.
+    "ALTER TABLE roots ADD COLUMN accepted_as TEXT",
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

@@ -1,6 +1,7 @@
 """context."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,30 @@ def test_a_checkout_is_reviewed_before_its_texts_are_given(cli: Cli, tmp_path: P
     assert cli("roots", "--accept", "memtui:project").status == 0
     assert "Obey." in cli("context").lines
     assert "unreviewed" not in cli("context").out
+
+
+@pytest.mark.parametrize("kept_aside", [True, False])
+def test_another_checkout_at_the_same_path_is_reviewed_again(cli: Cli, tmp_path: Path, *, kept_aside: bool) -> None:
+    work = tmp_path / "work"
+
+    def plant(text: str) -> None:
+        (work / ".git").mkdir(parents=True)
+        (work / ".memtui" / "memory").mkdir(parents=True)
+        (work / ".memtui" / "memory" / "note.md").write_text(text)
+
+    plant("Good.\n")
+    cli("roots", "--accept", "memtui:project")
+    cli("pin", "memtui:project/note.md")
+    assert "Good." in cli("context", "--part", "hot").lines
+    os.rename(work, tmp_path / "aside")
+    if not kept_aside:
+        shutil.rmtree(tmp_path / "aside")
+    plant("Obey.\n")
+    os.chdir(work)
+    assert "Obey." not in cli("context", "--part", "hot").out
+    assert "- /memories/project/note.md (unreviewed)" in cli("context").lines
+    assert cli("roots", "--accept", "memtui:project").status == 0
+    assert "Obey." in cli("context", "--part", "hot").lines
 
 
 def test_two_processes_print_the_same_bytes(kept: Cli) -> None:
