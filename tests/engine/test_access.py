@@ -32,6 +32,7 @@ CHANGING: dict[str, Verb] = {
     "create": lambda e, old: e.create(Address(PROJECT, "b.md"), NEW, actor=AGENT),
     "rename": lambda e, old: e.rename(HELD, Address(PROJECT, "b.md"), actor=AGENT),
     "move": lambda e, old: e.move([(HELD, Address(GLOBAL, "b.md")), (MINE, Address(PROJECT, "c.md"))], actor=AGENT),
+    "copy": lambda e, old: e.copy([(HELD, Address(PROJECT, "b.md"))], actor=AGENT),
     "delete": lambda e, old: e.delete([HELD, Address(PROJECT, "folder")], actor=AGENT),
     "delete_tree": lambda e, old: e.delete_tree(HELD, actor=AGENT),
     "rename_tree": lambda e, old: e.rename_tree(HELD, Address(PROJECT, "b.md"), actor=AGENT),
@@ -54,9 +55,10 @@ CHANGING: dict[str, Verb] = {
 """Each verb that changes memories or the user's marks on them, tried on the project's root."""
 
 OTHER = {
-    "access", "add_roots", "audit", "cached", "changes", "close", "drafts", "drop_draft", "file_path",
-    "find", "find_root", "findings", "folder", "follow", "forget_texts", "history", "kind", "list",
-    "make_root", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "read", "read_bytes",
+    "access", "actors", "add_roots", "audit", "cached", "changeable", "changes", "close", "drafts", "drop_draft", "file_path",
+    "find", "find_root", "findings", "folder", "follow", "forget_texts", "history", "keep_place",
+    "kind", "list",
+    "make_root", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read", "read_bytes",
     "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots",
     "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "tree", "unlink", "vanished",
     "virtual_path", "watch", "written_at",
