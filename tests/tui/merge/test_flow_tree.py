@@ -1,4 +1,4 @@
-"""A conflict seen from the main screen: announced without stealing the focus, marked while it is open, resumed with c."""
+"""A conflict seen from the main screen: announced without taking the focus, marked while open, resumed with c."""
 
 from memtui.engine.model import Address
 from memtui.tui.merge.screen import ConflictScreen
