@@ -47,13 +47,7 @@ class _Workbench:
         try:
             from memtui.web.server import serve
         except ModuleNotFoundError as missing:
-            from memtui.errors import UsageError
-
-            raise UsageError(
-                f"Serving to a browser needs the package {missing.name}.",
-                code="E_EXTRA",
-                hint="Install memtui with it: pip install 'memtui[web]'.",
-            ) from None
+            raise _refusal(missing, "Serving to a browser", "web") from None
         gc.set_threshold(*_USUAL)
         serve(words, port=port, ready=ready, narrate=narrate)
 
@@ -61,26 +55,26 @@ class _Workbench:
 class _McpServer:
     """The MCP server, loaded at the first call."""
 
-    def serve(self, load: "Callable[[], Settings]", options: "Options", *, access: str | None) -> int:
+    def serve(self, load: "Callable[[], Settings]", options: "Options", *, access: str | None, context: bool) -> int:
         """Serve one client to its end and return the exit number; see `memtui.mcp_server.server.serve`."""
         gc.disable()  # what is loaded now stays
         try:
             from memtui.mcp_server.server import serve
         except ModuleNotFoundError as missing:
-            package = (missing.name or "mcp").partition(".")[0]
-            if package == "memtui":
-                raise
-            from memtui.errors import UsageError
-
-            raise UsageError(
-                f"Serving MCP clients needs the package {package}.",
-                code="E_EXTRA",
-                hint="Install memtui with it: pip install 'memtui[mcp]'.",
-            ) from None
+            raise _refusal(missing, "Serving MCP clients", "mcp") from None
         gc.freeze()
         gc.set_threshold(*_USUAL)
         gc.enable()
-        return serve(load, options, access=access)
+        return serve(load, options, access=access, context=context)
+
+
+def _refusal(missing: ModuleNotFoundError, what: str, extra: str) -> Exception:
+    """Tell a package that is not installed from a module of ours that is not there."""
+    if (missing.name or "").partition(".")[0] == "memtui":
+        return missing
+    from memtui.errors import missing_extra
+
+    return missing_extra(what, extra)
 
 
 def main() -> int:

@@ -136,3 +136,17 @@ class InternalError(MemtuiError):
     """A fault of ours."""
 
     code = "E_INTERNAL"
+
+
+def how_to_add(extra: str) -> str:
+    """Give the command that installs what a part of memtui needs besides, wherever memtui came from."""
+    return f"python3 -m pip install 'memtui[{extra}]'"
+
+
+def missing_extra(what: str, extra: str) -> UsageError:
+    """Make the refusal of a part of memtui whose packages are not installed."""
+    return UsageError(
+        f"{what} needs memtui[{extra}], which is not installed.",
+        code="E_EXTRA",
+        hint=f"Install it with the Python that runs memtui: {how_to_add(extra)}",
+    )

@@ -69,7 +69,7 @@ class Workbench(Protocol):
 class McpServer(Protocol):
     """What the command line may ask of the MCP server, which it does not import either."""
 
-    def serve(self, load: Callable[[], Settings], options: Options, *, access: str | None) -> int:
+    def serve(self, load: Callable[[], Settings], options: Options, *, access: str | None, context: bool) -> int:
         """Serve one client to its end and return the exit number; see `memtui.mcp_server.server.serve`."""
 
 

@@ -32,14 +32,18 @@ class Door(NamedTuple):
 class Desk:
     """One client's door; safe to share between threads."""
 
-    def __init__(self, load: Callable[[], Settings], options: Options, *, access: str | None) -> None:
+    def __init__(
+        self, load: Callable[[], Settings], options: Options, *, access: str | None, context: bool = True
+    ) -> None:
         """Keep what a door is opened with.
 
         Args:
             load: reads the settings anew.
             options: the global options.
             access: the flag of the command line, which the settings can only narrow.
+            context: whether the instructions carry the index and the hot set.
         """
+        self.gives_context = context
         self._load = load
         self._options = options
         self._access = access

@@ -209,19 +209,20 @@ class Ending:
                     return
 
 
-def serve(load: Callable[[], Settings], options: Options, *, access: str | None) -> int:
+def serve(load: Callable[[], Settings], options: Options, *, access: str | None, context: bool = True) -> int:
     """Serve one client on standard input and output.
 
     Args:
         load: reads the settings anew; the first time when the client has said its name.
         options: the global options.
         access: what the client may do at most: `rw`, `plan`, `ro`, `off`; None: what the settings say.
+        context: whether the instructions carry the index and the hot set.
 
     Returns:
         The exit number.
     """
     log.speak_plainly()
-    desk = Desk(load, options, access=access)
+    desk = Desk(load, options, access=access, context=context)
     try:
         return anyio.run(converse, *take_standard_pipes(), desk)
     finally:

@@ -56,10 +56,14 @@ AGENTS = (
         "mcp",
         "agents",
         "Serve memories to an MCP client on standard input and output",
-        (ACCESS,),
+        (
+            ACCESS,
+            Param("--no-context", "leave the index and the hot set to the client's hook; give only guidance", "flag"),
+        ),
         (
             ("memtui mcp", "what a client's configuration starts"),
             ("memtui mcp --access ro", "for a client that may read only"),
+            ("memtui mcp --no-context", "for one whose session-start hook runs memtui context"),
         ),
         "Offers the tools memory and memory_search, and memories as resources; the client's name stands in history as "
         "mcp:NAME. Needs memtui[mcp].",

@@ -15,8 +15,8 @@ from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
 
 
-def composed(access: str | None = None) -> str:
-    desk = Desk(lambda: load_settings(read_environment()), Options(), access=access)
+def composed(access: str | None = None, *, context: bool = True) -> str:
+    desk = Desk(lambda: load_settings(read_environment()), Options(), access=access, context=context)
     try:
         return instructions.compose(desk)
     finally:
@@ -25,9 +25,22 @@ def composed(access: str | None = None) -> str:
 
 def test_a_newcomer_is_told_how_to_begin(store: Store) -> None:
     said = composed()
-    assert said.startswith(instructions.READING)
+    assert said.startswith(instructions.BELOW)
     assert instructions.WRITING in said
     assert "(no memories yet)" in said
+
+
+def test_what_a_hook_gives_is_not_given_twice(store: Store) -> None:
+    store.write("global/hot.md", "the hot text\n")
+    with store.engine() as engine:
+        engine.record_use(Address("memtui:global", "hot.md"), actor=Actor("mcp:codex"))
+    said = composed(context=False)
+    assert said == f"{instructions.ELSEWHERE} {instructions.WRITING}"
+    assert "view /memories" in said
+    assert "hot" not in said
+    assert "the hot text" in composed()
+    store.configure("[agents]\nenabled = false\n")
+    assert composed(context=False).startswith("Memories are not available: E_DISABLED")
 
 
 def test_a_reader_is_not_told_to_write(store: Store) -> None:
@@ -57,7 +70,7 @@ def test_what_is_hot_is_given_whole(store: Store) -> None:
 
 
 def test_the_guidance_comes_within_what_every_client_shows() -> None:
-    assert len(f"{instructions.READING} {instructions.WRITING}") < 1_000
+    assert len(f"{instructions.ELSEWHERE} {instructions.WRITING}") < 1_000
 
 
 def test_many_memories_stay_within_the_budgets(store: Store) -> None:
@@ -88,6 +101,6 @@ def test_without_the_ledger_there_is_still_guidance(store: Store, monkeypatch: p
 
     monkeypatch.setattr(instructions, "build", broken)
     said = composed()
-    assert said.startswith(instructions.READING)
+    assert said.startswith(instructions.BELOW)
     assert "E_STORE" in said
     assert str(store.config.parent) not in said

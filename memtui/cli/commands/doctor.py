@@ -13,7 +13,7 @@ from memtui.cli.call import Call
 from memtui.config.settings import Settings, read_environment
 from memtui.curation.external import editor_command
 from memtui.engine.model import Finding
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, how_to_add
 from memtui.safe_text import cell_width
 from memtui.values import TYPE_CHECKING
 from memtui.wire import outcomes, values
@@ -97,7 +97,10 @@ def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
         yield from _client(found, settings)
     if installed and not server_runs_here():
         yield Finding(
-            "warning", "agents", "memtui mcp lacks a package, so no agent can start it.", "pip install 'memtui[mcp]'"
+            "warning",
+            "agents",
+            "memtui mcp needs memtui[mcp], which is not installed, so no agent can start it.",
+            how_to_add("mcp"),
         )
 
 

@@ -7,4 +7,5 @@ def mcp(call: Call) -> int:
     """Serve one client on standard input and output, until it goes."""
     if call.out.interactive:
         call.out.say("memtui mcp talks to a program, not to you: an MCP client starts it and speaks JSON on its input.")
-    return call.mcp.serve(call.reload, call.options, access=call.args.text("access"))
+    context = not call.args.flag("no_context")
+    return call.mcp.serve(call.reload, call.options, access=call.args.text("access"), context=context)

@@ -136,8 +136,22 @@ def test_without_the_package_it_says_what_to_install() -> None:
     done = run(b"", code=code)
     assert (done.returncode, done.stdout) == (5, b"")
     assert b"E_EXTRA" in done.stderr
-    assert b"pip install 'memtui[mcp]'" in done.stderr
+    assert b"Serving MCP clients needs memtui[mcp], which is not installed." in done.stderr
+    assert b"python3 -m pip install 'memtui[mcp]'" in done.stderr
+    assert b"mcp_types" not in done.stderr
     assert json.loads(run(b"", "--json", code=code).stdout)["error"]["code"] == "E_EXTRA"
+
+
+def test_the_context_is_left_to_a_hook_that_gives_it(store: Store) -> None:
+    store.write("global/seen-in-the-index.md", "one\n")
+
+    def instructions(*words: str) -> str:
+        said: str = json.loads(run(lines(hello()), *words).stdout.splitlines()[0])["result"]["instructions"]
+        return said
+
+    assert "seen-in-the-index" in instructions()
+    assert "seen-in-the-index" not in instructions("--no-context")
+    assert "view /memories" in instructions("--no-context", "--access", "ro")
 
 
 def test_a_bug_of_ours_is_not_taken_for_a_missing_package() -> None:

@@ -35,11 +35,15 @@ def test_the_address_is_data_and_the_rest_is_not(capfd: pytest.CaptureFixture[st
     assert "said by a workbench" in err
 
 
-def test_a_workbench_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_workbench_without_the_extra_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     import sys
 
     from memtui import __main__ as front
 
-    monkeypatch.setitem(sys.modules, "memtui.web.server", None)
     monkeypatch.setattr(sys, "argv", ["memtui", "web"])
+    monkeypatch.delitem(sys.modules, "memtui.web.server", raising=False)
+    monkeypatch.setitem(sys.modules, "textual_serve", None)
     assert front.main() == 5
+    assert "python3 -m pip install 'memtui[web]'" in capsys.readouterr().err
