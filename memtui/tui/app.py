@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import constants, events, screen
+from textual.screen import Screen
 
 from memtui.engine.model import Actor
 from memtui.tui import heap, messages, signals, themes
@@ -76,6 +77,15 @@ class MemtuiApp(SafeEnd[int]):
         if self._paint is None:
             self._paint = Paint(self.theme_variables, ansi=self.current_theme.ansi)
         return self._paint
+
+    @property
+    def _background_screens(self) -> list[Screen[Any]]:
+        """What shows through the screen on top: nothing behind one that is opaque.
+
+        Textual counts the screen below always, and draws the top one anew whenever the hidden one changes.
+        """
+        stack = self._screen_stack
+        return [] if stack and stack[-1].styles.background.a == 1 else super()._background_screens
 
     def get_default_screen(self) -> BrowserScreen:
         """The main screen."""

@@ -208,7 +208,7 @@ class Returning:
         """Something that is kept is another one: write it soon."""
         self._more = self._timer is not None
         if self._timer is None and self._name and not self._screen.bridge.read_only:
-            self._timer = self._screen.set_timer(REST, self._keep)
+            self._timer = self._screen.app.set_timer(REST, self._keep)  # a covered screen would be drawn again
 
     def _keep(self) -> None:
         self._timer = None
