@@ -1,5 +1,6 @@
 """The guide has a page for each client, and shows what is really written."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -8,11 +9,12 @@ import pytest
 from memtui.clients import entries
 from memtui.clients.client import USER
 from memtui.clients.known import CLIENTS, client_named
-from memtui.clients.names import KNOWN
+from memtui.clients.names import KNOWN, canonical
 from memtui.clients.start import how_to_start
 from memtui.config.directories import Directories
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
+from tests.house import pages
 from tests.house.source import ROOT
 
 GUIDE = ROOT / "docs" / "guide"
@@ -38,3 +40,13 @@ def test_every_page_names_the_commands_of_its_client() -> None:
         for line in (f"memtui install {client.name} --write", f"memtui uninstall {client.name} --write"):
             assert line in page
         assert page.startswith(f"# Give {client.title} your memories in one minute\n")
+
+
+def test_the_page_of_access_gives_each_client_the_name_it_has_in_history() -> None:
+    rows = pages.table_rows((GUIDE / "access.md").read_text("utf-8"), "The table")
+    names = {name.strip("`"): actor.strip("`") for name, actor in rows if name.startswith("`")}
+    assert names.keys() == KNOWN.keys()
+    for name, actor in names.items():
+        assert canonical(actor) == name
+        line = f"memtui log --actor {shlex.quote(actor)} "
+        assert line in (GUIDE / f"{name}.md").read_text("utf-8")
