@@ -62,7 +62,7 @@ FIELDS = (
     Field(
         "calm",
         "yes/no",
-        "No animation, no blinking, fewer frames: for slow links and quiet eyes.",
+        "No animation, fewer frames: for slow links and quiet eyes.",
         otherwise="on over SSH (`SSH_CONNECTION`)",
     ),
     Field(

@@ -13,6 +13,10 @@ from memtui.tui.browse.prompts import PASTE
 class SafeInput(Input):
     """An input that is safe with hostile text."""
 
+    def on_mount(self) -> None:
+        """Hold the cursor still: an idle screen sends nothing."""
+        self.cursor_blink = False
+
     @property
     def _value(self) -> Text:
         """The value with a dot for each character that cannot be drawn, so that positions stay true."""

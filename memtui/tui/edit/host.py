@@ -104,7 +104,6 @@ class EditorHost:
         screen = self._screen
         editor = self._editor = MemoryEditor(id="editor")
         await screen.query_one("#right").mount(editor)
-        editor.text_area.cursor_blink = not screen.facts.calm
         settings = screen.facts.settings
         wishes = Wishes(
             left=self.leave,

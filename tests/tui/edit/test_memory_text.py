@@ -176,3 +176,14 @@ async def test_a_large_text_is_wrapped_once_and_again_for_another_width(monkeypa
         assert [width for width in widths if width] == [app.area.wrap_width]
         app.area.insert("x" * 100)
         assert app.area.wrapped_document.height == 105 // app.area.wrap_width + 1
+
+
+async def test_nothing_blinks() -> None:
+    app = Area()
+    async with app.run_test() as pilot:
+        app.area.open_text("# Title\n", read_only=False)
+        app.area.focus()
+        await pilot.pause()
+        assert not app.area.cursor_blink
+        assert app.area.blink_timer is None or not app.area.blink_timer._active.is_set()
+        assert app.area._draw_cursor
