@@ -35,6 +35,9 @@ class Sides(NamedTuple):
     """Signs beside the lines of the text as it was compared; lines from 0."""
 
 
+LEAST_NAME = 8
+"""Cells of the address that stay, whatever is to be said."""
+
 _NOTE_STYLES = {
     FileState.DRAFT: "draft",
     FileState.FOLLOW: "agent",
@@ -58,8 +61,14 @@ def new_lines(before: list[str], after: list[str]) -> dict[int, str]:
 
 
 def title_runs(address: str, note: str, state: FileState, width: int, *, focused: bool) -> list[Run]:
-    """Draw the title line: the address, and what is to be known about it, which has the better right to the room."""
-    room = max(width - cell_width(visible(note)) - 3, 8)
+    """Draw the title line: the address, and what is to be known about it, which has the better right to the room.
+
+    Where both do not fit, words are shortened, never the key at the end of the note.
+    """
+    words, gap, key = note.rpartition("  ")
+    if gap:
+        note = one_line(words, max(width - LEAST_NAME - 3 - cell_width(gap + key), 8)) + gap + key
+    room = max(width - cell_width(visible(note)) - 3, LEAST_NAME)
     if cell_width(visible(address)) > room:
         address = address.rpartition("/")[2]
     name = f"{'>' if focused else ' '}{one_line(address, room)} "
