@@ -61,7 +61,7 @@ def put(text: str, path: Path, value: object) -> str:
     """
     if has(text, path) and json.dumps(get(text, path)) == json.dumps(value):
         return text
-    node, wanted = _top(text)
+    node, wanted = _top(text, path)
     after = _put(text, node, path, value, _style(text))
     _merge(wanted, path, value)
     return _checked(after, wanted)
@@ -77,8 +77,8 @@ def append(text: str, path: Path, value: object) -> str:
     if present is None:
         return put(text, path, [value])
     if not isinstance(present, list):
-        raise _in_the_way(path)
-    node, wanted = _top(text)
+        raise _in_the_way(path, "a list")
+    node, wanted = _top(text, path)
     array = _at(node, path)
     after = _insert(text, array, "", value, _style(text))
     _holder(wanted, path).append(value)
@@ -93,27 +93,38 @@ def take(text: str, path: Path) -> str:
     """
     if not has(text, path):
         return text
-    node, wanted = _top(text)
+    node, wanted = _top(text, path)
     parent, name = path[:-1], path[-1]
     del _holder(wanted, parent)[name]
-    if isinstance(name, int):
-        return _checked(_remove(text, _at(node, parent), name), wanted)
-    while True:
-        holder = _at(node, parent)
-        found = [at for at, part in enumerate(holder.parts) if part.name == name]
-        if not found:
-            return _checked(text, wanted)
-        text = _remove(text, holder, found[-1])
-        node, _ = _top(text)
+    holder = _at(node, parent)
+    index = name if isinstance(name, int) else [part.name for part in holder.parts].index(name)
+    return _checked(_remove(text, holder, index), wanted)
 
 
-def _top(text: str) -> tuple[Node, "dict[str, object]"]:
+def _top(text: str, path: Path) -> tuple[Node, "dict[str, object]"]:
+    """Read a document in which something is to be changed at a path."""
     node = jsonc.parse(text)
     if node is None:
         return Node(len(text), len(text), {}), {}
     if not isinstance(node.value, dict):
-        raise _in_the_way(())
+        raise _in_the_way((), "an object")
+    _check_single(node, path)
     return node, copy.deepcopy(node.value)
+
+
+def _check_single(node: Node, path: Path) -> None:
+    """Refuse a name that stands twice on the way: a program may take either, and a change could lose one of them."""
+    for depth, name in enumerate(path, 1):
+        if sum(part.name == name for part in node.parts) > 1:
+            raise UsageError(
+                f"{_spelt(path[:depth])} is there twice.",
+                code="E_CONFIG",
+                hint="Make one of the two, or add the entry by hand.",
+            )
+        part = node.find(name)
+        if part is None:
+            return
+        node = part.node
 
 
 def _at(node: Node, path: Path) -> Node:
@@ -145,14 +156,19 @@ def _checked(text: str, wanted: object) -> str:
     return text
 
 
-def _in_the_way(path: Path) -> UsageError:
-    what = f"{'.'.join(map(str, path))!r} is" if path else "the whole is"
+def _in_the_way(path: Path, kind: str) -> UsageError:
     return UsageError(
-        f"{what} not what it should be.", code="E_CONFIG", hint="Correct the file, or add the entry by hand."
+        f"{_spelt(path) if path else 'the whole'} is not {kind}.",
+        code="E_CONFIG",
+        hint="Correct the file, or add the entry by hand.",
     )
 
 
-def _put(text: str, node: Node, path: Path, value: object, style: _Style) -> str:
+def _spelt(path: Path) -> str:
+    return repr(".".join(map(str, path)))
+
+
+def _put(text: str, node: Node, path: Path, value: object, style: _Style, above: Path = ()) -> str:
     if node.start == node.end:  # nothing but blanks and comments
         whole: object = value
         for name in reversed(path):
@@ -163,7 +179,7 @@ def _put(text: str, node: Node, path: Path, value: object, style: _Style) -> str
         return base + lead + _written(whole, "", style) + style.newline
     name = path[0]
     if not isinstance(node.value, list if isinstance(name, int) else dict):
-        raise _in_the_way(path)
+        raise _in_the_way(above, "a list" if isinstance(name, int) else "an object")
     part = node.find(name)
     rest = path[1:]
     if part is None:
@@ -171,7 +187,7 @@ def _put(text: str, node: Node, path: Path, value: object, style: _Style) -> str
             value = {below: value}
         return _insert(text, node, str(name), value, style)
     if rest:
-        return _put(text, part.node, rest, value, style)
+        return _put(text, part.node, rest, value, style, (*above, name))
     indent = _indent(text, part.start) if _own_line(text, part.start) else None
     return text[: part.node.start] + _written(value, indent, style) + text[part.node.end :]
 

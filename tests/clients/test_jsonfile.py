@@ -1,7 +1,6 @@
 """Changes of a JSON file: they mean what was asked, and touch nothing else."""
 
 import copy
-import json
 
 import pytest
 from hypothesis import given
@@ -120,5 +119,39 @@ def test_an_array_that_is_none_is_left_alone() -> None:
         jsonfile.append('{"hooks": {"SessionStart": {}}}', ("hooks", "SessionStart"), {})
 
 
-def test_members_of_one_name_go_together() -> None:
-    assert json.loads(jsonfile.take('{"a": 1, "b": 2, "a": 3}', ("a",))) == {"b": 2}
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('{"a": {"b": 1}, "a": {"b": 2}}', "'a'"),
+        ('{"a": {"b": 1, "b": 2}}', "'a.b'"),
+        ('{"a": {"b": 1, "\\u0062": 2}}', "'a.b'"),
+    ],
+)
+def test_a_name_that_stands_twice_is_left_alone(text: str, named: str) -> None:
+    with pytest.raises(UsageError) as error:
+        jsonfile.take(text, ("a", "b"))
+    assert error.value.message == f"{named} is there twice."
+    with pytest.raises(UsageError, match="twice"):
+        jsonfile.put(text, ("a", "b"), 3)
+    with pytest.raises(UsageError, match="twice"):
+        jsonfile.append(text.replace(" 1", " []").replace(" 2", " []"), ("a", "b"), 3)
+    twice = '{"z": 1, "z": 2, "a": {"b": 1}}'
+    assert jsonfile.put(twice, ("a", "b"), 3) == twice.replace('"b": 1', '"b": 3')
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "said"),
+    [
+        ('{"mcpServers": []}', ("mcpServers", "memtui"), "'mcpServers' is not an object."),
+        ('{"mcpServers": "x"}', ("mcpServers", "memtui"), "'mcpServers' is not an object."),
+        ('{"a": {"b": 1}}', ("a", "b", "c"), "'a.b' is not an object."),
+        ('{"hooks": "x"}', ("hooks", "SessionStart"), "'hooks' is not an object."),
+        ('{"hooks": {"SessionStart": {}}}', ("hooks", "SessionStart"), "'hooks.SessionStart' is not a list."),
+        ("[]", ("hooks", "SessionStart"), "the whole is not an object."),
+    ],
+)
+def test_what_is_in_the_way_is_named(text: str, path: tuple[str, ...], said: str) -> None:
+    change = jsonfile.append if path[0] == "hooks" else jsonfile.put
+    with pytest.raises(UsageError) as error:
+        change(text, path, {"x": 1})
+    assert error.value.message == said
