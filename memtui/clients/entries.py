@@ -1,42 +1,49 @@
 """Whether an entry of ours is in a file, putting it in, and taking it out again: for any client, in either format.
 
-What is ours is told by what it does, not by how it is written, so that an entry of an older memtui, or one typed by
-hand, is found, changed in place and never doubled.
+What is ours is told by `own.py`, so that the entry of an older memtui is brought up to date in place and never doubled,
+and one of the user's under our name is never touched. What the user added to an entry of ours stays.
 """
 
-from memtui.clients import jsonfile, tomlfile
+import json
+import shlex
+
+from memtui.clients import jsonfile, own, tomlfile
 from memtui.clients.client import Entry, Target
-from memtui.clients.start import runs_context
+from memtui.errors import ConflictError, UsageError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any
 
-ABSENT, OTHER, CURRENT = "absent", "other", "current"
-"""Not there; there, and different from what is wanted; there as wanted."""
-_MANAGED = ("type", "command", "args", "cwd")
-"""Settings of a server that are memtui's alone; others that the user added stay."""
+ABSENT, OTHER, CURRENT, FOREIGN = "absent", "other", "current", "foreign"
+"""Not there; there, and different from what is wanted; there as wanted; the name is taken by what is not ours."""
+_WORKSPACE = "${workspaceFolder}"
+"""The one working directory that memtui writes; another is the user's."""
+_GROUP = {"matcher", "hooks"}
+"""What a group of hooks has; one with more was made by the user."""
+_SHOWN = 200
+"""Characters of an entry in a message."""
 
 
 def state(target: Target, text: str, entry: Entry) -> str:
-    """Tell whether an entry is in a file: `ABSENT`, `OTHER` or `CURRENT`.
+    """Tell whether an entry is in a file: `ABSENT`, `OTHER`, `CURRENT` or `FOREIGN`.
 
     Raises:
         UsageError: `E_CONFIG`, when the file cannot be read.
     """
     if entry.what == "hook":
-        hooks = _ours(text, entry.path)
+        hooks = [jsonfile.get(text, hook) for hook in _ours(text, entry)]
         if not hooks:
             return ABSENT
-        return CURRENT if len(hooks) == 1 and jsonfile.get(text, hooks[0]) == _hook(entry) else OTHER
+        return CURRENT if all(hook == _renewed_hook(hook, entry) for hook in hooks) else OTHER
     present = _get(target, text, entry.path)
     if present is None:
         return ABSENT
-    if isinstance(present, dict) and isinstance(entry.value, dict):
-        wanted: dict[str, Any] = entry.value
-        known = {name: each for name, each in present.items() if name in wanted or name in _MANAGED}
-        return CURRENT if known == wanted else OTHER
-    return CURRENT if present == entry.value else OTHER
+    if entry.what == "value":
+        return CURRENT if present == entry.value else FOREIGN
+    if not own.is_server(present):
+        return FOREIGN
+    return CURRENT if present == _renewed(present, entry) else OTHER
 
 
 def put(target: Target, text: str, entry: Entry) -> str:
@@ -44,44 +51,47 @@ def put(target: Target, text: str, entry: Entry) -> str:
 
     Raises:
         UsageError: `E_CONFIG`, when the file cannot be read, or something else is in the way.
+        ConflictError: `E_EXISTS`, when the name is taken by an entry that memtui did not write.
     """
-    if state(target, text, entry) == CURRENT:
+    found = state(target, text, entry)
+    if found == CURRENT:
         return text
     if entry.what == "hook":
-        hooks = _ours(text, entry.path)
-        if not hooks:
+        if found == ABSENT:
             return jsonfile.append(text, entry.path, entry.value)
-        for extra in reversed(hooks[1:]):
-            text = _take_hook(text, entry, extra)
-        return jsonfile.put(text, hooks[0], _hook(entry))
-    value = entry.value
-    present = _get(target, text, entry.path)
-    if isinstance(present, dict) and isinstance(value, dict):
-        value = {name: each for name, each in present.items() if name not in _MANAGED and name not in value} | value
-        value = {name: value[name] for name in (*entry.value, *value)}  # type: ignore[misc]
-    return _put(target, text, entry.path, value)
+        for hook in _ours(text, entry):
+            text = _change(text, hook, jsonfile.get(text, hook), _renewed_hook(jsonfile.get(text, hook), entry))
+        return text
+    if found == ABSENT:
+        return _put(target, text, entry.path, entry.value)
+    present: Any = _get(target, text, entry.path)
+    if found == FOREIGN:
+        raise _unknown(entry, present) if entry.what == "value" else _taken(entry, present)
+    wanted = _renewed(present, entry)
+    if target.format == "json":
+        return _change(text, entry.path, present, wanted)
+    return tomlfile.put(text, entry.path, wanted)
 
 
 def take(target: Target, text: str, entry: Entry, before: str | None) -> str:
-    """Take an entry out of a file, if it is there.
+    """Take an entry out of a file, if it is there and ours.
 
     Args:
         target: the file.
         text: what it holds now.
         entry: what to take out.
-        before: what the file held before memtui's first change: what is empty now and was not there then goes too.
-            None: not known, so that only the entry goes.
+        before: what the file held before memtui's first change: an entry that was there then gets its value back, and
+            what is empty now and was not there then goes too. None: not known, so that only the entry goes.
 
     Raises:
         UsageError: `E_CONFIG`, when the file cannot be read.
     """
     if entry.what == "hook":
-        for hook in reversed(_ours(text, entry.path)):
-            text = _take_hook(text, entry, hook)
-    elif target.format == "json":
-        text = jsonfile.take(text, entry.path)
-    else:
-        text = tomlfile.take(text, entry.path)
+        text = _take_hooks(text, entry, before)
+    elif state(target, text, entry) not in (ABSENT, FOREIGN):
+        if before is not None and _has(target, before, entry.path):
+            return _put(target, text, entry.path, _get(target, before, entry.path))
+        text = jsonfile.take(text, entry.path) if target.format == "json" else tomlfile.take(text, entry.path)
     if target.format == "json" and before is not None:
         around = entry.path if entry.what == "hook" else entry.path[:-1]
         while around and jsonfile.get(text, around) in ({}, []) and not jsonfile.has(before, around):
@@ -93,16 +103,15 @@ def take(target: Target, text: str, entry: Entry, before: str | None) -> str:
 
 
 def server_words(target: Target, text: str) -> tuple[str, ...]:
-    """Return the command and arguments our server is started with by this file; empty when it says none.
+    """Return the command and arguments our server is started with by this file; empty when ours is not there.
 
     Raises:
         UsageError: `E_CONFIG`, when the file cannot be read.
     """
     for entry in target.entries:
-        present = _get(target, text, entry.path) if entry.what == "server" else None
-        if isinstance(present, dict) and isinstance(present.get("command"), str):
-            args = present.get("args")
-            return present["command"], *(map(str, args) if isinstance(args, list) else ())
+        present: Any = _get(target, text, entry.path) if entry.what == "server" else None
+        if own.is_server(present):
+            return present["command"], *present["args"]
     return ()
 
 
@@ -116,31 +125,114 @@ def _put(target: Target, text: str, path: tuple[str, ...], value: object) -> str
     return tomlfile.put(text, path, dict(value) if isinstance(value, dict) else {})
 
 
-def _hook(entry: Entry) -> object:
+def _has(target: Target, text: str, path: tuple[str, ...]) -> bool:
+    return jsonfile.has(text, path) if target.format == "json" else tomlfile.get(text, path) is not None
+
+
+def taken(target: Target, text: str) -> ConflictError | None:
+    """Return the refusal, when a name of ours is taken by an entry that memtui did not write.
+
+    Raises:
+        UsageError: `E_CONFIG`, when the file cannot be read.
+    """
+    for entry in target.entries:
+        if entry.what == "server" and state(target, text, entry) == FOREIGN:
+            return _taken(entry, _get(target, text, entry.path))
+    return None
+
+
+def _unknown(entry: Entry, present: object) -> UsageError:
+    return UsageError(
+        f"{entry.path[-1]!r} is {json.dumps(present)[:_SHOWN]}, and memtui knows the file only with {entry.value!r}.",
+        code="E_CONFIG",
+        hint="Add the entry by hand.",
+    )
+
+
+def _taken(entry: Entry, present: "Any") -> ConflictError:
+    shown = json.dumps(present, ensure_ascii=False)
+    if isinstance(present, dict) and isinstance(present.get("command"), str):
+        args = present.get("args")
+        shown = shlex.join([present["command"], *(map(str, args) if isinstance(args, list) else ())])
+    return ConflictError(
+        f"there is a server named {entry.path[-1]} that memtui did not write: {shown[:_SHOWN]}",
+        code="E_EXISTS",
+        unharmed="It was left as it is.",
+        hint="Give it another name, or remove it if it is no longer wanted, and try again.",
+    )
+
+
+def _renewed(present: "Any", entry: Entry) -> "dict[str, object]":
+    """Return what an entry of ours should be: as wanted, with all that the user added or chose."""
+    wanted: Any = entry.value
+    new: dict[str, Any] = present | wanted
+    if "cwd" in present and present["cwd"] != _WORKSPACE:
+        new["cwd"] = present["cwd"]
+    elif "cwd" not in wanted:
+        new.pop("cwd", None)
+    if "env" in present:
+        new["env"] = present["env"] | wanted.get("env", {})
+    return new
+
+
+def _hook(entry: Entry) -> "dict[str, object]":
     """Return the hook itself, without the group around it."""
     value: Any = entry.value
-    return value["hooks"][0] if "hooks" in value else value
+    hook: dict[str, object] = value["hooks"][0] if "hooks" in value else value
+    return hook
 
 
-def _ours(text: str, path: tuple[str, ...]) -> list[jsonfile.Path]:
+def _renewed_hook(present: "Any", entry: Entry) -> "dict[str, object]":
+    """Return what a hook of ours should be: with the command that is wanted; its time and the rest are the user's."""
+    wanted: dict[str, object] = {name: value for name, value in _hook(entry).items() if name in ("type", "command")}
+    return {**present, **wanted}
+
+
+def _change(text: str, path: jsonfile.Path, present: "Any", wanted: "dict[str, Any]") -> str:
+    """Change an object member by member, so that comments and order stay."""
+    for name in present:
+        if name not in wanted:
+            text = jsonfile.take(text, (*path, name))
+    for name, value in wanted.items():
+        if isinstance(value, dict) and isinstance(present.get(name), dict):
+            text = _change(text, (*path, name), present[name], value)
+        elif name not in present or present[name] != value:
+            text = jsonfile.put(text, (*path, name), value)
+    return text
+
+
+def _ours(text: str, entry: Entry) -> list[jsonfile.Path]:
     """Find our hooks in an array of hooks, or of groups of them."""
-    items = jsonfile.get(text, path)
+    client = own.hook_client(_hook(entry)["command"])
+    items = jsonfile.get(text, entry.path)
     found: list[jsonfile.Path] = []
     for at, item in enumerate(items if isinstance(items, list) else ()):
         if not isinstance(item, dict):
             continue
-        if runs_context(item.get("command")):
-            found.append((*path, at))
+        if _is_ours(item, client):
+            found.append((*entry.path, at))
         inner = item.get("hooks")
         for below, hook in enumerate(inner if isinstance(inner, list) else ()):
-            if isinstance(hook, dict) and runs_context(hook.get("command")):
-                found.append((*path, at, "hooks", below))
+            if isinstance(hook, dict) and _is_ours(hook, client):
+                found.append((*entry.path, at, "hooks", below))
     return found
 
 
-def _take_hook(text: str, entry: Entry, hook: jsonfile.Path) -> str:
-    text = jsonfile.take(text, hook)
-    group = hook[: len(entry.path) + 1]
-    if len(hook) > len(group) and jsonfile.get(text, (*group, "hooks")) == []:
-        text = jsonfile.take(text, group)
+def _is_ours(hook: "dict[str, object]", client: str | None) -> bool:
+    found = own.hook_client(hook.get("command"))
+    return found is not None and found == client and hook.get("type", "command") == "command"
+
+
+def _take_hooks(text: str, entry: Entry, before: str | None) -> str:
+    """Take our hooks out, and groups that held nothing else; one that was there before memtui gets its value back."""
+    were = [] if before is None else [jsonfile.get(before, hook) for hook in _ours(before, entry)]
+    hooks = _ours(text, entry)
+    for hook, value in zip(hooks, were, strict=False):
+        text = jsonfile.put(text, hook, value)
+    for hook in reversed(hooks[len(were) :]):
+        text = jsonfile.take(text, hook)
+        group = hook[: len(entry.path) + 1]
+        left = jsonfile.get(text, group)
+        if len(hook) > len(group) and isinstance(left, dict) and left["hooks"] == [] and left.keys() <= _GROUP:
+            text = jsonfile.take(text, group)
     return text

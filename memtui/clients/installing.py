@@ -11,8 +11,10 @@ from memtui.clients import disk, entries, jsonfile
 from memtui.clients.client import Target
 from memtui.clients.disk import Content
 from memtui.digest import sha256_hex
-from memtui.errors import UsageError
+from memtui.errors import ConflictError, MemtuiError, UsageError
 from memtui.values import NamedTuple
+
+_OURS = (entries.OTHER, entries.CURRENT)
 
 
 class Step(NamedTuple):
@@ -23,7 +25,9 @@ class Step(NamedTuple):
     after: bytes | None
     """None: no file."""
     states: tuple[tuple[str, str], ...]
-    """What is in it now: `server` and `hook`, each `absent`, `other` or `current`."""
+    """What is in it now: `server` and `hook`, each `absent`, `other`, `current` or `foreign`."""
+    taken: MemtuiError | None = None
+    """Why nothing can be put in, when another server has the name."""
 
     @property
     def action(self) -> str:
@@ -34,14 +38,20 @@ class Step(NamedTuple):
             return "create"
         return "delete" if self.after is None else "edit"
 
+    @property
+    def stays(self) -> bool:
+        """Whether an entry that runs memtui is there afterwards: after an uninstallation, one older than memtui's."""
+        text = (self.after or b"").decode()
+        return any(entries.state(self.target, text, entry) in _OURS for entry in self.target.entries)
+
 
 class _Record(NamedTuple):
     """What memtui remembers of a file it changed."""
 
     before: bytes | None
     """What it held before memtui's first change; None: it was not there."""
-    after: str
-    """The sha-256 of what memtui left."""
+    after: tuple[str, ...]
+    """The sha-256 of what memtui left; two, when it was interrupted between writing this down and the change itself."""
     folders: tuple[str, ...] = ()
     """The folders that were made for it, the innermost first."""
 
@@ -53,7 +63,7 @@ def look(target: Target) -> Step:
         MemtuiError: as `plan_install`.
     """
     found = disk.read(target.path, target.inside)
-    return Step(target, found, found.data, _states(target, found.text))
+    return _step(target, found, found.data)
 
 
 def plan_install(target: Target) -> Step:
@@ -61,6 +71,7 @@ def plan_install(target: Target) -> Step:
 
     Raises:
         UsageError: `E_CONFIG`: the file is not what its format says, or something else is in the way.
+        ConflictError: `E_EXISTS`: there is a server of that name that memtui did not write.
         RefusedError: it is a link, no regular file, or must not be read.
         StorageError: the disk reported an error.
     """
@@ -69,10 +80,10 @@ def plan_install(target: Target) -> Step:
     try:
         for entry in target.entries:
             text = entries.put(target, text, entry)
-    except UsageError as error:
+    except (UsageError, ConflictError) as error:
         raise _named(target.path, error) from error
     same = found.data is not None and text == found.text
-    return Step(target, found, found.data if same else text.encode(), _states(target, found.text))
+    return _step(target, found, found.data if same else text.encode())
 
 
 def plan_uninstall(target: Target, state_dir: str) -> Step:
@@ -83,14 +94,14 @@ def plan_uninstall(target: Target, state_dir: str) -> Step:
     """
     found = disk.read(target.path, target.inside)
     if found.data is None:
-        return Step(target, found, None, _states(target, ""))
+        return _step(target, found, None)
     record = _recorded(target, state_dir)
-    states = _states(target, found.text)
-    if record is not None and sha256_hex(found.data) == record.after:
-        return Step(target, found, record.before, states)
-    if all(state == entries.ABSENT for _, state in states):
-        return Step(target, found, found.data, states)
-    return Step(target, found, _without(target, found, record), states)
+    if record is not None and sha256_hex(found.data) in record.after:
+        return _step(target, found, record.before)
+    plan = _step(target, found, found.data)
+    if all(state not in _OURS for _, state in plan.states):
+        return plan
+    return plan._replace(after=_without(target, found, record))
 
 
 def carry_out(step: Step, state_dir: str, *, installing: bool) -> str | None:
@@ -114,10 +125,10 @@ def carry_out(step: Step, state_dir: str, *, installing: bool) -> str | None:
     folders = disk.missing_folders(target.path)
     backup = None
     if step.before.data is not None:
-        backup = key + ".backup"
+        backup = f"{key}-{sha256_hex(step.before.data)[:16]}.backup"
         disk.keep(backup, step.before.data)
     if installing:
-        _remember(key, _first(target, step, record), step, [*folders, *(record.folders if record else ())])
+        _remember(key, _first(target, step, record), step, record, folders)
     disk.replace(target.path, step.before, step.after, private=target.inside is None, inside=target.inside)
     if not installing:
         if step.after is None and record is not None:
@@ -125,6 +136,12 @@ def carry_out(step: Step, state_dir: str, *, installing: bool) -> str | None:
         disk.forget(key + ".json")
         disk.forget(key + ".before")
     return backup
+
+
+def _step(target: Target, found: Content, after: bytes | None) -> Step:
+    states = _states(target, found.text)
+    taken = entries.taken(target, found.text)
+    return Step(target, found, after, states, None if taken is None else _named(target.path, taken))
 
 
 def _states(target: Target, text: str) -> tuple[tuple[str, str], ...]:
@@ -153,29 +170,37 @@ def _without(target: Target, found: Content, record: _Record | None) -> bytes | 
 
 def _first(target: Target, step: Step, record: _Record | None) -> bytes | None:
     """What the file would be without memtui: what it held before, unless somebody else has edited it since."""
-    if all(state == entries.ABSENT for _, state in step.states):
+    if record is None or all(state == entries.ABSENT for _, state in step.states):
         return step.before.data
-    if record is not None and sha256_hex(step.before.data or b"") == record.after:
+    if sha256_hex(step.before.data or b"") in record.after:
         return record.before
     return _without(target, step.before, record)
 
 
-def _named(path: str, error: UsageError) -> UsageError:
-    return UsageError(f"{path}: {error.message}", code=error.code, hint=error.hint, details={"file": path})
+def _named(path: str, error: MemtuiError) -> MemtuiError:
+    return type(error)(
+        f"{path}: {error.message}",
+        code=error.code,
+        unharmed=error.unharmed,
+        hint=error.hint,
+        details={"file": path},
+    )
 
 
 def _key(path: str, state_dir: str) -> str:
     return os.path.join(state_dir, "clients", sha256_hex(os.fsencode(path))[:16])
 
 
-def _remember(key: str, before: bytes | None, step: Step, folders: list[str]) -> None:
+def _remember(key: str, before: bytes | None, step: Step, record: _Record | None, folders: list[str]) -> None:
     if before is not None:
         disk.keep(key + ".before", before)
+    now, new = sha256_hex(step.before.data or b""), sha256_hex(step.after or b"")
+    earlier = [now] if record is not None and now in record.after else []
     fields = {
         "path": step.target.path,
         "existed": before is not None,
-        "after": sha256_hex(step.after or b""),
-        "folders": folders,
+        "after": [*earlier, new],
+        "folders": [*folders, *(record.folders if record is not None else ())],
     }
     disk.keep(key + ".json", json.dumps(fields, indent=2).encode())
 
@@ -191,6 +216,6 @@ def _recorded(target: Target, state_dir: str) -> _Record | None:
         if fields["existed"] and before is None:
             return None
         folders = tuple(folder for folder in fields["folders"] if isinstance(folder, str))
-        return _Record(before, str(fields["after"]), folders)
+        return _Record(before, tuple(map(str, fields["after"])), folders)
     except (KeyError, TypeError, ValueError):
         return None

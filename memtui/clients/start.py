@@ -86,17 +86,3 @@ def _environment(settings: Settings) -> tuple[tuple[str, str], ...]:
         for (variable, default), place in zip(_DEFAULTS, places, strict=True)
         if os.path.dirname(place) != os.path.normpath(os.path.join(settings.home, default))
     )
-
-
-def runs_context(line: object) -> bool:
-    """Whether a hook's command is ours, however memtui was found when it was written."""
-    if not isinstance(line, str) or "memtui" not in line:
-        return False
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return False
-    for at, word in enumerate(words):
-        if os.path.basename(word) == "memtui":
-            return "context" in words[at + 1 :]
-    return False

@@ -17,7 +17,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.errors import MemtuiError
 from memtui.values import NamedTuple
 
-INSTALLED, OUTDATED, ABSENT, UNREADABLE = "installed", "outdated", "absent", "unreadable"
+INSTALLED, OUTDATED, ABSENT, TAKEN, UNREADABLE = "installed", "outdated", "absent", "taken", "unreadable"
 
 
 class Found(NamedTuple):
@@ -28,7 +28,8 @@ class Found(NamedTuple):
     present: bool
     """Whether the agent is on this machine."""
     state: str
-    """`installed`; `outdated`, when it is there otherwise than memtui would write it now; `absent`; `unreadable`."""
+    """`installed`; `outdated`, when it is there otherwise than memtui would write it now; `absent`; `taken`, when
+    the name is another server's; `unreadable`."""
     hook: bool
     """Whether a hook of ours is there."""
     paths: tuple[str, ...]
@@ -40,7 +41,7 @@ class Found(NamedTuple):
     runs: bool = False
     """Whether that command is there."""
     problem: MemtuiError | None = None
-    """Why it is unreadable."""
+    """Why it is unreadable, or who has the name."""
 
 
 def server_runs_here() -> bool:
@@ -65,10 +66,14 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
         words = _server(plain)
         access = _flag(words)
         start = how_to_start(settings, client.name, access=access, shared=shared)
-        states = [state for target in client.targets(place, level, start) for state in look(target).states]
+        steps = [look(target) for target in client.targets(place, level, start)]
+        states = [state for step in steps for state in step.states]
+        problem = next(filter(None, (step.taken for step in steps)), None)
     except MemtuiError as error:
         return found._replace(state=UNREADABLE, problem=error)
     hook = any(what == "hook" and state != entries.ABSENT for what, state in states)
+    if problem is not None:
+        return found._replace(state=TAKEN, hook=hook, problem=problem)
     if words is None:
         return found._replace(hook=hook)
     outdated = any(state == entries.OTHER for _, state in states)
@@ -93,8 +98,6 @@ def _server(targets: tuple[Target, ...]) -> tuple[str, ...] | None:
 def _flag(words: tuple[str, ...] | None) -> str | None:
     """Read the flag of the door from a server's command."""
     for at, word in enumerate(words or ()):
-        if word == "--access" and words is not None and at + 1 < len(words):
+        if word == "--access" and words is not None:
             return words[at + 1]
-        if word.startswith("--access="):
-            return word.partition("=")[2]
     return None

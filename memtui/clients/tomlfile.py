@@ -62,15 +62,19 @@ def put(text: str, path: Path, value: "dict[str, object]") -> str:
     """
     wanted = copy.deepcopy(parse(text))
     holder = wanted
-    for name in path[:-1]:
+    for depth, name in enumerate(path[:-1], 1):
         holder = holder.setdefault(name, {})
         if not isinstance(holder, dict):
-            raise _in_the_way(path)
-    present = path[-1] in holder
+            raise _in_the_way(path[:depth])
+    present = holder.get(path[-1])
     holder[path[-1]] = value
     newline = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
     block = newline.join(_lines(path, value)) + newline
-    if present:
+    if isinstance(present, dict):
+        changed = _with_settings(text, path, {name: each for name, each in value.items() if present.get(name) != each})
+        if _reads_as(changed, wanted):
+            return changed  # not a comment is lost
+    if present is not None:
         lines = _split(text)
         places = _places(text, path)
         if places:
@@ -159,6 +163,50 @@ def _places(text: str, path: Path) -> list[int]:
             found += [*waiting, at]
             waiting = []
     return found
+
+
+def _with_settings(text: str, path: Path, settings: "dict[str, object]") -> str:
+    """Give a table's own settings other values, each on its line, or on a new one below the header.
+
+    What is not written so simply comes out wrong or not at all: the caller reads it again.
+    """
+    lines = _split(text)
+    own: list[int] = []
+    for at in _places(text, path):
+        if lines[at].lstrip(" \t" + BOM).startswith("["):
+            if own:
+                break
+            if _header(lines[at].strip().removeprefix(BOM)) != path:
+                return text
+        own.append(at)
+    for name, value in settings.items():
+        setting = f"{_key(name)} = {json.dumps(value, ensure_ascii=False)}"
+        for at in own[1:]:
+            if name in _read(lines[at]):
+                lines[at] = setting + _after_value(lines[at])
+                break
+        else:
+            if not own:
+                return text
+            head = lines[own[0]]
+            lines[own[0]] = head + setting + head[len(head.rstrip("\r\n")) :]
+    return "".join(lines)
+
+
+def _read(line: str) -> "dict[str, Any]":
+    """Read one line by itself; nothing when it says nothing so."""
+    try:
+        return tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _after_value(line: str) -> str:
+    """Return what stands behind a line's value: blanks, a comment, the line's end."""
+    for at, sign in enumerate(line):
+        if sign == "#" and _read(line[:at]) == _read(line):
+            return line[len(line[:at].rstrip(" \t")) :]
+    return line[len(line.rstrip()) :]
 
 
 def _split(text: str) -> list[str]:

@@ -34,7 +34,7 @@ INSTALL = (
         "Every other byte of the files stays as it is, and what they held is kept in memtui's own folder. Running it "
         "twice changes nothing.",
         _ANSWER
-        + "without CLIENT a list: client, title, level, found, state (installed, outdated, absent, unreadable), "
+        + "without CLIENT a list: client, title, level, found, state (installed, outdated, absent, taken, unreadable), "
         "hook, access, command, runs, paths, problem",
     ),
     Verb(

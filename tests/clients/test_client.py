@@ -10,7 +10,8 @@ import pytest
 from memtui.clients.client import LEVELS, PROJECT, USER, Client
 from memtui.clients.known import CLIENTS, client_named
 from memtui.clients.names import KNOWN
-from memtui.clients.start import Start, how_to_start, runs_context
+from memtui.clients.own import hook_client, is_server
+from memtui.clients.start import Start, how_to_start
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 
@@ -117,6 +118,10 @@ def test_what_is_shared_names_nothing_of_this_machine(
 
 
 @EACH
-def test_a_hook_is_found_again(client: Client, settings: Settings) -> None:
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_entry_is_known_again(client: Client, place: Surroundings, settings: Settings, level: str) -> None:
     for shared in (True, False):
-        assert runs_context(how_to_start(settings, client.name, access=None, shared=shared).hook)
+        start = how_to_start(settings, client.name, access="ro", shared=shared)
+        assert hook_client(start.hook) == client.name
+        entries = [entry for target in client.targets(place, level, start) for entry in target.entries]
+        assert all(is_server(entry.value) for entry in entries if entry.what == "server")

@@ -7,9 +7,11 @@ import pytest
 
 from memtui.clients import entries
 from memtui.clients.client import Entry, Target, hook_group
-from memtui.clients.entries import ABSENT, CURRENT, OTHER
+from memtui.clients.entries import ABSENT, CURRENT, FOREIGN, OTHER
+from memtui.errors import ConflictError, UsageError
 
-HOOK = {"type": "command", "command": "/m/memtui context --format hook", "timeout": 10}
+BARE = "memtui context --format hook --client qwen"
+HOOK = {"type": "command", "command": "/m/memtui context --format hook --client qwen", "timeout": 10}
 SERVER = Entry("server", ("mcpServers", "memtui"), {"command": "/m/memtui", "args": ["mcp"]})
 GROUPED = Entry("hook", ("hooks", "SessionStart"), hook_group(HOOK))
 FLAT = Entry("hook", ("hooks", "SessionStart"), HOOK)
@@ -28,7 +30,7 @@ def test_in_and_out(target: Target, entry: Entry) -> None:
 
 
 def test_what_the_user_added_to_a_server_stays() -> None:
-    text = json.dumps({"mcpServers": {"memtui": {"command": "memtui", "args": [], "trust": True, "timeout": 5}}})
+    text = json.dumps({"mcpServers": {"memtui": {"command": "memtui", "args": ["mcp"], "trust": True, "timeout": 5}}})
     assert entries.state(JSON, text, SERVER) == OTHER
     after = entries.put(JSON, text, SERVER)
     assert json.loads(after)["mcpServers"]["memtui"] == {
@@ -38,7 +40,9 @@ def test_what_the_user_added_to_a_server_stays() -> None:
         "timeout": 5,
     }
     assert entries.state(JSON, after, SERVER) == CURRENT
-    text = '[mcp_servers.memtui]\ncommand = "memtui"\nenabled = false\n[mcp_servers.memtui.env]\nA = "b"\n'
+    text = (
+        '[mcp_servers.memtui]\ncommand = "memtui"\nargs = ["mcp"]\nenabled = false\n[mcp_servers.memtui.env]\nA = "b"\n'
+    )
     assert entries.state(TOML, text, TABLE) == OTHER
     assert tomllib.loads(entries.put(TOML, text, TABLE))["mcp_servers"]["memtui"] == {
         "command": "/m/memtui",
@@ -49,7 +53,9 @@ def test_what_the_user_added_to_a_server_stays() -> None:
 
 
 def test_a_setting_of_ours_that_is_no_longer_wanted_goes() -> None:
-    text = json.dumps({"mcpServers": {"memtui": {"command": "/m/memtui", "args": ["mcp"], "cwd": "/old"}}})
+    text = json.dumps(
+        {"mcpServers": {"memtui": {"command": "/m/memtui", "args": ["mcp"], "cwd": "${workspaceFolder}"}}}
+    )
     assert entries.state(JSON, text, SERVER) == OTHER
     assert "cwd" not in entries.put(JSON, text, SERVER)
 
@@ -57,9 +63,9 @@ def test_a_setting_of_ours_that_is_no_longer_wanted_goes() -> None:
 @pytest.mark.parametrize(
     "group",
     [
-        {"hooks": [{"type": "command", "command": "memtui context"}]},
-        {"matcher": "startup", "hooks": [{"type": "command", "command": "memtui context"}]},
-        {"type": "command", "command": "memtui context"},
+        {"hooks": [{"type": "command", "command": BARE}]},
+        {"matcher": "startup", "hooks": [{"type": "command", "command": BARE}]},
+        {"type": "command", "command": BARE},
     ],
 )
 def test_a_hook_typed_by_hand_is_brought_up_to_date_in_its_place(group: object) -> None:
@@ -73,12 +79,71 @@ def test_a_hook_typed_by_hand_is_brought_up_to_date_in_its_place(group: object) 
 
 
 def test_hooks_of_ours_beside_others() -> None:
-    hooks = [{"command": "other"}, {"command": "memtui context"}, {"command": "memtui context --part hot"}]
+    hooks: list[dict[str, object]] = [
+        {"command": "other"},
+        {"command": BARE, "timeout": 99},
+        {"command": BARE, "note": "x"},
+    ]
     text = json.dumps({"hooks": {"SessionStart": [{"matcher": "x", "hooks": hooks}]}})
     after = entries.put(JSON, text, GROUPED)
-    assert json.loads(after)["hooks"]["SessionStart"] == [{"matcher": "x", "hooks": [hooks[0], HOOK]}]
-    taken = entries.take(JSON, after, GROUPED, text)
+    renewed = [hooks[0]] + [hook | {"type": "command", "command": HOOK["command"]} for hook in hooks[1:]]
+    assert json.loads(after)["hooks"]["SessionStart"] == [{"matcher": "x", "hooks": renewed}]
+    assert json.loads(entries.take(JSON, after, GROUPED, text)) == json.loads(text)
+    taken = entries.take(JSON, after, GROUPED, None)
     assert json.loads(taken)["hooks"]["SessionStart"] == [{"matcher": "x", "hooks": [hooks[0]]}]
+
+
+def test_a_group_of_the_users_stays_when_ours_goes() -> None:
+    text = json.dumps({"hooks": {"SessionStart": [{"note": "mine", "hooks": [{"command": BARE}]}, {"hooks": []}]}})
+    taken = entries.take(JSON, text, GROUPED, None)
+    assert json.loads(taken) == {"hooks": {"SessionStart": [{"note": "mine", "hooks": []}, {"hooks": []}]}}
+
+
+def test_settings_of_an_entry_keep_their_comments() -> None:
+    text = (
+        '{"mcpServers": {"memtui": {\n  // mine\n  "command": "memtui", // short\n  "args": ["mcp"],\n'
+        '  "env": {"A": "b" /* c */}, "cwd": "/mine"\n}}}\n'
+    )
+    wanted = SERVER._replace(value=SERVER.value | {"env": {"XDG_DATA_HOME": "/d"}, "cwd": "${workspaceFolder}"})  # type: ignore[operator]
+    after = entries.put(JSON, text, wanted)
+    assert after == text.replace('"memtui", //', '"/m/memtui", //').replace(
+        " /* c */", ', /* c */ "XDG_DATA_HOME": "/d"'
+    )
+    text = '[mcp_servers.memtui] # mine\ncommand = "memtui" # a "#"\n\n# long\nargs = [\n  "mcp", # it\n]\nx = 1\n'
+    after = entries.put(TOML, text, TABLE)
+    assert after == text.replace('"memtui" #', '"/m/memtui" #')
+    with_env = TABLE._replace(value=TABLE.value | {"env": {"XDG_DATA_HOME": "/d"}})  # type: ignore[operator]
+    assert tomllib.loads(entries.put(TOML, text, with_env))["mcp_servers"]["memtui"] == {
+        "command": "/m/memtui",
+        "args": ["mcp"],
+        "x": 1,
+        "env": {"XDG_DATA_HOME": "/d"},
+    }
+
+
+def test_an_entry_that_is_not_ours_is_told_and_left_alone() -> None:
+    for value in ({"command": "mine", "args": ["--x"]}, "x", {"url": "u"}):
+        text = json.dumps({"mcpServers": {"memtui": value}})
+        assert entries.state(JSON, text, SERVER) == FOREIGN
+        assert entries.take(JSON, text, SERVER, None) == text
+        assert entries.take(JSON, text, SERVER, "{}") == text
+        with pytest.raises(ConflictError) as error:
+            entries.put(JSON, text, SERVER)
+        assert error.value.code == "E_EXISTS"
+        assert str(error.value) == str(entries.taken(JSON, text))
+    version = Entry("value", ("version",), 1)
+    with pytest.raises(UsageError, match="'version' is 2"):
+        entries.put(JSON, '{"version": 2}', version)
+    assert entries.take(JSON, '{"version": 2}', version, "{}") == '{"version": 2}'
+
+
+def test_an_older_value_comes_back_after_another_edit() -> None:
+    mine = '{"mcpServers": {"memtui": {"command": "memtui", "args": ["mcp"], "trust": true}}}'
+    for before in (mine, '{"mcpServers": {"memtui": null}}'):
+        edited = entries.put(JSON, before, SERVER).replace("}}}", '}}, "theme": 1}')
+        assert "theme" in edited
+        taken = json.loads(entries.take(JSON, edited, SERVER, before))
+        assert taken["mcpServers"] == json.loads(before)["mcpServers"]
 
 
 def test_only_what_was_made_for_us_goes_with_us() -> None:

@@ -22,8 +22,13 @@ from memtui.config.surroundings import Surroundings
 from memtui.errors import ConflictError, RefusedError, UsageError
 from tests.clients.files import json_texts, toml_texts
 
-OLD = Start("/old/memtui", ("mcp",), "/old/memtui context")
-NEW = Start("/new/memtui", ("mcp", "--access", "plan"), "/new/memtui context --format hook", (("XDG_DATA_HOME", "/d"),))
+OLD = Start("/old/memtui", ("mcp",), "/old/memtui context --format hook --client x")
+NEW = Start(
+    "/new/memtui",
+    ("mcp", "--access", "plan"),
+    "/new/memtui context --format hook --client x",
+    (("XDG_DATA_HOME", "/d"),),
+)
 EACH = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 
 

@@ -1,12 +1,11 @@
 """How an agent starts memtui: the command found now, and everything it needs to find the same memories."""
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from memtui.clients.start import found_command, how_to_start, runs_context
+from memtui.clients.start import found_command, how_to_start
 from memtui.config.directories import Directories
 from memtui.config.settings import Settings, load_settings
 
@@ -53,23 +52,3 @@ def test_what_is_shared_is_plain() -> None:
     settings = Settings(Directories("/c", "/s", "/d", "--home"), None)
     start = how_to_start(settings, "qwen", access=None, shared=True)
     assert start == ("memtui", ("mcp",), "memtui context --format hook --client qwen", ())
-
-
-@pytest.mark.parametrize(
-    ("line", "ours"),
-    [
-        ("memtui context", True),
-        ("/opt/bin/memtui context --part hot", True),
-        ("'/my tools/memtui' --home '/x y' context", True),
-        (f"{sys.executable} -P -m memtui context", True),
-        (f"cd x && memtui{os.sep}", False),
-        ("memtui ls", False),
-        ("echo context memtui", False),
-        ("memtui-other context", False),
-        ("memtui 'context", False),
-        (None, False),
-        (["memtui", "context"], False),
-    ],
-)
-def test_a_hook_of_ours_is_told_by_what_it_runs(line: object, ours: bool) -> None:
-    assert runs_context(line) == ours

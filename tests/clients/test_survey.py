@@ -11,7 +11,17 @@ from memtui.clients.installing import carry_out, plan_install
 from memtui.clients.known import CLIENTS, client_named
 from memtui.clients.names import KNOWN
 from memtui.clients.start import how_to_start
-from memtui.clients.survey import ABSENT, INSTALLED, OUTDATED, UNREADABLE, Found, look_at, server_runs_here, survey
+from memtui.clients.survey import (
+    ABSENT,
+    INSTALLED,
+    OUTDATED,
+    TAKEN,
+    UNREADABLE,
+    Found,
+    look_at,
+    server_runs_here,
+    survey,
+)
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 
@@ -56,11 +66,18 @@ def test_a_project_is_told_only_where_something_is(place: Surroundings, settings
     ("entry", "state", "command", "access", "runs"),
     [
         ({"command": "/gone/memtui", "args": ["mcp"]}, OUTDATED, "/gone/memtui", None, False),
-        ({"command": "sh", "args": ["mcp", "--access=ro"]}, OUTDATED, "sh", "ro", True),
-        ({"command": "sh", "args": ["--access"]}, OUTDATED, "sh", None, True),
-        ({"command": "sh", "args": "mcp"}, OUTDATED, "sh", None, True),
-        ({"url": "http://localhost"}, ABSENT, None, None, False),
-        ("memtui", ABSENT, None, None, False),
+        (
+            {"command": sys.executable, "args": ["-m", "memtui", "mcp", "--access", "ro"]},
+            OUTDATED,
+            sys.executable,
+            "ro",
+            True,
+        ),
+        ({"command": "memtui", "args": ["mcp", "--access=ro"]}, TAKEN, None, None, False),
+        ({"command": "sh", "args": "mcp"}, TAKEN, None, None, False),
+        ({"url": "http://localhost"}, TAKEN, None, None, False),
+        ("memtui", TAKEN, None, None, False),
+        (None, ABSENT, None, None, False),
     ],
 )
 def test_entries_of_other_hands(
@@ -78,6 +95,7 @@ def test_entries_of_other_hands(
     found = user("qwen", place, settings)
     assert (found.state, found.command, found.access, found.runs) == (state, command, access, runs)
     assert not found.hook
+    assert (found.problem is not None) == (state == TAKEN)
 
 
 def test_one_broken_file_hides_nobody(place: Surroundings, settings: Settings, home: Path) -> None:

@@ -60,6 +60,7 @@ def _answer(call: Call, client: Client, level: str, steps: list[Step], *, instal
     out, write = call.out, call.args.flag("write")
     changed = any(step.action != "none" for step in steps)
     notes = _notes(call, client, level) if installing and changed else []
+    notes += [f"{step.taken.message} {step.taken.unharmed}" for step in steps if step.taken is not None]
     diffs = [_diff(step) for step in steps]
     if not out.json:
         for step, lines in zip(steps, diffs, strict=True):
@@ -75,7 +76,7 @@ def _answer(call: Call, client: Client, level: str, steps: list[Step], *, instal
         answer: Json = {"client": client.name, "level": level, "written": write and changed}
         out.document(answer | {"changes": changes, "notes": notes})
         return outcomes.DONE
-    _tell(call, client, changed=changed, installing=installing)
+    _tell(call, client, steps, installing=installing)
     for kept in filter(None, backups):
         out.say(f"What the file held is kept in {kept}")
     for note in notes:
@@ -104,15 +105,17 @@ def _show(out: Output, step: Step, lines: list[str]) -> None:
         out.line(line, "head" if number < 2 else _STYLES.get(line[:1], ""))
 
 
-def _tell(call: Call, client: Client, *, changed: bool, installing: bool) -> None:
+def _tell(call: Call, client: Client, steps: list[Step], *, installing: bool) -> None:
     verb = "install" if installing else "uninstall"
-    if not changed:
+    if all(step.action == "none" for step in steps):
         call.out.say(f"{client.title} is as it should be." if installing else f"memtui is not in {client.title}.")
     elif not call.args.flag("write"):
         words = [verb, client.name, *_given(call), "--write"]
         call.out.say(f"Nothing was written. To make the change: memtui {' '.join(words)}")
     elif installing:
         call.out.say(f"memtui is in {client.title}. Start {client.title} anew to use it.")
+    elif any(step.stays for step in steps):
+        call.out.say(f"{client.title} is as it was before: an entry for memtui that was there already is there again.")
     else:
         call.out.say(f"memtui is no longer in {client.title}.")
 

@@ -105,7 +105,7 @@ def test_the_list_says_who_has_memtui(cli: Cli, home: Path) -> None:
 def test_an_entry_typed_by_hand_is_brought_up_to_date(cli: Cli, home: Path) -> None:
     (home / ".gemini").mkdir()
     settings = home / ".gemini" / "settings.json"
-    settings.write_text('{"mcpServers": {"memtui": {"command": "/gone/memtui", "trust": true}}}')
+    settings.write_text('{"mcpServers": {"memtui": {"command": "/gone/memtui", "args": ["mcp"], "trust": true}}}')
     row = next(row for row in cli("install", "--json").items if row["client"] == "gemini")
     assert (row["state"], row["command"], row["runs"], row["hook"]) == ("outdated", "/gone/memtui", False, False)
     assert "command is gone" in cli("install").out
@@ -176,6 +176,144 @@ def test_a_hostile_file_is_shown_as_text(cli: Cli, home: Path) -> None:
     shown = cli("install", "gemini", terminal=True)
     assert b"\x1b]0" not in shown.raw
     assert "owned" in shown.out
+
+
+PLACES = {
+    "claude-code": (".claude.json", ".claude/settings.json", "mcpServers"),
+    "codex": (".codex/config.toml", ".codex/hooks.json", "mcp_servers"),
+    "gemini": (".gemini/settings.json", ".gemini/settings.json", "mcpServers"),
+    "qwen": (".qwen/settings.json", ".qwen/settings.json", "mcpServers"),
+    "vscode": (".config/Code/User/mcp.json", ".copilot/hooks/memtui.json", "servers"),
+}
+"""Where each has its servers and its hooks, and under which name the servers."""
+
+
+def lay(home: Path, name: str, text: str) -> Path:
+    file = home / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+@pytest.fixture
+def plain_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of settings where it is without a variable."""
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+
+
+@EACH
+@pytest.mark.usefixtures("plain_home")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo memtui context",
+        "cat notes # memtui context",
+        "memtui ls && memtui context | tee /tmp/x",
+        "/usr/bin/memtui context --format hook --client {client} && mine",
+        "memtui context --root notes=/n",
+        "memtui context --format hook --client another",
+        "memtui context",
+    ],
+)
+def test_a_hook_that_only_speaks_of_memtui_is_the_users(cli: Cli, home: Path, client: str, line: str) -> None:
+    group = {"matcher": "*", "hooks": [{"type": "command", "command": line.replace("{client}", client)}]}
+    document: dict[str, object] = {"hooks": {"SessionStart": [group]}}
+    file = lay(home, PLACES[client][1], json.dumps(document))
+    before = file.read_text()
+
+    assert "is not in" in cli("uninstall", client, "--write").err
+    assert file.read_text() == before
+    row = next(row for row in cli("install", "--json").items if row["client"] == client)
+    assert (row["state"], row["hook"]) == ("absent", False)
+
+    assert cli("install", client, "--write").status == 0
+    assert json.loads(file.read_text())["hooks"]["SessionStart"][0] == group
+    assert len(json.loads(file.read_text())["hooks"]["SessionStart"]) == 2
+    file.write_text(file.read_text() + "\n")  # somebody else's edit
+    assert cli("uninstall", client, "--write").status == 0
+    assert json.loads(file.read_text()) == document
+    assert "is not in" in cli("uninstall", client, "--write").err
+
+
+FOREIGN = [
+    {"command": "mine", "env": {"A": "b"}},
+    {"url": "http://localhost/mcp"},
+    {"command": "uvx", "args": ["memtui", "mcp"]},
+    {"env": {"A": "b"}},
+]
+
+
+def foreign(client: str, value: dict[str, object], how: str) -> str:
+    key = PLACES[client][2]
+    if client != "codex":
+        text = json.dumps({key: {"memtui": value, "other": {"command": "x"}}}, indent=4)
+        return text.replace("memtui", "mem\\u0074ui", 1) if how == "odd" else text
+    head = f'["{key}"."memtui"]' if how == "odd" else f"[{key}.memtui]"
+    plain = "".join(f"{name} = {json.dumps(each)}\n" for name, each in value.items() if name != "env")
+    inner = f'[{key}.memtui.env] # mine\nA = "b"\n' if "env" in value else ""
+    return (f"{head}\n{plain}" if plain else "") + inner
+
+
+@EACH
+@pytest.mark.usefixtures("plain_home")
+@pytest.mark.parametrize("how", ["plain", "odd"])
+@pytest.mark.parametrize("value", FOREIGN)
+def test_a_server_of_that_name_that_memtui_did_not_write_is_the_users(
+    cli: Cli, home: Path, client: str, value: dict[str, object], how: str
+) -> None:
+    file = lay(home, PLACES[client][0], foreign(client, value, how))
+    before = everything(home)
+    for words in (("install", client), ("install", client, "--write"), ("install", client, "--no-hook", "--write")):
+        result = cli(*words, "--json")
+        assert (result.status, result.error["code"]) == (3, "E_EXISTS")
+        assert str(file) in str(result.error["message"])
+        assert str(value.get("command", value.get("url", "A"))) in str(result.error["message"])
+        assert everything(home) == before
+    told = cli("uninstall", client, "--write")
+    assert told.status == 0
+    assert "is not in" in told.err
+    assert "did not write" in told.err
+    assert everything(home) == before
+    row = next(row for row in cli("install", "--json").items if row["client"] == client)
+    assert (row["state"], row["command"]) == ("taken", None)
+    assert "did not write" in str(row["problem"])
+
+
+@EACH
+@pytest.mark.usefixtures("plain_home")
+def test_an_entry_that_was_there_before_comes_back(cli: Cli, home: Path, client: str) -> None:
+    name, _, key = PLACES[client]
+    own = {"command": "memtui", "args": ["mcp"], "env": {"A": "b"}}
+    text = (
+        f'# mine\n["{key}".memtui]\ncommand = "memtui" # short\nargs = ["mcp"]\nenv = {{ A = "b" }}\n'
+        if client == "codex"
+        else json.dumps({key: {"memtui": own}}, indent=3) + "// mine\n"
+    )
+    file = lay(home, name, text)
+    before = everything(home)
+    assert cli("install", client, "--write").status == 0
+    assert file.read_text() != text
+    assert '"A"' in file.read_text() or "A =" in file.read_text()
+    assert "mine" in file.read_text()
+    assert cli("install", client, "--access", "ro", "--write").status == 0
+    told = cli("uninstall", client, "--write")
+    assert everything(home) == before
+    assert "as it was" in told.err
+
+
+@EACH
+@pytest.mark.usefixtures("plain_home")
+def test_what_a_file_held_is_never_written_over(cli: Cli, home: Path, client: str) -> None:
+    key = PLACES[client][2]
+    text = f"[{key}.other]\ncommand = 'x'\n" if client == "codex" else json.dumps({key: {"other": {"command": "x"}}})
+    file = lay(home, PLACES[client][0], text)
+    held = set()
+    for words in (("install",), ("install", "--access", "ro"), ("uninstall",), ("install",), ("uninstall",)):
+        held.add(file.read_bytes())
+        assert cli(words[0], client, *words[1:], "--write").status == 0
+        kept = {path.read_bytes() for path in (home / ".memtui-test").rglob("*.backup")}
+        assert held <= kept
+    assert file.read_text() == text
 
 
 def test_names_are_checked(cli: Cli) -> None:
