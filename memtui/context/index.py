@@ -12,6 +12,7 @@ from memtui.context.reach import Shelf, openable
 from memtui.context.tokens import estimate
 from memtui.engine.model import Address, Memory
 from memtui.values import NamedTuple
+from memtui.virtual_names import listable
 
 HEAD = (
     f"<{neutral.INDEX_TAG}>\n"
@@ -63,7 +64,8 @@ def render(shelves: Sequence[Shelf], budgets: Budgets, lines: Lines, stop: Calla
     Raises:
         AbandonedError: `stop` said so.
     """
-    rows = [openable(shelf.rows) for shelf in shelves]
+    there = [openable(shelf.rows) for shelf in shelves]
+    rows = [[row for row in some if _named(row, lines)] for some in there]
     marked = any(not shelf.accepted and some for shelf, some in zip(shelves, rows, strict=True))
     fixed = HEAD + UNREVIEWED * marked + FOOT
     room = budgets.index_bytes - len(fixed.encode()) - _ROOM
@@ -92,9 +94,10 @@ def render(shelves: Sequence[Shelf], budgets: Budgets, lines: Lines, stop: Calla
     texts = [HEAD, UNREVIEWED * marked]
     for here in chosen:
         texts += [line.text for _, line in sorted(here)]
-    if not any(rows):
+    if not any(there):
         texts.append(EMPTY)
-    texts += (_left_out(unlisted), _cut_short(shelves), FOOT)
+    nameless = sum(map(len, there)) - sum(map(len, rows))
+    texts += (_left_out(unlisted), _nameless(nameless), _cut_short(shelves), FOOT)
     text = "".join(texts)
     return Index(Block(text, len(text.encode()), estimate(text), masked), sum(map(len, rows)), listed, unlisted)
 
@@ -129,6 +132,19 @@ def _line(shelf: Shelf, row: Memory, lines: Lines) -> Line:
     text += f"{mark}\n"
     line = lines[row.address] = Line(row, mark, text, len(text.encode()), estimate(text), masked)
     return line
+
+
+def _named(row: Memory, lines: Lines) -> bool:
+    """Whether an agent can open a memory by the address that stands in its line."""
+    known = lines.get(row.address)
+    return (known is not None and known.row is row) or listable(row.address.path)
+
+
+def _nameless(count: int) -> str:
+    if not count:
+        return ""
+    word = "memory" if count == 1 else "memories"
+    return f"… {count:,} more {word} not listed, because of a name that cannot be used here\n"
 
 
 def _left_out(unlisted: Sequence[Unlisted]) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from memtui.context import neutral, reach
 from memtui.engine import Engine
-from memtui.engine.model import Hit
+from memtui.engine.model import Address, Hit
 from memtui.errors import UsageError
 from memtui.safe_text import visible
+from memtui.virtual_names import listable
 
 NAME = "memory_search"
 DEFAULT, MOST = 10, 50
@@ -53,7 +54,7 @@ def search(engine: Engine, fields: Mapping[str, object]) -> str:
     query, scope, limit = _text(fields.get("query")), _scope(fields.get("scope")), _limit(fields.get("limit"))
     roots = {root.id: f"/memories/{root.scope}" for root in reach.roots(engine)}
     # All that match are asked for, because some may lie in roots an agent cannot name.
-    hits = [hit for hit in engine.search(query, scope=scope, limit=100_000)[0] if hit.memory.address.root in roots]
+    hits = [hit for hit in engine.search(query, scope=scope, limit=100_000)[0] if _openable(hit.memory.address, roots)]
     if not hits:
         return f"No memory holds {visible(query)!r}."
     lines = [f"{len(hits)} {'memory holds' if len(hits) == 1 else 'memories hold'} {visible(query)!r} {_HEADING}:"]
@@ -61,6 +62,11 @@ def search(engine: Engine, fields: Mapping[str, object]) -> str:
     if len(hits) > limit:
         lines.append(f"({len(hits) - limit} more; ask for a larger limit, up to {MOST}, or for more words)")
     return "\n".join(lines)
+
+
+def _openable(address: Address, roots: Mapping[str, str]) -> bool:
+    """Whether an agent can open a memory by the path its line shows."""
+    return address.root in roots and listable(address.path)
 
 
 def _line(place_of_root: str, hit: Hit) -> str:
@@ -71,14 +77,14 @@ def _line(place_of_root: str, hit: Hit) -> str:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{NAME} requires 'query', a text", hint="Give the words to look for.")
+        raise UsageError(f"{NAME} requires 'query', a text.", hint="Give the words to look for.")
     return value
 
 
 def _scope(value: object) -> str | None:
     if value is None or (isinstance(value, str) and value in SCOPES):
         return value
-    raise UsageError(f"'scope' must be one of {', '.join(SCOPES)}", hint="Leave it out to search all scopes.")
+    raise UsageError(f"'scope' must be one of {', '.join(SCOPES)}.", hint="Leave it out to search all scopes.")
 
 
 def _limit(value: object) -> int:
@@ -91,5 +97,5 @@ def _limit(value: object) -> int:
         except (ValueError, OverflowError):
             value = 0
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UsageError("'limit' must be a number from 1 on", hint=f"Leave it out for {DEFAULT}.")
+        raise UsageError("'limit' must be a number from 1 on.", hint=f"Leave it out for {DEFAULT}.")
     return min(value, MOST)

@@ -16,6 +16,7 @@ from memtui.mcp_server.desk import Door
 from memtui.mcp_server.uris import TEMPLATE, address_of, uri_of
 from memtui.safe_text import one_line
 from memtui.values import NamedTuple
+from memtui.virtual_names import reachable_path
 from memtui.wire.times import rfc3339
 
 PAGE = 100
@@ -53,7 +54,9 @@ def page(engine: Engine, cursor: str | None) -> Page:
     after = None if cursor is None else _uncursor(cursor)
     found: list[tuple[bytes, str, Memory]] = []
     for shelf in reach.look(engine):
-        for row in shelf.rows:
+        for row in reach.openable(shelf.rows):
+            if not reachable_path(row.address.path):
+                continue  # it would be listed with an address that cannot be read
             virtual = f"{shelf.place}/{row.address.path}"
             key = virtual.encode("utf-8", "surrogateescape")
             if after is None or key > after:

@@ -9,7 +9,11 @@ from urllib.parse import quote, unquote_to_bytes
 
 from memtui.engine.model import Address
 from memtui.errors import RefusedError, UsageError
+from memtui.memory_tool import grammar
+from memtui.memory_tool.result import Refusal
+from memtui.safe_text import one_line
 from memtui.values import TYPE_CHECKING
+from memtui.virtual_names import reachable_path
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -20,6 +24,9 @@ TEMPLATE = "memory:///memories/{scope}/{+path}"
 SCOPES = ("global", "project", "workspace")
 LONGEST = 8_192
 """Characters; a path of 1,024 bytes, all of them encoded, is well below."""
+_HINT = "Write memory:///memories/<scope>/<path>, as resources/list gives it."
+_SHOWN = 400
+"""Cells of a refusal."""
 _URI = re.compile(r"memory:///memories/([a-z]+)/((?:[^%?#\s]|%[0-9A-Fa-f]{2})+)", re.IGNORECASE)
 
 
@@ -31,7 +38,8 @@ def uri_of(virtual_path: str) -> str:
 def uri_of_address(address: Address) -> str | None:
     """Give the URI of a memory; None when it has none, because agents cannot name it."""
     agent, _, scope = address.root.partition(":")
-    return uri_of(f"/memories/{scope}/{address.path}") if agent == "memtui" and scope in SCOPES else None
+    named = agent == "memtui" and scope in SCOPES and reachable_path(address.path)
+    return uri_of(f"/memories/{scope}/{address.path}") if named else None
 
 
 def virtual_path_of(uri: str) -> str:
@@ -42,13 +50,11 @@ def virtual_path_of(uri: str) -> str:
         RefusedError: `E_NAME`, when it hides a slash.
     """
     found = _URI.fullmatch(uri) if len(uri) <= LONGEST else None
-    if found is None or found[1] not in SCOPES:
-        raise UsageError(
-            "That is no URI of a memory.", hint="Write memory:///memories/<scope>/<path>, as resources/list gives it."
-        )
+    if found is None or found[1] not in SCOPES or not _utf8(found[2]):
+        raise UsageError("That is no URI of a memory.", hint=_HINT)
     if "%2f" in found[2].lower():
         raise RefusedError("A name in a memory's URI holds an encoded slash.", hint="Write / between names.")
-    path = os.fsdecode(unquote_to_bytes(found[2].encode("utf-8", "surrogatepass")))
+    path = os.fsdecode(unquote_to_bytes(found[2]))
     return f"/memories/{found[1]}/{path}"
 
 
@@ -56,8 +62,24 @@ def address_of(engine: "Engine", uri: str) -> Address:
     """Give the address a URI names in an engine; whether a memory is there is another question.
 
     Raises:
-        UsageError, RefusedError: see `virtual_path_of`.
+        UsageError: see `virtual_path_of`.
+        RefusedError: the same; and `E_NAME`, when the memory tool refuses the path.
         NotFoundError: `E_NO_ROOT`, when this client has no such scope.
     """
-    _, _, scope, path = virtual_path_of(uri).split("/", 3)
+    virtual = virtual_path_of(uri)
+    try:
+        taken = grammar.parse(virtual).canonical == virtual
+    except Refusal as refusal:
+        raise RefusedError(f"{one_line(refusal.text, _SHOWN)}.", hint=_HINT) from None
+    if not taken:
+        raise RefusedError("A name in a memory's URI begins or ends with a space, or is empty.", hint=_HINT)
+    _, _, scope, path = virtual.split("/", 3)
     return Address(engine.find_root(f"memtui:{scope}").id, path)
+
+
+def _utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

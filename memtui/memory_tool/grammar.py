@@ -5,13 +5,11 @@ It exists so that every command refuses the same paths in the same words, before
 
 from memtui.memory_tool.result import Refusal, shown
 from memtui.values import NamedTuple
+from memtui.virtual_names import problem
 
 ROOT = "/memories"
 SCOPES = ("global", "project", "workspace")
 """In the order in which they are always shown."""
-
-_USUAL = str.maketrans("-_. ", "aaaa")
-_ENCODED = ("%2e", "%2f", "%5c")
 
 
 class Place(NamedTuple):
@@ -57,35 +55,8 @@ def parse(given: str) -> Place:
     scope, *parts = rest[1:].split("/")
     if scope not in SCOPES:
         raise Refusal(f"Invalid memory scope '{shown(scope)}': expected one of {', '.join(SCOPES)}")
-    problems = [problem for problem in map(_problem, parts) if problem[0]]
+    problems = [found for found in map(problem, parts) if found[0]]
     doubt = f"{what}: {problems[0][0]}" if problems else ""
     if any(hard for _, hard in problems):
         raise Refusal(doubt)
     return Place(given, scope, tuple(parts), doubt)
-
-
-def _problem(part: str) -> tuple[str, bool]:
-    """The first reason why a component is refused, and whether it is even where something has that name."""
-    if ".." not in part and part[:1] != "." and part.translate(_USUAL).isalnum():
-        return "", False  # as most names are; no rule below says anything about letters and digits
-    found = [(reason, hard) for wrong, reason, hard in _rules(part) if wrong]
-    return (found[0][0], any(hard for _, hard in found)) if found else ("", False)
-
-
-def _rules(part: str) -> tuple[tuple[bool, str, bool], ...]:
-    return (
-        (part in ("", "."), "empty or '.' path segments are not allowed", True),
-        (".." in part, "path traversal ('..') is not allowed", part.strip(". ") == ""),
-        ("~" in part, "'~' is not allowed in memory paths", False),
-        ("\\" in part, "backslashes are not allowed (use '/')", True),
-        (any(c in part.lower() for c in _ENCODED), "URL-encoded traversal sequences are not allowed", False),
-        (any(c < " " or c == "\x7f" for c in part), "control characters are not allowed", True),
-        (any(c in part for c in '<>"'), "'<', '>' and '\"' are not allowed in memory paths", False),
-        (part[:1] == ".", "names that begin with '.' are hidden, and hidden files are not memories", True),
-        (any("\ud800" <= c <= "\udfff" for c in part), "it holds a character that has no UTF-8 form", True),
-    )
-
-
-def reachable(part: str) -> bool:
-    """Whether a name on disk can be written as a component of a virtual path."""
-    return not _problem(part)[1] and part == part.strip()

@@ -6,9 +6,9 @@ It exists so that the numbers and names a model reads are exactly those the othe
 from operator import add
 
 from memtui.engine.shelf import FolderItem, FolderItems
-from memtui.memory_tool import grammar
 from memtui.memory_tool.edits import is_text
 from memtui.memory_tool.result import Refusal
+from memtui.virtual_names import reachable
 
 DEPTH = 2
 NOT_TEXT = "(This is not UTF-8 text: what could not be read is shown as �, and it cannot be edited here.)"
@@ -57,7 +57,7 @@ def names(found: FolderItems, *, indent: int = 0) -> list[str]:
         above, _, name = item.path.rpartition("/")
         if above in hidden or not _listed(item):
             hidden.add(item.path)
-        elif not grammar.reachable(name):
+        elif not reachable(name):
             strange += 1
             hidden.add(item.path)
         else:

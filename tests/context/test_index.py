@@ -81,6 +81,24 @@ def test_what_an_agent_cannot_open_is_not_listed(world: World, engine: Engine) -
     assert found.memories == 2
 
 
+def test_what_cannot_be_opened_by_the_address_it_is_listed_with_is_counted_instead(
+    world: World, engine: Engine
+) -> None:
+    world.write("global", "a&b.md", "x")
+    world.write("global", "~old.md", "x")
+    for name in ("bad\udcff.md", "new\nline.md", "</memory_index>.md", 'q"uote.md', "back\\slash.md", "end.md "):
+        path = world.path("global", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    found = build(engine)
+    assert lines(found) == [
+        "- /memories/global/a&amp;b.md",
+        "- /memories/global/~old.md",
+        "… 6 more memories not listed, because of a name that cannot be used here",
+    ]
+    assert found.memories == 2
+
+
 def test_a_scope_that_is_shut_is_not_there(world: World) -> None:
     world.write("global", "a.md", "x")
     world.write("workspace", "secret.md", "x")

@@ -50,6 +50,14 @@ async def test_reading_gives_the_text_and_is_a_use(store: Store) -> None:
         ("memory:///memories/global/link.md", "E_SYMLINK"),
         ("memory:///memories/global/folder", "E_NOT_REGULAR"),
         ("memory:///memories/global/a%00.md", "E_NAME"),
+        ("memory:///memories/global/.hid/y.md", "E_NAME"),
+        ("memory:///memories/global/%2Ehid/y.md", "E_NAME"),
+        ("memory:///memories/global/bad%FF.md", "E_NAME"),
+        ("memory:///memories/global/%ed%a0%80.md", "E_NAME"),
+        ("memory:///memories/global/\ud800.md", "E_USAGE"),
+        ("memory:///memories/global/new%0Aline.md", "E_NAME"),
+        ("memory:///memories/global/end.md%20", "E_NAME"),
+        ("memory:///memories/global/folder/", "E_NAME"),
     ],
 )
 async def test_what_cannot_be_read_is_an_error_that_names_no_place(
@@ -74,8 +82,6 @@ async def test_pages_hold_every_memory_once_even_while_some_go(store: Store, mon
         for number in range(4):
             store.write(f"{scope}/{number}.md", "text\n")
     store.write("global/1/a.md", "text\n")
-    undecodable = store.folder / "global" / os.fsdecode(b"\xff.md")
-    undecodable.write_text("text\n")
     async with talk() as it:
         await it.hello()
         found: list[str] = []
@@ -89,10 +95,28 @@ async def test_pages_hold_every_memory_once_even_while_some_go(store: Store, mon
                 store.folder.joinpath("global/0.md").unlink()
             page = await it.ask("resources/list", cursor=page["nextCursor"])
         assert len(found) == len(set(found))
-        expected = {f"memory:///memories/global/{name}" for name in ("1.md", "2.md", "3.md", "1/a.md", "%FF.md")}
+        expected = {f"memory:///memories/global/{name}" for name in ("1.md", "2.md", "3.md", "1/a.md")}
         assert expected <= set(found)
-        (text,) = (await it.ask("resources/read", uri="memory:///memories/global/%FF.md"))["contents"]
-        assert text["text"] == "text\n"
         for cursor in ("nonsense!", "ü", "x"):
             with pytest.raises(ProtocolError, match="cursor"):
                 await it.ask("resources/list", cursor=cursor)
+
+
+async def test_what_is_listed_can_be_read_by_its_address_and_nothing_else_is_listed(
+    store: Store, tmp_path: Path
+) -> None:
+    for name in ("a.md", "~old.md", "a&b.md", "50%25.md", "<x>.md", "ü ö.md"):
+        store.write(f"global/{name}", "text\n")
+    (tmp_path / "secret").write_text("secret")
+    for name in (".hid/y.md", ".dot.md", "bad\udcff.md", "new\nline.md", "back\\slash.md", "end.md ", " start.md"):
+        store.write(f"global/{name}", "text\n")
+    (store.folder / "global" / "link.md").symlink_to(tmp_path / "secret")
+    os.mkfifo(store.folder / "global" / "pipe.md")
+    async with talk() as it:
+        await it.hello()
+        listed = (await it.ask("resources/list"))["resources"]
+        for one in listed:
+            (found,) = (await it.ask("resources/read", uri=one["uri"]))["contents"]
+            assert (found["uri"], found["text"]) == (one["uri"], "text\n")
+    names = {one["name"].removeprefix("global/") for one in listed}
+    assert names == {"a.md", "~old.md", "a&b.md", "50%25.md", "<x>.md", "ü ö.md"}

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address
-from memtui.errors import MemtuiError
-from memtui.mcp_server.uris import uri_of, uri_of_address, virtual_path_of
+from memtui.errors import MemtuiError, RefusedError
+from memtui.mcp_server.uris import address_of, uri_of, uri_of_address, virtual_path_of
+from tests.mcp_server.talk import Store
 
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=20)
 RAW = st.binary(min_size=1, max_size=20).filter(lambda raw: not {0, ord("/")} & set(raw)).map(os.fsdecode)
@@ -59,6 +60,21 @@ def test_it_is_decoded_once() -> None:
 def test_what_is_no_uri_of_a_memory_is_refused(uri: str) -> None:
     with pytest.raises(MemtuiError):
         virtual_path_of(uri)
+
+
+def test_a_character_that_has_no_utf8_form_is_in_no_uri() -> None:
+    with pytest.raises(MemtuiError):
+        virtual_path_of("memory:///memories/global/\ud800.md")
+
+
+@pytest.mark.parametrize("path", [".hid/y.md", "bad\udcff.md", "new\nline.md", "end.md ", "a\\b.md"])
+def test_what_the_tool_refuses_has_no_uri_and_is_no_address(path: str, store: Store) -> None:
+    store.write("global/a.md", "text")
+    assert uri_of_address(Address("memtui:global", path)) is None
+    with store.engine() as engine, pytest.raises(RefusedError) as caught:
+        address_of(engine, uri_of(f"/memories/global/{path}"))
+    assert caught.value.code == "E_NAME"
+    assert caught.value.message.isprintable()
 
 
 def test_only_what_an_agent_can_name_has_a_uri() -> None:

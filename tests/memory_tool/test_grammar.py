@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory_tool.grammar import SCOPES, parse, reachable
+from memtui.memory_tool.grammar import SCOPES, parse
 from memtui.memory_tool.result import Refusal
+from memtui.virtual_names import reachable
 
 
 @pytest.mark.parametrize(
