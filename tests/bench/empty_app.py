@@ -1,7 +1,8 @@
 """The yardstick of the terminal figures: an empty Textual app with as many widgets as the main screen has.
 
 Run as a program of its own, `python empty_app.py [FILE]`: a key draws one line or one pane anew and does nothing else,
-`l` loads FILE into a bare text area, `enter` goes there to type. What is left above it is what memtui itself costs.
+`l` loads FILE into a bare text area; `o` does so and shows it for typing, until `escape`. What memtui takes longer is
+what it costs itself.
 """
 
 import sys
@@ -61,12 +62,21 @@ class Empty(App[None]):
             self._line.update(f"line {self._turn}", layout=False)
         elif event.key == "pagedown":
             self._list.update("\n".join(f"row {self._turn * 40 + row}" for row in range(30)), layout=False)
-        elif isinstance(self._page, TextArea) and self.focused is None:
-            if event.key == "l":
-                with open(self._path, encoding="utf-8") as file:
-                    self._page.load_text(f"{self._turn}\n{file.read()}")
-            elif event.key == "enter":
-                self._page.focus()
+        elif isinstance(self._page, TextArea) and event.key in ("l", "o", "escape"):
+            self._show(self._page, event.key)
+
+    def _show(self, area: TextArea, key: str) -> None:
+        """Load the text, show it, or put it away."""
+        text = ""
+        if key != "escape":
+            with open(self._path, encoding="utf-8") as file:
+                text = f"{self._turn}\n{file.read()}"
+        area.load_text(text)
+        area.display = key != "escape"
+        if key == "o":
+            area.focus()
+        elif key == "escape":
+            self.set_focus(None)
 
 
 if __name__ == "__main__":

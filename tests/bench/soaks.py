@@ -23,7 +23,7 @@ from tests.terminal import for_pyte
 COUNT, RATE = 3_000, 50
 WIDE = (200, 60)
 """A screen on which a row has room for the whole description, which names the text."""
-KEY_MS, GROWTH = 50.0, 1.25
+KEY_MS, GROWTH = 50.0, 1.3
 CURSOR = b">"
 """What only the row under the cursor begins with."""
 AFTER = 4.0

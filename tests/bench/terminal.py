@@ -149,6 +149,8 @@ def at_memory(screen: Screen, number: int) -> None:
 def large_texts(plan: Plan, screen: Screen, bare: Screen) -> Iterator[Case]:
     """Open and type, in ours and in a bare text area."""
     opened = ["enter"] * plan.pick(4, 10)
+    bare.press("esc")
+    bare.settle()
     turns = itertools.cycle(("down", "up"))
 
     def leave() -> None:
@@ -156,12 +158,14 @@ def large_texts(plan: Plan, screen: Screen, bare: Screen) -> Iterator[Case]:
         for key in ("esc", next(turns)):
             screen.press(key)
             screen.settle(0.2)
+        bare.press("esc")
+        bare.settle(0.2)
 
     at_memory(screen, 0)
-    first = Pressed(screen, ["enter"], bare, theirs=["l"], name="bare TextArea", gap=OPENED, after=leave)
+    first = Pressed(screen, ["enter"], bare, theirs=["o"], name="bare TextArea", gap=OPENED, after=leave)
     yield Case("open a memory, the first", "100 KB", first.ratio, None)
     opens = Pressed(
-        screen, opened, bare, theirs=["l"] * len(opened), name="bare TextArea", gap=OPENED, after=leave
+        screen, opened, bare, theirs=["o"] * len(opened), name="bare TextArea", gap=OPENED, after=leave
     )  # fmt: skip
     yield Case("open a memory", "100 KB", opens.ratio, 1.5)
     for number, size in ((0, "100 KB"), (2, "32 KB, highlighted")):
@@ -169,8 +173,8 @@ def large_texts(plan: Plan, screen: Screen, bare: Screen) -> Iterator[Case]:
             one.press("esc")
             one.settle(0.2)
         at_memory(screen, number)
-        for one in (screen, bare):
-            one.press("enter")
+        for one, key in ((screen, "enter"), (bare, "o")):
+            one.press(key)
             one.settle(0.4)
         name = f"bare TextArea{', 100 KB' if number else ''}"
         typed = Pressed(screen, ["x"] * plan.pick(10, 40), bare, name=name)
