@@ -59,7 +59,7 @@ class Reader:
         return self._roots.all()
 
     def changeable(self) -> tuple[Root, ...]:
-        """The roots in which this client may change memories; the disk is not asked."""
+        """The roots in which this client may change memories."""
         return self._rooms.rules.changeable()
 
     def add_roots(self, roots: Iterable[Root]) -> None:
