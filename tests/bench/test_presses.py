@@ -1,4 +1,4 @@
-"""How keys are timed, on programs in a pseudo-terminal whose answers are known, and how a tree is read from the screen."""
+"""How keys are timed, on programs whose answers are known, and how a tree is read from the screen."""
 
 import os
 import sys
@@ -83,7 +83,7 @@ def test_rows_that_are_not_the_disk_are_counted(tmp_path: Path) -> None:
     ("line", "found"),
     [
         (
-            ">       memory-00007.md    A     What number 12 is about, in one line          now",
+            ">       memory-00007.md    A   What number 12 is about, in one line    now",
             ("memory-00007.md", "12"),
         ),
         (" *    new-3000007.md             What number 3 is about, in one line            1h", ("new-3000007.md", "3")),
