@@ -24,6 +24,8 @@ from memtui.tui.merge.view import Parties
 
 NARROW_ROWS = 30
 """Below this height the file after the merge gets only a few rows."""
+SHORT_ROWS = 18
+"""Below this height the last lines are only what ctrl+s would do, and the keys."""
 MOST_RESULT_ROWS, EDIT_ROWS = 4, 8
 """Rows for the result of one place, shown and edited."""
 
@@ -103,6 +105,7 @@ class ConflictBoard(DecidingScreen):
         if not width or not self.is_mounted:
             return
         session, index = self.session, self.index
+        self.set_class(self._short, "-short")
         self.query_one("#conflict-header", Lines).set_lines(*view.header(self.parties, session, width))
         inner = max(width - 1, 20)
         hunks = bool(session.hunks)
@@ -138,13 +141,20 @@ class ConflictBoard(DecidingScreen):
         shown = self.query_one("#conflict-result", LinesView)
         shown.show(result, top=0)
         shown.styles.height = rows = max(min(len(result), MOST_RESULT_ROWS), 1)
-        place.styles.height = max(min(len(lines), self.size.height - self._fixed_rows(rows)), 4)
+        place.styles.height = max(min(len(lines), self.size.height - self._fixed_rows(rows)), 3 if self._short else 4)
         words = "file after the merge, read only"
         self.query_one("#conflict-file-title", Lines).set_lines(rule(words, width, "heading", "tab scrolls here"))
 
+    @property
+    def _short(self) -> bool:
+        """Whether every row counts."""
+        return self.size.height < SHORT_ROWS
+
     def _fixed_rows(self, result: int) -> int:
         """Rows that the place to decide cannot have: titles, footer, its result, a look at the file."""
-        return 8 + (EDIT_ROWS if self.editing else result) + (3 if self.size.height < NARROW_ROWS else 8)
+        edit = EDIT_ROWS // 2 if self._short else EDIT_ROWS
+        fixed, file = (7, 1) if self._short else (8, 3 if self.size.height < NARROW_ROWS else 8)
+        return fixed + file + (edit if self.editing else result)
 
     def draw_foot(self) -> None:
         """Show what ctrl+s would do, and the keys."""
@@ -164,5 +174,5 @@ class ConflictBoard(DecidingScreen):
         if self.editing:
             keys = keys_line([("ctrl+s", "take this text"), ("esc", "drop it")], self.size.width)
         style = self.level if self.said else "conflict" if self.session.open else "good"
-        lines = [(kept, "description")], [(f" {words}", style)], self.hint or keys
-        self.query_one("#conflict-foot", Lines).set_lines(*lines)
+        lines = [[(kept, "description")], [(f" {words}", style)], self.hint or keys]
+        self.query_one("#conflict-foot", Lines).set_lines(*lines[1:] if self._short else lines)

@@ -356,3 +356,19 @@ async def test_an_edit_that_was_dropped_leaves_the_place_as_it_was(tmp_path: Pat
         await pilot.press("z", "escape")
         await until(pilot, lambda: not screen.editing)
         assert screen.session.choice(screen.index) == "both"
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 60)])
+@pytest.mark.parametrize("editing", [False, True])
+async def test_nothing_is_cut_off_at_the_smallest_and_the_largest_size(
+    tmp_path: Path, size: tuple[int, int], editing: bool
+) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=size) as pilot:
+        screen = await in_conflict(bench, pilot)
+        if editing:
+            await pilot.press("e")
+            await until(pilot, lambda: screen.editing)
+        await until(pilot, lambda: "CONFLICT notes/a.md" in shown_text(bench))
+        assert ("esc drop it" if editing else "ctrl+s is off: 1 conflict is still open") in shown_text(bench)
+        assert screen.max_scroll_y == 0
