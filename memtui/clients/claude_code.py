@@ -5,7 +5,7 @@ A server in `settings.json` is never read, and `~/.claude/.mcp.json` is no place
 
 import os
 
-from memtui.clients.client import PROJECT, SECONDS, USER, Client, Entry, Target, home_of, hook_group
+from memtui.clients.client import PROJECT, SECONDS, USER, Client, Entry, Note, Target, home_of, hook_group
 from memtui.clients.start import Start
 from memtui.config.surroundings import Surroundings
 
@@ -39,7 +39,8 @@ CLAUDE_CODE = Client(
     _folder,
     _targets,
     (
-        (USER, "If Claude Code was running, look again: it may have put its own copy of .claude.json back."),
-        (PROJECT, "Claude Code asks everybody who opens the project whether they trust its server and its hook."),
+        Note("Close Claude Code first: while it runs it may put its own copy of .claude.json back.", USER, "before"),
+        Note("If Claude Code was running, look again: it may put its own copy of .claude.json back.", USER, "after"),
+        Note("Claude Code asks everybody who opens the project whether they trust its server and its hook.", PROJECT),
     ),
 )

@@ -5,7 +5,8 @@ One module per agent makes these; the code that changes files knows no agent's n
 
 from collections.abc import Callable
 
-from memtui.clients.start import Start
+from memtui.clients.start import Start, how_to_start
+from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.values import NamedTuple
 
@@ -40,6 +41,16 @@ class Target(NamedTuple):
     """For a file of a project: the project's folder, which it must not lead out of."""
 
 
+class Note(NamedTuple):
+    """What the user should know or do about an installation: one sentence."""
+
+    text: str
+    level: str = ""
+    """The level it is about; empty: both."""
+    when: str = ""
+    """`before`, only while nothing is written; `after`, only when it was; empty: always."""
+
+
 class Client(NamedTuple):
     """One agent that speaks the Model Context Protocol."""
 
@@ -51,8 +62,39 @@ class Client(NamedTuple):
     """Where it keeps its own files, absolute; when that is there, the agent is on this machine."""
     targets: Callable[[Surroundings, str, Start], tuple[Target, ...]]
     """The files of a level, and what to put into them to start memtui like this."""
-    notes: tuple[tuple[str, str], ...] = ()
-    """What the user should know or do after an installation: the level it is about, or nothing, and one sentence."""
+    notes: tuple[Note, ...] = ()
+
+
+def wanted(
+    client: Client,
+    place: Surroundings,
+    level: str,
+    settings: Settings,
+    *,
+    access: str | None,
+    context: bool | None = None,
+    words: tuple[str, ...] | None = None,
+) -> tuple[Target, ...]:
+    """Work out what belongs where for memtui to be in a client.
+
+    Args:
+        client: which.
+        place: where the user stands.
+        level: one of `LEVELS`.
+        settings: where memtui's own files live now.
+        access: the flag of its door; None: none.
+        context: whether the server gives the index and the hot set; None: only where no hook does.
+        words: the command; None: the one of this process.
+    """
+
+    def targets(*, context: bool) -> tuple[Target, ...]:
+        shared = level == PROJECT
+        start = how_to_start(settings, client.name, access=access, shared=shared, context=context, words=words)
+        return client.targets(place, level, start)
+
+    found = targets(context=bool(context))
+    hooked = any(entry.what == "hook" for target in found for entry in target.entries)
+    return found if context is not None or hooked else targets(context=True)
 
 
 def home_of(place: Surroundings) -> str:

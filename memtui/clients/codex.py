@@ -5,7 +5,7 @@ Its settings also take hooks, but Codex warns at every start when one folder has
 
 import os
 
-from memtui.clients.client import PROJECT, SECONDS, Client, Entry, Target, home_of, hook_group
+from memtui.clients.client import PROJECT, SECONDS, Client, Entry, Note, Target, home_of, hook_group
 from memtui.clients.start import Start
 from memtui.config.surroundings import Surroundings
 
@@ -41,7 +41,7 @@ CODEX = Client(
     _folder,
     _targets,
     (
-        ("", "Codex runs a new hook only after you have reviewed it: type /hooks in Codex."),
-        (PROJECT, "Codex reads a project's configuration only in a project you trust."),
+        Note("Codex runs a new hook only after you have reviewed it: type /hooks in Codex."),
+        Note("Codex reads a project's configuration only in a project you trust.", PROJECT),
     ),
 )

@@ -5,7 +5,7 @@ Its hooks are timed in milliseconds, and one matcher names one way a session beg
 
 import os
 
-from memtui.clients.client import PROJECT, SECONDS, Client, Entry, Target, home_of, hook_group
+from memtui.clients.client import PROJECT, SECONDS, Client, Entry, Note, Target, home_of, hook_group
 from memtui.clients.start import Start
 from memtui.config.surroundings import Surroundings
 
@@ -31,5 +31,5 @@ GEMINI = Client(
     "Gemini CLI",
     _folder,
     _targets,
-    ((PROJECT, "Gemini CLI warns about a project's hooks until you trust them."),),
+    (Note("Gemini CLI warns about a project's hooks until you trust them.", PROJECT),),
 )

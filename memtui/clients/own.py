@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 
+from memtui.clients.start import NO_CONTEXT
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,8 +52,10 @@ def is_server(value: object) -> bool:
         return False
     options = rest[1:]
     if options[:1] == ("--access",):
-        return options[1:2] != () and options[1] in _LEVELS and _is_home(options[2:])
-    return _is_home(options)
+        if options[1:2] == () or options[1] not in _LEVELS:
+            return False
+        options = options[2:]
+    return _is_home(options[1:] if options[:1] == (NO_CONTEXT,) else options)
 
 
 def _arguments(words: tuple[str, ...]) -> tuple[str, ...]:

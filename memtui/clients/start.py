@@ -11,6 +11,8 @@ import sys
 from memtui.config.settings import Settings
 from memtui.values import NamedTuple
 
+NO_CONTEXT = "--no-context"
+"""The flag of a server that leaves the index and the hot set to a hook."""
 _DEFAULTS = (("XDG_CONFIG_HOME", ".config"), ("XDG_STATE_HOME", ".local/state"), ("XDG_DATA_HOME", ".local/share"))
 
 
@@ -52,7 +54,13 @@ def found_command(argv0: str, executable: str) -> tuple[str, ...]:
 
 
 def how_to_start(
-    settings: Settings, client: str, *, access: str | None, shared: bool, words: tuple[str, ...] | None = None
+    settings: Settings,
+    client: str,
+    *,
+    access: str | None,
+    shared: bool,
+    context: bool = True,
+    words: tuple[str, ...] | None = None,
 ) -> Start:
     """Work out how an agent starts memtui.
 
@@ -61,12 +69,13 @@ def how_to_start(
         client: the client's name.
         access: the flag of its door; None: none.
         shared: the entry is for others too, so it holds nothing of this machine.
+        context: whether the server gives the index and the hot set; not when a hook does.
         words: the command; None: the one of this process.
     """
     command = ("memtui",) if shared else (words or found_command(sys.argv[0], sys.executable))
     home = () if shared else _home(settings)
-    flag = ("--access", access) if access else ()
-    args = (*command[1:], "mcp", *flag, *home)
+    flags = (*(("--access", access) if access else ()), *(() if context else (NO_CONTEXT,)))
+    args = (*command[1:], "mcp", *flags, *home)
     hook = (*command, "context", "--format", "hook", "--client", client, *home)
     return Start(command[0], args, shlex.join(hook), () if shared else _environment(settings))
 

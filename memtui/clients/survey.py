@@ -8,10 +8,10 @@ import os
 import shutil
 
 from memtui.clients import entries
-from memtui.clients.client import PROJECT, USER, Client, Target
+from memtui.clients.client import PROJECT, USER, Client, Target, wanted
 from memtui.clients.installing import look
 from memtui.clients.known import CLIENTS
-from memtui.clients.start import how_to_start
+from memtui.clients.start import NO_CONTEXT
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.errors import MemtuiError
@@ -34,6 +34,8 @@ class Found(NamedTuple):
     """Whether a hook of ours is there."""
     paths: tuple[str, ...]
     """Its files."""
+    context: bool = False
+    """Whether its server gives the index and the hot set."""
     access: str | None = None
     """The flag of its door."""
     command: str | None = None
@@ -57,21 +59,21 @@ def survey(place: Surroundings, settings: Settings) -> tuple[Found, ...]:
 
 def look_at(client: Client, level: str, place: Surroundings, settings: Settings) -> Found:
     """Look at one client's configuration at one level."""
-    shared = level == PROJECT
-    plain = client.targets(place, level, how_to_start(settings, client.name, access=None, shared=shared))
+    plain = wanted(client, place, level, settings, access=None)
     found = Found(
         client, level, os.path.isdir(client.folder(place)), ABSENT, hook=False, paths=tuple(t.path for t in plain)
     )
     try:
         words = _server(plain)
         access = _flag(words)
-        start = how_to_start(settings, client.name, access=access, shared=shared)
-        steps = [look(target) for target in client.targets(place, level, start)]
+        hook = has_hook(plain)
+        # Without a hook the server may give the context or leave it out, as the user chose; with one it may not.
+        context = not hook and NO_CONTEXT not in (words or ())
+        steps = [look(target) for target in wanted(client, place, level, settings, access=access, context=context)]
         states = [state for step in steps for state in step.states]
         problem = next(filter(None, (step.taken for step in steps)), None)
     except MemtuiError as error:
         return found._replace(state=UNREADABLE, problem=error)
-    hook = any(what == "hook" and state != entries.ABSENT for what, state in states)
     if problem is not None:
         return found._replace(state=TAKEN, hook=hook, problem=problem)
     if words is None:
@@ -80,10 +82,20 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
     return found._replace(
         state=OUTDATED if outdated else INSTALLED,
         hook=hook,
+        context=NO_CONTEXT not in words,
         access=access,
         command=words[0],
         runs=shutil.which(words[0]) is not None,
     )
+
+
+def has_hook(targets: tuple[Target, ...]) -> bool:
+    """Whether a hook of ours is in one of these files, as it should be now or otherwise.
+
+    Raises:
+        MemtuiError: a file cannot be read.
+    """
+    return any(what == "hook" and state != entries.ABSENT for target in targets for what, state in look(target).states)
 
 
 def _server(targets: tuple[Target, ...]) -> tuple[str, ...] | None:

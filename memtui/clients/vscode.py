@@ -6,7 +6,7 @@ A project's hooks would also run in GitHub's cloud, where there is no memtui, so
 import os
 import sys
 
-from memtui.clients.client import PROJECT, SECONDS, USER, Client, Entry, Target, home_of
+from memtui.clients.client import PROJECT, SECONDS, USER, Client, Entry, Note, Target, home_of
 from memtui.clients.start import Start
 from memtui.config.surroundings import Surroundings
 
@@ -52,7 +52,7 @@ VSCODE = Client(
     _folder,
     _targets,
     (
-        ("", "VS Code asks once whether you trust the server."),
-        (USER, "Hooks are a preview in VS Code, and can be switched off by policy."),
+        Note("VS Code asks once whether you trust the server."),
+        Note("Hooks are a preview in VS Code, and can be switched off by policy.", USER),
     ),
 )

@@ -23,7 +23,8 @@ INSTALL = (
             _WRITE,
             _LEVEL,
             ACCESS._replace(help="what the agent may do at most; off is for the settings"),
-            Param("--no-hook", "only the server", "flag"),
+            Param("--no-hook", "only the server, which then gives the context itself", "flag"),
+            Param("--no-context", "the server leaves the context out, also without a hook of its own", "flag"),
         ),
         (
             ("memtui install", "which agents are here, and which have memtui"),
@@ -35,7 +36,7 @@ INSTALL = (
         "twice changes nothing.",
         _ANSWER
         + "without CLIENT a list: client, title, level, found, state (installed, outdated, absent, taken, unreadable), "
-        "hook, access, command, runs, paths, problem",
+        "hook, context, access, command, runs, paths, problem",
     ),
     Verb(
         "uninstall",

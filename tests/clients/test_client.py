@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.clients.client import LEVELS, PROJECT, USER, Client
+from memtui.clients.client import LEVELS, PROJECT, USER, Client, wanted
 from memtui.clients.known import CLIENTS, client_named
 from memtui.clients.names import KNOWN
 from memtui.clients.own import hook_client, is_server
@@ -104,6 +104,31 @@ def test_what_stands_in_the_files(client: Client, place: Surroundings, start: St
     for hook in hooks:
         assert start.hook in json.dumps(hook.value)
         assert "resume" not in json.dumps(hook.value)
+
+
+@EACH
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("context", [None, True, False])
+def test_a_server_gives_the_context_where_no_hook_does(
+    client: Client, place: Surroundings, settings: Settings, level: str, *, context: bool | None
+) -> None:
+    entries = [
+        entry
+        for target in wanted(client, place, level, settings, access=None, context=context)
+        for entry in target.entries
+    ]
+    (server,) = (entry.value for entry in entries if entry.what == "server")
+    assert isinstance(server, dict)
+    hooked = any(entry.what == "hook" for entry in entries)
+    assert hooked is ((client.name, level) != ("vscode", PROJECT))
+    gives = not hooked if context is None else context
+    assert ("--no-context" in server["args"]) is not gives
+
+
+@EACH
+def test_what_a_user_is_told_is_about_one_moment(client: Client) -> None:
+    assert {note.level for note in client.notes} <= {"", *LEVELS}
+    assert {note.when for note in client.notes} <= {"", "before", "after"}
 
 
 @EACH

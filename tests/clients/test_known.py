@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from memtui.clients import entries
-from memtui.clients.client import USER
+from memtui.clients.client import USER, wanted
 from memtui.clients.known import CLIENTS, client_named
 from memtui.clients.names import KNOWN, canonical
-from memtui.clients.start import how_to_start
 from memtui.config.directories import Directories
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
@@ -24,8 +23,8 @@ GUIDE = ROOT / "docs" / "guide"
 def test_the_page_shows_what_is_written(place: Surroundings, name: str) -> None:
     page = (GUIDE / f"{name}.md").read_text("utf-8")
     settings = Settings(Directories("/c", "/s", "/d", "per user"), None)
-    start = how_to_start(settings, name, access=None, shared=False, words=("/home/ann/.local/bin/memtui",))
-    for target in client_named(name).targets(place, USER, start):
+    words = ("/home/ann/.local/bin/memtui",)
+    for target in wanted(client_named(name), place, USER, settings, access=None, words=words):
         text = ""
         for entry in target.entries:
             text = entries.put(target, text, entry)

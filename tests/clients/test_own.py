@@ -84,11 +84,12 @@ def test_only_one_shape_is_ours(words: list[str]) -> None:
 @pytest.mark.parametrize("home", ["per user", "--home"])
 @pytest.mark.parametrize("words", [("/m y/memtui",), ("/opt/python3", "-P", "-m", "memtui"), None])
 @pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("context", [True, False])
 def test_whatever_is_written_is_known_again(
-    access: str | None, home: str, words: tuple[str, ...] | None, shared: bool
+    access: str | None, home: str, words: tuple[str, ...] | None, shared: bool, *, context: bool
 ) -> None:
     settings = Settings(Directories("/c d", "/s", "/d", home), "/home/ann")
-    start = how_to_start(settings, "qwen", access=access, shared=shared, words=words)
+    start = how_to_start(settings, "qwen", access=access, shared=shared, context=context, words=words)
     assert hook_client(start.hook) == "qwen"
     assert is_server(start.server)
     assert is_server({"type": "stdio", "cwd": "${workspaceFolder}"} | start.server)
@@ -110,6 +111,9 @@ def test_whatever_is_written_is_known_again(
         {"command": "memtui", "args": ["mcp", 1]},
         {"command": "memtui", "args": ["mcp", "--access=ro"]},
         {"command": "memtui", "args": ["mcp", "--access", "all"]},
+        {"command": "memtui", "args": ["mcp", "--access"]},
+        {"command": "memtui", "args": ["mcp", "--no-context", "--no-context"]},
+        {"command": "memtui", "args": ["mcp", "--no-context", "--access", "ro"]},
         {"command": "sh", "args": ["-c", "memtui mcp"]},
         {"command": "uvx", "args": ["memtui", "mcp"]},
         {"command": ["memtui", "mcp"]},

@@ -28,6 +28,13 @@ def test_else_the_module(argv0: str) -> None:
     assert found_command(argv0, "/py") == ("/py", "-P", "-m", "memtui")
 
 
+def test_the_context_can_be_left_to_a_hook() -> None:
+    settings = Settings(Directories("/c", "/s", "/d", "per user"), None)
+    start = how_to_start(settings, "codex", access="ro", shared=True, context=False)
+    assert start.args == ("mcp", "--access", "ro", "--no-context")
+    assert start.hook == "memtui context --format hook --client codex"
+
+
 def test_one_folder_for_everything_is_carried_along(tmp_path: Path) -> None:
     home = str(tmp_path / "my memtui")
     settings = load_settings({"HOME": str(tmp_path)}, home=home)

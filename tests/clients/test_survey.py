@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.clients.client import PROJECT, USER
+from memtui.clients.client import PROJECT, USER, wanted
 from memtui.clients.installing import carry_out, plan_install
 from memtui.clients.known import CLIENTS, client_named
 from memtui.clients.names import KNOWN
-from memtui.clients.start import how_to_start
 from memtui.clients.survey import (
     ABSENT,
     INSTALLED,
@@ -28,10 +27,20 @@ from memtui.config.surroundings import Surroundings
 EACH = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 
 
-def install(name: str, level: str, place: Surroundings, settings: Settings, access: str | None) -> None:
-    start = how_to_start(settings, name, access=access, shared=level == PROJECT)
-    for target in client_named(name).targets(place, level, start):
-        carry_out(plan_install(target), settings.state_dir, installing=True)
+def install(
+    name: str,
+    level: str,
+    place: Surroundings,
+    settings: Settings,
+    access: str | None,
+    *,
+    hook: bool = True,
+    context: bool | None = None,
+) -> None:
+    for target in wanted(client_named(name), place, level, settings, access=access, context=context):
+        kept = tuple(entry for entry in target.entries if hook or entry.what == "server")
+        if kept:
+            carry_out(plan_install(target._replace(entries=kept)), settings.state_dir, installing=True)
 
 
 def user(name: str, place: Surroundings, settings: Settings) -> Found:
@@ -53,6 +62,24 @@ def test_what_was_installed_is_found(place: Surroundings, settings: Settings, na
     assert found.present
     assert found.hook
     assert found.runs
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_context_comes_from_one_side(place: Surroundings, settings: Settings, name: str) -> None:
+    install(name, USER, place, settings, None)
+    found = user(name, place, settings)
+    assert (found.state, found.hook, found.context) == (INSTALLED, True, False)
+    install(name, USER, place, settings, None, hook=False, context=True)
+    found = user(name, place, settings)
+    assert (found.state, found.hook, found.context) == (OUTDATED, True, True)
+
+
+@pytest.mark.parametrize("context", [True, False])
+@pytest.mark.parametrize("name", KNOWN)
+def test_without_a_hook_the_user_chooses(place: Surroundings, settings: Settings, name: str, *, context: bool) -> None:
+    install(name, USER, place, settings, "ro", hook=False, context=context)
+    found = user(name, place, settings)
+    assert (found.state, found.hook, found.context, found.access) == (INSTALLED, False, context, "ro")
 
 
 def test_a_project_is_told_only_where_something_is(place: Surroundings, settings: Settings) -> None:

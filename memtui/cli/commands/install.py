@@ -4,14 +4,14 @@ import os
 
 from memtui.cli.call import Call
 from memtui.cli.output import Column, Output
-from memtui.clients.client import PROJECT, USER, Client, Target
+from memtui.clients.client import USER, Client, Target, wanted
 from memtui.clients.installing import Step, carry_out, plan_install, plan_uninstall
 from memtui.clients.known import client_named
-from memtui.clients.start import how_to_start
-from memtui.clients.survey import Found, server_runs_here, survey
+from memtui.clients.survey import Found, has_hook, server_runs_here, survey
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.curation.diff import unified
-from memtui.errors import UsageError
+from memtui.digest import sha256_hex
+from memtui.errors import UsageError, how_to_add
 from memtui.wire import outcomes, values
 from memtui.wire.outcomes import Json
 
@@ -25,19 +25,27 @@ def install(call: Call) -> int:
     if name is None:
         return _list(call)
     client, level = client_named(name), call.args.text("level") or USER
-    start = how_to_start(call.settings, name, access=call.args.text("access"), shared=level == PROJECT)
-    targets = client.targets(_place(call), level, start)
+    place, access, settings = _place(call), call.args.text("access"), call.settings
+    targets = wanted(client, place, level, settings, access=access, context=_context(call, client, level))
     if call.args.flag("no_hook"):
         targets = tuple(filter(lambda target: target.entries, map(_without_hook, targets)))
     steps = [plan_install(target) for target in targets]
     return _answer(call, client, level, steps, installing=True)
 
 
+def _context(call: Call, client: Client, level: str) -> bool | None:
+    """Whether the server is to give the context; None: as it is usual. An agent is never to be given it twice."""
+    if call.args.flag("no_context"):
+        return False
+    if not call.args.flag("no_hook"):
+        return None
+    return not has_hook(wanted(client, _place(call), level, call.settings, access=None))
+
+
 def uninstall(call: Call) -> int:
     """Show or make what takes the entries of one client away."""
     client, level = client_named(call.args.need("client")), call.args.text("level") or USER
-    start = how_to_start(call.settings, client.name, access=None, shared=level == PROJECT)
-    targets = client.targets(_place(call), level, start)
+    targets = wanted(client, _place(call), level, call.settings, access=None)
     steps = [plan_uninstall(target, call.settings.state_dir) for target in reversed(targets)]
     return _answer(call, client, level, steps, installing=False)
 
@@ -77,8 +85,10 @@ def _answer(call: Call, client: Client, level: str, steps: list[Step], *, instal
         out.document(answer | {"changes": changes, "notes": notes})
         return outcomes.DONE
     _tell(call, client, steps, installing=installing)
-    for kept in filter(None, backups):
-        out.say(f"What the file held is kept in {kept}")
+    for step, kept in zip(steps, backups, strict=True):
+        if kept is not None:
+            version = sha256_hex(step.before.data or b"")[:12]
+            out.say(f"What {step.target.path} held until now (version {version}) is kept in {kept}")
     for note in notes:
         out.say(note)
     return outcomes.DONE
@@ -86,13 +96,15 @@ def _answer(call: Call, client: Client, level: str, steps: list[Step], *, instal
 
 def _notes(call: Call, client: Client, level: str) -> list[str]:
     """Say what the user should know or do next."""
-    notes = [text for where, text in client.notes if where in ("", level)]
-    if level == USER and not os.path.isdir(client.folder(_place(call))):
-        notes.insert(0, f"{client.title} was not found here before: {client.folder(_place(call))} was not there.")
+    write, folder = call.args.flag("write"), client.folder(_place(call))
+    moment = "after" if write else "before"
+    notes = [note.text for note in client.notes if note.level in ("", level) and note.when in ("", moment)]
+    if level == USER and not os.path.isdir(folder):
+        notes.insert(0, f"There {'was' if write else 'is'} no folder {folder}: is {client.title} installed?")
     if not call.settings.agents_enabled:
         notes.append(f"Agents' access is switched off: agents.enabled in {call.settings.config_file}.")
     if not server_runs_here():
-        notes.append("The server needs one more package: pip install 'memtui[mcp]'.")
+        notes.append(f"The server needs memtui[mcp], which is not installed: {how_to_add('mcp')}")
     return notes
 
 
@@ -122,7 +134,7 @@ def _tell(call: Call, client: Client, steps: list[Step], *, installing: bool) ->
 
 def _given(call: Call) -> list[str]:
     words = [word for name in ("level", "access") if (value := call.args.text(name)) for word in (f"--{name}", value)]
-    return words + ["--no-hook"] * call.args.flag("no_hook")
+    return words + ["--no-hook"] * call.args.flag("no_hook") + ["--no-context"] * call.args.flag("no_context")
 
 
 def _diff(step: Step) -> list[str]:
@@ -160,7 +172,7 @@ def _list(call: Call) -> int:
 def _word(found: Found) -> str:
     extra = [f"--access {found.access}"] if found.access else []
     if found.command and not found.hook and found.level == USER:
-        extra.append("no hook")
+        extra.append("no hook" if found.context else "no hook, no context")
     if found.command and not found.runs:
         extra.append("command is gone")
     return found.state + (f" ({', '.join(extra)})" if extra else "")
@@ -174,6 +186,7 @@ def _row(found: Found) -> Json:
         "found": found.present,
         "state": found.state,
         "hook": found.hook,
+        "context": found.context,
         "access": found.access,
         "command": found.command,
         "runs": found.runs,

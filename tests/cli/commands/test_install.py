@@ -1,5 +1,6 @@
 """install, uninstall, and the list of agents."""
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -140,10 +141,49 @@ def test_what_to_know_is_said(cli: Cli, home: Path) -> None:
     (home / ".memtui-test" / "config.toml").write_text("agents.enabled = false\n")
     notes = cli("install", "codex", "--json").json["notes"]
     assert isinstance(notes, list)
-    assert any("not found here" in note for note in notes)
+    assert any(f"There is no folder {home / '.codex'}: is Codex installed?" in note for note in notes)
     assert any("agents.enabled" in note for note in notes)
     assert any("/hooks" in note for note in notes)
     assert not any("project" in note for note in notes)
+
+
+def test_what_is_said_fits_the_moment(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".claude").mkdir()
+    file = home / ".claude.json"
+    file.write_text("{}\n")
+    shown = cli("install", "claude-code").err
+    assert "Close Claude Code first" in shown
+    assert "look again" not in shown
+    monkeypatch.setattr("memtui.cli.commands.install.server_runs_here", lambda: False)
+    for words in ((), ("--access", "ro")):
+        version = hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+        written = cli("install", "claude-code", *words, "--write").err
+        assert "look again" in written
+        assert "Close Claude Code first" not in written
+        assert f"What {file} held until now (version {version}) is kept in " in written
+        assert "memtui[mcp], which is not installed: python3 -m pip install 'memtui[mcp]'" in written
+        assert "installed?" not in written
+
+
+def test_no_agent_is_given_the_context_twice(cli: Cli, home: Path) -> None:
+    file = home / ".codex" / "config.toml"
+
+    def row() -> tuple[object, object, object]:
+        found = next(row for row in cli("install", "--json").items if row["client"] == "codex")
+        return found["state"], found["hook"], found["context"]
+
+    assert cli("install", "codex", "--no-hook", "--write").status == 0
+    assert "--no-context" not in file.read_text()
+    assert row() == ("installed", False, True)
+    assert cli("install", "codex", "--write").status == 0
+    assert "--no-context" in file.read_text()
+    assert row() == ("installed", True, False)
+    assert "as it should be" in cli("install", "codex", "--no-hook", "--write").err  # its hook is still there
+    assert cli("uninstall", "codex", "--write").status == 0
+    assert cli("install", "codex", "--no-hook", "--no-context", "--write").status == 0
+    assert row() == ("installed", False, False)
+    assert "no hook, no context" in cli("install").out
+    assert "--no-hook --no-context --write" in cli("install", "gemini", "--no-hook", "--no-context").err
 
 
 @pytest.mark.parametrize(
