@@ -84,7 +84,7 @@ def _attend(
 
     shut: MemtuiError | None = None
 
-    def answer(fields: "Mapping[str, object]") -> Result:
+    def answer(found: "Mapping[str, object] | Result") -> Result:
         nonlocal shut
         try:
             do = now()
@@ -92,7 +92,7 @@ def _attend(
             shut = error
             return Result(ok=False, text=words(error))
         shut = None
-        return do(fields)
+        return found if isinstance(found, Result) else do(found)
 
     try:
         try:
@@ -113,8 +113,14 @@ def _attend(
     return outcomes.exit_code(shut)
 
 
-def serve(call: Call, answer: "Answer", longest: int = LONGEST) -> None:
-    """Answer each line of standard input with one line, until it ends; a blank one is none."""
+def serve(call: Call, answer: "Callable[[Mapping[str, object] | Result], Result]", longest: int) -> None:
+    """Answer each line of standard input with one line, until it ends; a blank one is none.
+
+    Args:
+        call: where to answer.
+        answer: takes the call of a line, or why it holds none.
+        longest: bytes of one line.
+    """
     if sys.stdin is None:
         raise UsageError("There is no standard input.", hint="Write one JSON object a line to it.")
     if call.out.interactive:
@@ -122,8 +128,7 @@ def serve(call: Call, answer: "Answer", longest: int = LONGEST) -> None:
     while (line := _line(sys.stdin.buffer, longest)) is not None:
         if not line.strip():
             continue
-        found = _read(line, longest)
-        result = found if isinstance(found, Result) else answer(found)
+        result = answer(_read(line, longest))
         call.out.json_line({"ok": result.ok, ("output" if result.ok else "error"): result.text})
 
 

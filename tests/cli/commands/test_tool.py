@@ -109,7 +109,7 @@ def test_agents_that_are_switched_off_are_told_so_at_each_call(cli: Cli, text: s
         found = answers(result.raw)
         assert (result.status, len(found)) == (5, lines)
         assert not any(answer["ok"] for answer in found)
-        assert [str(answer["error"])[:10] for answer in found] == ["E_DISABLED", "Invalid ca", "E_DISABLED"][:lines]
+        assert all(str(answer["error"]).startswith("E_DISABLED: ") for answer in found)
         assert "E_DISABLED" in result.err
         assert str(home) not in result.err + result.out
 
