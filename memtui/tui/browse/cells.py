@@ -83,6 +83,11 @@ def fit(text: str, width: int, *, plain: bool = False, right: bool = False) -> s
     return pad + cut if right else cut + pad
 
 
+def below_home(path: str, home: str | None) -> str:
+    """Write a path below the user's home folder with `~`."""
+    return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
+
+
 def count_words(count: int, word: str) -> str:
     """Say `1 file`, `9 files`, `2 memories`."""
     plural = word[:-1] + "ies" if word.endswith("y") else word + "s"

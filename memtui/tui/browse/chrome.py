@@ -11,6 +11,7 @@ from memtui.engine.model import Health, RootStatus
 from memtui.tui.actions import BROWSER_ROOMS, Action, beside_text, in_room, shown_keys
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line, State
+from memtui.tui.browse.cells import fit
 from memtui.tui.browse.layout import SMALL_HEIGHT, SMALL_WIDTH
 from memtui.tui.browse.side import INFO
 from memtui.tui.draw.lines import Lines
@@ -195,8 +196,10 @@ class Chrome:
 
     def _welcome(self) -> list[Line]:
         lines: list[Line] = [[], [("  No memories yet. ", "strong"), ("memtui looked here:", "name")]]
+        room = max(self._screen.memories.size.width - 6, 8)
         for root in list(self._screen.forest.roots.values())[:8]:
-            lines += [[(f"    {root.id}", "folder")], [(f"      {self._screen.side.short(root.path)}", "dim")]]
+            path = fit(self._screen.side.short(root.path), room, plain=self._screen.facts.ascii)
+            lines += [[(f"    {root.id}", "folder")], [(f"      {path.rstrip()}", "dim")]]
         new, help_ = (self._key(id_) for id_ in ("new", "help"))
         return [
             *lines,

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from memtui.engine.model import Address, Change, Memory, Root, Snapshot, TrashEntry, Version
 from memtui.errors import NotFoundError, RefusedError
 from memtui.matching import Literal
+from memtui.tui.browse.cells import below_home
 from memtui.tui.draw.marking import by_line
 from memtui.tui.draw.pages import (
     SHOWN_BYTES,
@@ -150,7 +151,7 @@ def info(engine: Reader, memory: Memory, words: InfoWords, width: int) -> Page:
     fields = [
         ("path", memory.address.path),
         ("root", f"{root.id} ({root.label})" if root.label else root.id),
-        ("file", engine.file_path(memory.address)),
+        ("file", below_home(engine.file_path(memory.address), words.home)),
         ("scope", memory.scope),
         ("agent", memory.agent),
         ("says", memory.description or "no description"),
@@ -175,3 +176,5 @@ class InfoWords(NamedTuple):
     used: str
     size: str
     changed: str
+    home: str | None = None
+    """The user's home folder, which is written `~`."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import Address, Memory
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Look, since, size_words
+from memtui.tui.browse.cells import Look, below_home, since, size_words
 from memtui.tui.browse.nodes import FOLDER, MEMORY, SCOPE, Node
 from memtui.tui.draw.pages import Page, PageLine, fields_page
 
@@ -207,7 +207,11 @@ class Side:
         size = f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)
         who = "you" if memory.actor in ("tui", "cli") else memory.actor
         return reading.InfoWords(
-            ", ".join(state) or "nothing special", used, size, f"{since(memory.modified_at, now)}, by {who}"
+            ", ".join(state) or "nothing special",
+            used,
+            size,
+            f"{since(memory.modified_at, now)}, by {who}",
+            self._screen.facts.settings.home,
         )
 
     def _give(self, shown: reading.Shown) -> None:
@@ -271,8 +275,7 @@ class Side:
 
     def short(self, path: str) -> str:
         """Write a path below the user's home with `~`."""
-        home = self._screen.facts.settings.home
-        return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
+        return below_home(path, self._screen.facts.settings.home)
 
     def group_notes(self, node: Node) -> list[str]:
         """What is said about a folder or root: where it is, who else writes there, what is wrong."""

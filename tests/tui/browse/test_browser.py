@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 from textual import events
 
-from memtui.engine.model import Address, Changes, Listing, Problem, Vanished
+from memtui.engine.model import Address, Changes, Listing, Problem, Root, Vanished
 from memtui.errors import StorageError
 from memtui.tui.browse import side
 from memtui.tui.edit.memory_text import MemoryText
@@ -47,6 +47,14 @@ async def test_an_empty_machine_is_told_what_to_do() -> None:
         assert "~/memory/global" in screen.text
         assert "n creates the first one" in screen.text
         assert "memtui demo" in screen.text
+
+
+async def test_a_long_path_says_that_it_goes_on() -> None:
+    deep = Root("memtui:global", "/home/ann/" + "deep/" * 20, "memtui", "global", "memtui")
+    async with shown(FakeEngine({}, (deep,)), size=(60, 20)) as screen:
+        await screen.until_text("No memories yet.")
+        assert "~/deep/deep/" in screen.text
+        assert any(line.endswith("…") for line in screen.text.splitlines())
 
 
 @pytest.mark.parametrize(("size", "there", "not_there"), [
@@ -189,6 +197,7 @@ async def test_info_at_every_width() -> None:
         await screen.press("i")
         await screen.until_text("Info: memtui:project/decisions/retry.md")
         await screen.until_text("sha-256")
+        assert "~/api/.memtui/memory/decisions/retry.md" in screen.text
         await screen.press("i")
         await screen.until_text("three times")
         await screen.pilot.resize_terminal(200, 60)
