@@ -38,13 +38,18 @@ class World(NamedTuple):
     """Folders the simulated agent works in."""
 
 
-def build() -> World:
-    """Make the world in a new folder below the system's folder for temporary files.
+def build(folder: str | None = None) -> World:
+    """Make the world.
+
+    Args:
+        folder: where; it must not exist yet. None: in a new one below the system's folder for temporary files.
 
     Raises:
         OSError: it cannot be written.
     """
-    folder = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
+    if folder is not None:
+        os.mkdir(folder, 0o700)
+    folder = os.path.realpath(folder or tempfile.mkdtemp(prefix=PREFIX))
     home, memtui_home = folder, os.path.join(folder, ".memtui-home")
     project = os.path.join(home, "tidewater")
     claude = os.path.join(home, ".claude", "projects", slug(project), "memory")

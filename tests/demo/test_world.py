@@ -34,6 +34,13 @@ def test_everything_is_below_one_folder(world: World) -> None:
     assert {os.path.commonpath([world.folder, root.path]) for root in roots(world)} == {world.folder}
 
 
+def test_it_can_be_put_where_nothing_is_yet(tmp_path: Path) -> None:
+    made = build(str(tmp_path / "here"))
+    assert made.folder == str((tmp_path / "here").resolve())
+    with pytest.raises(FileExistsError):
+        build(str(tmp_path / "here"))
+
+
 def test_the_whole_tree_shows(world: World) -> None:
     found = roots(world)
     assert {root.agent for root in found} == {"memtui", "claude-code", "qwen-code", "mux"}
