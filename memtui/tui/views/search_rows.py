@@ -188,6 +188,8 @@ class HitList(RowList):
         while 0 <= index < self.count() and isinstance(self.items[index], Group):
             index += step
         if not 0 <= index < self.count():
+            index = next((place for place, item in enumerate(self.items) if not isinstance(item, Group)), self._cursor)
+            super().go(index)
             self.scroll_to_row(0)  # the heading above the first hit comes into sight
             return
         super().go(index)

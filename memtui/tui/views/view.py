@@ -41,8 +41,8 @@ class ViewScreen(KeyedScreen[None]):
 
     DEFAULT_CSS = "ViewScreen { background: $background; }"
     CSS = """
-    ViewScreen .-aside { display: none !important; }
-    ViewScreen .-whole { width: 1fr !important; max-width: 100% !important; height: 1fr !important;
+    .-aside { display: none !important; }
+    .-whole { width: 1fr !important; max-width: 100% !important; height: 1fr !important;
         display: block !important; }
     """
 
