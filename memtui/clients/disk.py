@@ -1,6 +1,7 @@
 """The files of agents' configurations on disk: read whole, replaced whole, never through a link.
 
-The only module of this room that writes. A file that is not exactly as it was read is left alone, whoever changed it.
+The only module of this room that writes. A file that is not exactly as it was read is left alone, whoever changed it,
+and a text that somebody else puts there in the very moment of a change is put back.
 """
 
 import contextlib
@@ -8,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+from memtui.clients import temporary
 from memtui.engine import fsio
 from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
 from memtui.values import NamedTuple
@@ -25,6 +27,8 @@ class Content(NamedTuple):
     data: bytes | None
     """None: there is no file."""
     mode: int = 0
+    owner: tuple[int, int] = (-1, -1)
+    """User and group."""
     identity: tuple[int, int, int, int] = (0, 0, 0, 0)
     """Device, number, size and time of change: another file, or another text, has another one."""
 
@@ -76,7 +80,36 @@ def read(path: str, inside: str | None = None) -> Content:
         raise RefusedError(
             f"{path} is not UTF-8 at byte {error.start}.", code="E_TEXT", hint="Save it as UTF-8 first."
         ) from error
-    return Content(data, stat.S_IMODE(found.st_mode), _identity(found))
+    return Content(data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid), _identity(found))
+
+
+def check_writable(path: str, content: Content) -> None:
+    """Refuse a file that must not be changed, though the folder would let it be replaced.
+
+    Raises:
+        RefusedError: `E_PERMISSION`.
+    """
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    if content.data is not None and not content.mode & stat.S_IWUSR:
+        what, advice = f"{path} is read-only", "Make it writable, if memtui may change it"
+    elif os.path.isdir(folder) and not fsio.may_write(folder):
+        what, advice = f"No file can be made in {folder}", "Look at its owner and mode"
+    else:
+        return
+    raise RefusedError(f"{what}.", code="E_PERMISSION", hint=f"{advice}, or add the entry by hand.")
+
+
+def check_unchanged(path: str, before: Content, inside: str | None) -> None:
+    """Refuse when a file is not what was read.
+
+    Raises:
+        ConflictError: it changed meanwhile. And as `read`.
+    """
+    now = read(path, inside)
+    if now.data != before.data or now.identity != before.identity:
+        raise _changed(path)
 
 
 def replace(path: str, before: Content, data: bytes | None, *, private: bool, inside: str | None = None) -> None:
@@ -92,45 +125,79 @@ def replace(path: str, before: Content, data: bytes | None, *, private: bool, in
     Raises:
         ConflictError: it changed meanwhile. And as `read`.
     """
-    if data is None:
-        _unchanged(path, before, inside)
-        with _told(path, "removed"):
-            os.unlink(path)
-        return
     folder = os.path.dirname(path)
-    temp = os.path.join(folder, f".memtui-{os.getpid()}-{os.urandom(6).hex()}.tmp")
-    with _told(path, "written"):
+    with _told(path, "removed" if data is None else "written"):
+        check_unchanged(path, before, inside)
         os.makedirs(folder, exist_ok=True)
+        temp = temporary.path_in(folder)
         try:
-            _write_new(temp, data, before.mode if before.data is not None else _PRIVATE if private else _SHARED)
-            _unchanged(path, before, inside)
-            if before.data is None:
-                os.link(temp, path)
-            else:
-                os.replace(temp, path)
-        except FileExistsError:
-            raise _changed(path) from None
+            if data is not None:
+                mode = before.mode if before.data is not None else _PRIVATE if private else _SHARED
+                _write_new(temp, data, mode, before.owner)
+            with _opened(folder) as handle:
+                check_unchanged(path, before, inside)
+                if not _exchange(handle, os.path.basename(path), os.path.basename(temp), before, new=data is not None):
+                    raise _changed(path)
+                os.fsync(handle)
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temp)
-        _sync_folder(folder)
+
+
+@contextlib.contextmanager
+def alone(folder: str) -> Iterator[None]:
+    """Keep every other memtui from changing agents' configurations meanwhile.
+
+    Args:
+        folder: memtui's own for them; it is made when it is missing.
+    """
+    with _told(folder, "written"):
+        fsio.make_root(folder)
+        handle = fsio.open_lock(os.path.join(folder, "lock"))
+    try:
+        fsio.lock(handle)
+        yield
+    finally:
+        os.close(handle)
 
 
 def keep(path: str, data: bytes) -> None:
     """Write a file of memtui's own, private, replacing the one that is there."""
     with _told(path, "written"):
         fsio.make_root(os.path.dirname(path))
-        temp = f"{path}.{os.getpid()}.tmp"
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temp)
+        temp = temporary.path_in(os.path.dirname(path))
         _write_new(temp, data, _PRIVATE)
         os.replace(temp, path)
+        with _opened(os.path.dirname(path)) as handle:
+            os.fsync(handle)
 
 
 def forget(path: str) -> None:
     """Remove a file of memtui's own, if it is there."""
     with _told(path, "removed"), contextlib.suppress(FileNotFoundError):
         os.unlink(path)
+
+
+def peek(path: str) -> bytes:
+    """Return what a file of memtui's own holds; nothing when it is not there.
+
+    Raises:
+        RefusedError: `E_PERMISSION`. And `StorageError`, when the disk reported an error.
+    """
+    with _told(path, "read"):
+        try:
+            handle = os.open(path, _READ)
+        except FileNotFoundError:
+            return b""
+        with os.fdopen(handle, "rb") as file:
+            return file.read()
+
+
+def names_in(folder: str) -> list[str]:
+    """List a folder of memtui's own; nothing when it is not there."""
+    with contextlib.suppress(FileNotFoundError):
+        return sorted(os.listdir(folder))
+    return []
 
 
 def missing_folders(path: str) -> list[str]:
@@ -155,10 +222,59 @@ def _straight(path: str, inside: str) -> str:
     return os.path.normpath(os.path.join(os.path.realpath(inside), below))
 
 
+def _exchange(handle: int, name: str, temp: str, before: Content, *, new: bool) -> bool:
+    """Put a new file in the place of the old one, or nothing; when it is not the old one after all, put that back.
+
+    Args:
+        handle: the folder.
+        name: the file's.
+        temp: the new file's; without one, where the old one goes. It is the caller's to remove afterwards.
+        before: what the file should be.
+        new: whether there is a new file.
+
+    Returns:
+        Whether the file was the old one.
+    """
+    try:
+        if before.data is None:
+            fsio.rename_noreplace(handle, temp, handle, name)
+            return True
+        if not new:
+            fsio.rename(handle, name, handle, temp)
+            if _is_settled(handle, temp, before):
+                return True
+            fsio.rename_noreplace(handle, temp, handle, name)
+            return False
+        ours = _identity(fsio.stat_at(handle, temp))
+        fsio.exchange(handle, name, temp)
+        if _is_settled(handle, temp, before):
+            return True
+        fsio.exchange(handle, name, temp)
+        if _identity(fsio.stat_at(handle, temp)) != ours:  # a third text came meanwhile, and now it has no name
+            fsio.rename_noreplace(handle, temp, handle, f"{name}.kept-{os.urandom(4).hex()}")
+        return False
+    except (FileNotFoundError, FileExistsError):
+        return False
+    except OSError as error:
+        if not new or not fsio.unsupported(error):
+            raise
+        fsio.rename(handle, temp, handle, name)
+        return True
+
+
+def _is_settled(folder: int, name: str, before: Content) -> bool:
+    """Whether a file that was moved aside is what was read, and nobody has it open to write more."""
+    handle = os.open(name, _READ, dir_fd=folder)
+    try:
+        return not fsio.has_writer(handle) and _identity(os.fstat(handle)) == before.identity
+    finally:
+        os.close(handle)
+
+
 def _check(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise RefusedError(f"{path} is not a regular file.", code="E_NOT_REGULAR", hint="Move it away first.")
-    if found.st_nlink > 1:
+    if found.st_nlink > 1 and not _is_stray(path, found):
         raise RefusedError(
             f"{path} has a second name elsewhere, and replacing it would part the two.",
             code="E_HARDLINK",
@@ -168,14 +284,14 @@ def _check(path: str, found: os.stat_result) -> None:
         raise RefusedError(f"{path} is larger than {LIMIT:,} bytes.", code="E_TOO_BIG", hint="Add the entry by hand.")
 
 
+def _is_stray(path: str, found: os.stat_result) -> bool:
+    """Whether the second name of a file is only what a killed memtui left beside it."""
+    names = temporary.strays(os.path.dirname(path))
+    return found.st_nlink == 1 + sum(os.path.samestat(found, os.lstat(name)) for name in names)
+
+
 def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _unchanged(path: str, before: Content, inside: str | None) -> None:
-    now = read(path, inside)
-    if now.data != before.data or now.identity != before.identity:
-        raise _changed(path)
 
 
 def _changed(path: str) -> ConflictError:
@@ -186,22 +302,26 @@ def _changed(path: str) -> ConflictError:
     )
 
 
-def _write_new(path: str, data: bytes, mode: int) -> None:
+def _write_new(path: str, data: bytes, mode: int, owner: tuple[int, int] = (-1, -1)) -> None:
     handle = os.open(path, _NEW, _PRIVATE)
     try:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(handle, rest) :]
+        made = os.fstat(handle)
+        if owner not in ((-1, -1), (made.st_uid, made.st_gid)):
+            os.fchown(handle, *owner)
         os.fchmod(handle, mode)
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def _sync_folder(folder: str) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+@contextlib.contextmanager
+def _opened(folder: str) -> Iterator[int]:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(handle)
+        yield handle
     finally:
         os.close(handle)
 

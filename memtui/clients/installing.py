@@ -10,6 +10,7 @@ import os
 from memtui.clients import disk, entries, jsonfile
 from memtui.clients.client import Target
 from memtui.clients.disk import Content
+from memtui.clients.strays import own_folder
 from memtui.digest import sha256_hex
 from memtui.errors import ConflictError, MemtuiError, UsageError
 from memtui.values import NamedTuple
@@ -101,7 +102,7 @@ def plan_uninstall(target: Target, state_dir: str) -> Step:
     plan = _step(target, found, found.data)
     if all(state not in _OURS for _, state in plan.states):
         return plan
-    return plan._replace(after=_without(target, found, record))
+    return _step(target, found, _without(target, found, record))
 
 
 def carry_out(step: Step, state_dir: str, *, installing: bool) -> str | None:
@@ -118,28 +119,39 @@ def carry_out(step: Step, state_dir: str, *, installing: bool) -> str | None:
     Raises:
         ConflictError: the file changed since the plan. And as `plan_install`.
     """
-    if step.action == "none":
+    if step.action == "none" and installing:
         return None
-    target, key = step.target, _key(step.target.path, state_dir)
-    record = _recorded(target, state_dir)
-    folders = disk.missing_folders(target.path)
-    backup = None
-    if step.before.data is not None:
-        backup = f"{key}-{sha256_hex(step.before.data)[:16]}.backup"
-        disk.keep(backup, step.before.data)
-    if installing:
-        _remember(key, _first(target, step, record), step, record, folders)
-    disk.replace(target.path, step.before, step.after, private=target.inside is None, inside=target.inside)
-    if not installing:
-        if step.after is None and record is not None:
-            disk.remove_empty(list(record.folders))
-        disk.forget(key + ".json")
-        disk.forget(key + ".before")
+    with disk.alone(own_folder(state_dir)):
+        target, key = step.target, _key(step.target.path, state_dir)
+        record = _recorded(target, state_dir)
+        if step.action == "none":
+            if record is not None and step.before.data == record.before:
+                _forget(key, step, record)  # it was taken out already, and memtui killed before it could say so
+            return None
+        disk.check_unchanged(target.path, step.before, target.inside)
+        backup = None
+        if step.before.data is not None:
+            backup = f"{key}-{sha256_hex(step.before.data)[:16]}.backup"
+            disk.keep(backup, step.before.data)
+        if installing:
+            _remember(key, _first(target, step, record), step, record, disk.missing_folders(target.path))
+        disk.replace(target.path, step.before, step.after, private=target.inside is None, inside=target.inside)
+        if not installing:
+            _forget(key, step, record)
     return backup
+
+
+def _forget(key: str, step: Step, record: _Record | None) -> None:
+    if step.after is None and record is not None:
+        disk.remove_empty(list(record.folders))
+    disk.forget(key + ".json")
+    disk.forget(key + ".before")
 
 
 def _step(target: Target, found: Content, after: bytes | None) -> Step:
     states = _states(target, found.text)
+    if after != found.data:
+        disk.check_writable(target.path, found)
     taken = entries.taken(target, found.text)
     return Step(target, found, after, states, None if taken is None else _named(target.path, taken))
 
@@ -188,7 +200,7 @@ def _named(path: str, error: MemtuiError) -> MemtuiError:
 
 
 def _key(path: str, state_dir: str) -> str:
-    return os.path.join(state_dir, "clients", sha256_hex(os.fsencode(path))[:16])
+    return os.path.join(own_folder(state_dir), sha256_hex(os.fsencode(path))[:16])
 
 
 def _remember(key: str, before: bytes | None, step: Step, record: _Record | None, folders: list[str]) -> None:

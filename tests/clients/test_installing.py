@@ -172,7 +172,7 @@ def test_a_new_installation_from_nothing(client: Client, place: Surroundings, tm
     for target in reversed(targets):
         assert uninstall(target, state).action == "delete"
     assert not any(os.path.exists(target.path) for target in targets)
-    assert all(name.endswith(".backup") for name in os.listdir(os.path.join(state, "clients")))
+    assert all(name == "lock" or name.endswith(".backup") for name in os.listdir(os.path.join(state, "clients")))
 
 
 def test_another_edit_before_a_second_installation(place: Surroundings, tmp_path: Path) -> None:

@@ -1,0 +1,60 @@
+"""Only a file of exactly our name, which nobody writes any more, is a leftover."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memtui.clients import temporary
+from tests.clients.leftovers import dead, stray
+
+
+def test_a_name_of_our_own(tmp_path: Path) -> None:
+    paths = {temporary.path_in(str(tmp_path)) for _ in range(50)}
+    assert len(paths) == 50
+    for path in paths:
+        Path(path.replace(f"-{os.getpid()}-", f"-{dead()}-" if path == min(paths) else "-4194999-")).touch()
+    assert len(temporary.strays(str(tmp_path))) == 50
+
+
+def test_only_files_of_our_own_pattern_are_strays(tmp_path: Path) -> None:
+    folder = tmp_path / "agent"
+    mine = stray(folder)
+    pid = dead()
+    for name in (
+        ".memtui-1.tmp",
+        f".memtui-{pid}-0123456789ab.tmp~",
+        f".memtui-{pid}-0123456789AB.tmp",
+        f".memtui-{pid}-0123456789a.tmp",
+        f".memtui-{pid}-0123456789abc.tmp",
+        f".memtui-0{pid}-0123456789ab.tmp",
+        f".memtui--{pid}-0123456789ab.tmp",
+        f".memtui-x{pid}-0123456789ab.tmp",
+        ".memtui-٣-0123456789ab.tmp",
+        f"memtui-{pid}-0123456789ab.tmp",
+        f"notes.memtui-{pid}-0123456789ab.tmp",
+        ".memtui",
+    ):
+        (folder / name).write_text("theirs")
+    (folder / f".memtui-{pid}-00000000000a.tmp").mkdir()
+    (folder / f".memtui-{pid}-00000000000b.tmp").symlink_to(mine)
+    os.mkfifo(folder / f".memtui-{pid}-00000000000c.tmp")
+    assert temporary.strays(str(tmp_path / "gone")) == temporary.strays(str(mine)) == []
+    assert temporary.strays(str(folder)) == [str(mine)]
+
+
+def test_a_process_that_still_writes_is_left_alone(tmp_path: Path) -> None:
+    writing = stray(tmp_path / "agent", pid=os.getpid())
+    assert temporary.strays(str(writing.parent)) == []
+    other = stray(tmp_path / "agent", pid=1)
+    assert temporary.strays(str(writing.parent)) == []
+    for path in (writing, other):
+        os.utime(path, (1, 1))  # older than the process that has the number now
+    if os.path.exists("/proc/self/stat"):
+        assert sorted(temporary.strays(str(writing.parent))) == sorted(map(str, (writing, other)))
+
+
+def test_files_of_other_users_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = stray(tmp_path / "agent")
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    assert temporary.strays(str(path.parent)) == []
