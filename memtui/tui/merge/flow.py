@@ -19,7 +19,7 @@ from memtui.tui.merge.cases import CaseScreen
 from memtui.tui.merge.remember import Spot, read_again
 from memtui.tui.merge.screen import ConflictScreen
 from memtui.tui.merge.session import MergeSession, bytes_of
-from memtui.tui.merge.view import Parties
+from memtui.tui.merge.view import OPENED, Parties
 
 if TYPE_CHECKING:
     from memtui.tui.edit.flow import Editing
@@ -161,7 +161,7 @@ class ConflictFlow:
         created = self.texts.base_sha256 is None
         return Parties(
             address=str(self.address),
-            base="none: both created it" if created else f"as you opened it {when(self.editing.opened_at)}",
+            base="none: both created it" if created else f"{OPENED}{when(self.editing.opened_at)}",
             yours="your unsaved draft",
             agent=f"{self.who or ('saved' if self.texts.disk is not None else 'Somebody')} {at}".strip(),
             agent_name="AGENT" if self.who not in ("", "you") else "DISK",

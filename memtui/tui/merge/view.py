@@ -20,6 +20,9 @@ from memtui.tui.merge.session import CHOICES, MergeSession
 _SHORT = {YOURS: "yours", THEIRS: "agent", BOTH: "both", BOTH_THEIRS_FIRST: "both", BASE: "base", "edited": "edited"}
 _STYLE = {YOURS: "draft", THEIRS: "agent", BASE: "strong"}
 
+OPENED = "as you opened it "
+"""What stands before the time of BASE."""
+
 
 class Parties(NamedTuple):
     """Who is in a conflict, in words."""
@@ -42,12 +45,24 @@ def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run
     lead = " CONFLICT "
     left = lead + end_of_line(parties.address, max(width - len(lead) - len(right) - 1, 12))
     pad = " " * max(width - cell_width(left) - len(right), 1)
-    sides: list[Run] = [
-        (" BASE ", "strong"), (parties.base, "description"),
-        ("   YOURS ", "draft"), (parties.yours, "description"),
-        (f"   {parties.agent_name} ", "agent"), (parties.agent, "description"),
-    ]  # fmt: skip
-    return [[(left, "title-focus"), (pad, "title"), (right, "conflict" if counts.open else "good")], sides]
+    return [
+        [(left, "title-focus"), (pad, "title"), (right, "conflict" if counts.open else "good")],
+        _who(parties, width),
+    ]
+
+
+def _who(parties: Parties, width: int) -> list[Run]:
+    """Say who the sides are: with fewer words where there is little room, since who and when matter most."""
+    brief = parties.base.removeprefix(OPENED)
+    for base, yours in ((parties.base, parties.yours), (brief, parties.yours), (brief, "draft")):
+        sides: list[Run] = [
+            (" BASE ", "strong"), (base, "description"),
+            ("   YOURS ", "draft"), (yours, "description"),
+            (f"   {parties.agent_name} ", "agent"), (parties.agent, "description"),
+        ]  # fmt: skip
+        if sum(cell_width(text) for text, _ in sides) <= width:
+            break
+    return sides
 
 
 def hunk_title(session: MergeSession, index: int) -> str:

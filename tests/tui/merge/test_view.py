@@ -109,3 +109,14 @@ def test_what_was_begun_is_offered() -> None:
     merged = session("a\n", "b\n", "c\n")
     merged.started = {0: "begun\n"}
     assert "e goes on with what you had typed" in text(result_lines(merged, 0, 100))[0]
+
+
+@pytest.mark.parametrize("width", range(60, 130))
+def test_the_header_says_at_every_width_who_and_when(width: int) -> None:
+    parties = PARTIES._replace(agent="mcp:claude-code 11:52")
+    (_, who) = text([*header(parties, session("a\n", "b\n", "c\n"), width)])
+    assert "BASE" in who
+    assert "YOURS" in who
+    assert who.endswith("AGENT mcp:claude-code 11:52")
+    assert cell_width(who) <= width
+    assert ("as you opened it" in who) == (width >= 84)
