@@ -119,4 +119,4 @@ def test_the_header_says_at_every_width_who_and_when(width: int) -> None:
     assert "YOURS" in who
     assert who.endswith("AGENT mcp:claude-code 11:52")
     assert cell_width(who) <= width
-    assert ("as you opened it" in who) == (width >= 84)
+    assert ("as you opened it" in who) == (width >= 85)
