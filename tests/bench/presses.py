@@ -4,6 +4,7 @@ An answer ends with the last byte before the screen is still; what is read later
 and is no part of it. Both programs run all the time and are asked in turn, so a busy machine slows both.
 """
 
+import itertools
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -98,13 +99,23 @@ class Pressed:
         return Figure(sizes[-1], sizes[0], sizes[-1], f"median {sizes[len(sizes) // 2]:,} B", f"of {len(sizes)} keys")
 
 
-def go_to_top(*screens: Screen, below: int = 0) -> None:
-    """Bring the cursor of each to so many rows below the first one."""
+def go_to_top(*screens: Screen, below: int = 0, pages: int = 0) -> None:
+    """Bring the cursor of each to so many rows below the first one, and then so many pages further."""
     for screen in screens:
-        for key in ("home", *["down"] * below):
+        for key in ("home", *["down"] * below, *["pagedown"] * pages):
             screen.press(key)
-            screen.settle(0.05)
+            screen.settle(0.04)
         screen.settle(0.2)
+
+
+def going_down(*screens: Screen, below: int, pages: int) -> Callable[[], None]:
+    """Bring the cursors to rows nobody looked at at each try: the text of one that was is drawn with the cursor."""
+    tries = itertools.count()
+
+    def go() -> None:
+        go_to_top(*screens, below=below, pages=pages * next(tries))
+
+    return go
 
 
 def filtering(screen: Screen, letters: Sequence[str]) -> Callable[[], Figure]:
@@ -131,14 +142,31 @@ def still(screen: Screen, seconds: int) -> Callable[[], Figure]:
     return measure
 
 
-def idle(screen: Screen, seconds: int) -> Callable[[], Figure]:
-    """How much of a core is used while nothing happens and everything is watched."""
+class Idle:
+    """Programs that have nothing to do, looked at in the same seconds."""
 
-    def measure() -> Figure:
-        screen.settle(1.0)
-        before, then = screen.processor(), time.monotonic()
-        screen.watch(seconds)
-        used = (screen.processor() - before) / (time.monotonic() - then) * 100
-        return Figure(used, used, used, f"{number(used)} %", f"of a core in {seconds} s")
+    def __init__(self, screens: Sequence[Screen], seconds: int) -> None:
+        """Watch nothing yet."""
+        self._screens, self._seconds = screens, seconds
+        self._used: dict[Screen, float] = {}
 
-    return measure
+    def processor(self, screen: Screen) -> Callable[[], Figure]:
+        """How much of a core one of them uses, of all its threads; of the last look, anew when asked for again."""
+
+        def measure() -> Figure:
+            if screen not in self._used:
+                self._look()
+            used = self._used.pop(screen)
+            return Figure(used, used, used, f"{number(used)} %", f"of a core in {self._seconds} s")
+
+        return measure
+
+    def _look(self) -> None:
+        for screen in self._screens:
+            screen.settle(1.0)
+        before, then = [screen.processor() for screen in self._screens], time.monotonic()
+        time.sleep(self._seconds)
+        passed = time.monotonic() - then
+        for screen, used in zip(self._screens, before, strict=True):
+            self._used[screen] = (screen.processor() - used) / passed * 100
+            screen.pump(0)

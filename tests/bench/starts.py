@@ -60,15 +60,16 @@ def cases(plan: Plan) -> Iterator[Case]:
         if count == COUNT and not plan.short:
             yield Case("start to full screen", size, started(ours, one, rounds, "one widget"), 1.3)
             yield Case("start to full screen", size, started(ours, other, rounds // 2, "posting"), 1.0)
-            yield Case("memory used", size, used(ours, one, "one widget"), 1.6)
-            yield Case("memory used", size, used(ours, other, "posting"), 1.0)
+            yield Case("memory used", size, used(ours, one, 2, "one widget"), 1.6)
+            yield Case("memory used", size, used(ours, other, 2, "posting"), 1.0)
         if count >= COUNT:
-            yield Case("memory used", size, used(ours, empty), 1.6 if held else None)
+            yield Case("memory used", size, used(ours, empty, plan.pick(1, 2)), 1.6 if held else None)
     for count in plan.sizes((5_000,), (5_000, 10_000)):
         ours = workbench(world.make(plan.folder, f"first-{count}"), env, count)
         size, few = f"{count:,}, never seen", plan.pick(1, 6)
         yield Case("start to first frame", size, started(unknown(ours, KEYS), empty, few), 1.25)
-        yield Case("start to filled tree", size, started(unknown(ours, (LAST, *KEYS)), empty, few), None)
+        if not plan.short:
+            yield Case("start to filled tree", size, started(unknown(ours, (LAST, *KEYS)), empty, few), None)
 
 
 def empty_program(env: Mapping[str, str], *words: str) -> Program:
@@ -143,13 +144,13 @@ def started(
     return measure
 
 
-def used(ours: Program, other: Program | None, name: str = "empty app") -> Callable[[], Figure]:
+def used(ours: Program, other: Program | None, rounds: int, name: str = "empty app") -> Callable[[], Figure]:
     """The resident memory of both once their screens are full and still."""
 
     def measure() -> Figure:
         if other is None:
             raise SkippedError("not given (--posting PATH)")
-        own, theirs = ([resident(program) for _ in range(2)] for program in (ours, other))
+        own, theirs = ([resident(program) for _ in range(rounds)] for program in (ours, other))
         ratios = [one / two for one, two in zip(own, theirs, strict=True)]
         middle, against = statistics.median(own), statistics.median(theirs)
         return Figure(

@@ -9,12 +9,11 @@ import itertools
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 from tests.bench import starts, world
 from tests.bench.case import Case, Plan
 from tests.bench.commands import START
-from tests.bench.presses import Pressed, filtering, go_to_top, idle, still
+from tests.bench.presses import Idle, Pressed, filtering, go_to_top, going_down, still
 from tests.bench.screen import COLUMNS, ROWS, Screen
 from tests.bench.starts import Program
 
@@ -45,12 +44,14 @@ hints.open_source = none
 def cases(plan: Plan) -> Iterator[Case]:
     """Everything, from the start of the process to an idle hour."""
     yield from starts.cases(plan)
-    for count in plan.sizes((COUNT,), (COUNT, 5_000)):
-        yield from keys(plan, new_home(plan), count)
+    for count in plan.sizes((COUNT,), (COUNT, 5_000, 10_000)):
+        env = new_home(plan)
+        ours = starts.workbench(world.make_new(plan.folder), env, count)
+        starts.recorded(ours)
+        yield from keys(plan, ours, count)
+        yield from idling(plan, ours, count)
     yield from growth(plan, new_home(plan))
     yield from texts(plan, new_home(plan))
-    for count in plan.sizes((COUNT,), (COUNT, 10_000)):
-        yield from idling(plan, new_home(plan), count)
 
 
 def new_home(plan: Plan) -> Mapping[str, str]:
@@ -73,13 +74,11 @@ def in_memory(env: Mapping[str, str], count: int) -> Program:
     return Program([sys.executable, "-m", "tests.bench.many_rows", str(count)], env, (b"memory-000013", b"help"))
 
 
-def keys(plan: Plan, env: Mapping[str, str], count: int) -> Iterator[Case]:
+def keys(plan: Plan, ours: Program, count: int) -> Iterator[Case]:
     """Keys in the tree of real memories, at two sizes of the screen."""
-    ours = starts.workbench(world.make_new(plan.folder), env, count)
-    starts.recorded(ours)
     yield from keys_at(plan, ours, f"{count:,} rows", (COLUMNS, ROWS))
     if not plan.short:
-        yield from keys_at(plan, ours, f"{count:,} rows, {WIDE[0]}x{WIDE[1]}", WIDE)
+        yield from keys_at(plan, ours._replace(full=starts.KEYS), f"{count:,} rows, {WIDE[0]}x{WIDE[1]}", WIDE)
 
 
 def keys_at(plan: Plan, ours: Program, size: str, shape: tuple[int, int]) -> Iterator[Case]:
@@ -87,11 +86,18 @@ def keys_at(plan: Plan, ours: Program, size: str, shape: tuple[int, int]) -> Ite
     presses = plan.pick(10, 25)
     with running(ours, shape) as screen, running(starts.empty_program(ours.env), shape) as empty:
         for key, below, (milliseconds, most) in (("down", HEADS, DOWN), ("pagedown", 0, PAGE)):
-            pressed = Pressed(screen, [key] * presses, empty, before=partial(go_to_top, screen, below=below))
+            pressed = Pressed(
+                screen, [key] * presses, empty, before=going_down(screen, below=below, pages=pages(key, presses))
+            )
             yield from figures(key, size, pressed, milliseconds, most)
         letters = ["m", "e", "m", "o", *"00", *["backspace"] * 6]
         yield Case("filter, letter", size, filtering(screen, letters), 25.0, "ms")
         yield Case("idle, bytes sent", size, still(screen, plan.pick(2, 10)), 0, "B")
+
+
+def pages(key: str, presses: int) -> int:
+    """How many pages so many presses go over."""
+    return presses + 1 if key == "pagedown" else 1
 
 
 def figures(what: str, size: str, pressed: Pressed, milliseconds: float | None, most: float | None) -> Iterator[Case]:
@@ -104,18 +110,20 @@ def figures(what: str, size: str, pressed: Pressed, milliseconds: float | None, 
 
 def growth(plan: Plan, env: Mapping[str, str]) -> Iterator[Case]:
     """The same keys in a tree of 100,000 rows against one of 3,000, and in smaller ones."""
-    presses = plan.pick(10, 25)
+    presses = plan.pick(8, 25)
     with running(in_memory(env, COUNT)) as few:
         for count in plan.sizes((MANY,), (100, 1_000, 10_000, MANY)):
             size = f"{count:,} rows"
             with running(in_memory(env, count)) as many:
-                for key, below, rows, (milliseconds, most) in (("down", HEADS, 1, DOWN), ("pagedown", 0, 40, PAGE)):
+                for key, below, (milliseconds, most) in (("down", HEADS, DOWN), ("pagedown", 0, PAGE)):
+                    if key == "pagedown" and count < COUNT:
+                        continue
                     pressed = Pressed(
                         many,
-                        [key] * min(presses, count // rows),
+                        [key] * presses,
                         few,
                         name=f"{COUNT:,} rows",
-                        before=partial(go_to_top, many, few, below=below),
+                        before=going_down(many, few, below=below, pages=pages(key, presses)),
                     )
                     yield Case(f"{key}, to last byte", size, pressed.times, milliseconds, "ms")
                     yield Case(f"{key}, against", size, pressed.ratio, 1.2)
@@ -173,7 +181,7 @@ def large_texts(plan: Plan, screen: Screen, bare: Screen) -> Iterator[Case]:
         screen, opened, bare, theirs=["o"] * len(opened), name="bare TextArea", gap=OPENED, after=leave
     )  # fmt: skip
     yield Case("open a memory", "100 KB", opens.ratio, 1.5)
-    for number, size in ((0, "100 KB"), (2, "32 KB, highlighted")):
+    for number, size in ((0, "100 KB"), (2, "32 KB, highlighted"))[: plan.pick(1, 2)]:
         for one in (screen, bare):
             one.press("esc")
             one.settle(0.2)
@@ -184,19 +192,21 @@ def large_texts(plan: Plan, screen: Screen, bare: Screen) -> Iterator[Case]:
         name = f"bare TextArea{', 100 KB' if number else ''}"
         typed = Pressed(screen, ["x"] * plan.pick(10, 40), bare, name=name)
         yield from figures("type a letter", size, typed, None if number else 35.0, None)
-    yield Case("idle in the editor, bytes sent", "32 KB", still(screen, plan.pick(2, 10)), 0, "B")
+    yield Case(
+        "idle in the editor, bytes sent", "100 KB" if plan.short else "32 KB", still(screen, plan.pick(2, 10)), 0, "B"
+    )
 
 
-def idling(plan: Plan, env: Mapping[str, str], count: int) -> Iterator[Case]:
+def idling(plan: Plan, ours: Program, count: int) -> Iterator[Case]:
     """What is used while nothing happens: with events, and where there are none."""
-    ours = starts.workbench(world.make_new(plan.folder), env, count)
-    starts.recorded(ours)
     *python, program, root, only = ours.command
     deaf = ours._replace(command=[*python, DEAF + program, root, only])
     seconds, size = plan.pick(5, 20), f"{count:,} memories"
-    with running(ours) as screen, running(deaf) as polling, running(starts.empty_program(env)) as empty:
+    ours, deaf = (one._replace(full=starts.KEYS) for one in (ours, deaf))  # they come back where somebody was
+    with running(ours) as screen, running(deaf) as polling, running(starts.empty_program(ours.env)) as empty:
         for one in (screen, polling, empty):
             one.press(FOCUSED)
-        yield Case("idle, processor", size, idle(screen, seconds), IDLE_CPU, "%")
-        yield Case("idle, processor, polling", size, idle(polling, seconds), POLLING_CPU, "%")
-        yield Case("idle, processor, empty app", size, idle(empty, seconds), None, "%")
+        idle = Idle((screen, polling, empty), seconds)
+        yield Case("idle, processor", size, idle.processor(screen), IDLE_CPU, "%")
+        yield Case("idle, processor, polling", size, idle.processor(polling), POLLING_CPU, "%")
+        yield Case("idle, processor, empty app", size, idle.processor(empty), None, "%")
