@@ -21,7 +21,7 @@ from memtui import __version__
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.errors import MemtuiError
-from memtui.mcp_server import instructions, log, resources, tools
+from memtui.mcp_server import instructions, log, recall, resources, tools
 from memtui.mcp_server.desk import Desk
 from memtui.mcp_server.notices import Notices
 from memtui.mcp_server.stdio import Pipes, Received, take_standard_pipes
@@ -36,9 +36,15 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Connection:
     """The handlers of one connection."""
 
-    def __init__(self, desk: Desk) -> None:
-        """Serve at a desk; to be made on the event loop."""
+    def __init__(self, desk: Desk, may_begin: Callable[[object], bool]) -> None:
+        """Serve at a desk; to be made on the event loop.
+
+        Args:
+            desk: where the client is served.
+            may_begin: asked with a call's id before it is carried out; no when the connection is about to end.
+        """
         self._desk = desk
+        self._may_begin = may_begin
         self._turn = anyio.Lock()
         self._threads = anyio.CapacityLimiter(8)
         self.notices = Notices(self._engine)
@@ -98,8 +104,10 @@ class Connection:
     async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=await self._work(tools.offered, self._desk))
 
-    async def _call_tool(self, _context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         async with self._turn:
+            if not self._may_begin(context.request_id):
+                await anyio.sleep_forever()  # until the connection ends: what is not done is not answered
             result: types.CallToolResult = await self._work(tools.call, self._desk, params.name, params.arguments)
             return result
 
@@ -157,6 +165,9 @@ def _client(context: Context) -> str | None:
 
 def _malformed(params: object) -> str:
     """What is wrong with the arguments of a tool call, as the library would refuse them without a result."""
+    name = params.get("name") if isinstance(params, dict) else None
+    if not isinstance(name, str):
+        return f"E_USAGE: tools/call needs 'name', a text: {tools.NAME} or {recall.NAME}."
     arguments = params.get("arguments") if isinstance(params, dict) else None
     return "" if arguments is None or isinstance(arguments, dict) else "E_USAGE: 'arguments' must be an object."
 
@@ -172,7 +183,8 @@ async def converse(source: int, target: int, desk: Desk) -> int:
     Returns:
         The exit number.
     """
-    pipes, connection = Pipes(source, target), Connection(desk)
+    pipes = Pipes(source, target)
+    connection = Connection(desk, pipes.begin)
     server = connection.server()
     options = server.create_initialization_options(NotificationOptions(resources_changed=True))
     received, inbox = anyio.create_memory_object_stream[Received](0)

@@ -11,6 +11,7 @@ import json
 import os
 import select
 from collections.abc import AsyncIterator
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -29,12 +30,12 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
+from memtui.memory_tool.result import sendable
+
 LONGEST = 64 * 1024 * 1024
 """Bytes of one message; the largest memory there can be is a thousandth of that."""
 DRAIN_SECONDS = 20.0
 """How long the calls that came before the client closed its end may still take."""
-STOP_SECONDS = 1.5
-"""The same when a signal ends the process; clients wait about two seconds before they kill."""
 _CHUNK = 1024 * 1024
 _STANDING = "subscriptions/listen"
 """The request that is answered only when the client goes: nobody waits for it at the end."""
@@ -52,6 +53,8 @@ class Pipes:
         self._ready = select.poll()
         self._ready.register(target, select.POLLOUT)
         self._waiting: set[str] = set()
+        self._begun: set[str] = set()
+        self._closing = False
         self._answered = anyio.Event()
         self._reading = anyio.CancelScope()
 
@@ -73,15 +76,29 @@ class Pipes:
                         continue
                     self._note(message)
                     await messages.send(SessionMessage(message))
-            with anyio.move_on_after(STOP_SECONDS if self._reading.cancel_called else DRAIN_SECONDS):
-                while self._waiting:
+            with anyio.move_on_after(0 if self._closing else DRAIN_SECONDS):
+                while self._waiting and not self._closing:
+                    await self._answered.wait()
+            # What is under way will be done, so it is answered as well; the rest is neither.
+            self._closing = True
+            with anyio.move_on_after(DRAIN_SECONDS):
+                while self._waiting & self._begun:
                     await self._answered.wait()
 
     def stop(self) -> bool:
-        """Take no more messages; false when that was asked before."""
-        if self._reading.cancel_called:
+        """Take no more messages and begin no more calls; false when that was asked before."""
+        if self._closing:
             return False
+        self._closing = True
         self._reading.cancel()
+        self._tick()
+        return True
+
+    def begin(self, request_id: object) -> bool:
+        """Whether a call that changes something may begin; one that does is answered, come what may."""
+        if self._closing:
+            return False
+        self._begun.add(str(request_id))
         return True
 
     async def write(self, messages: MemoryObjectReceiveStream[SessionMessage], scope: anyio.CancelScope) -> None:
@@ -95,8 +112,7 @@ class Pipes:
 
     async def send(self, message: JSONRPCMessage) -> None:
         """Write one message; it is on its way when this returns."""
-        text = message.model_dump_json(by_alias=True, exclude_unset=True)
-        rest = memoryview(text.encode() + b"\n")
+        rest = memoryview(_encoded(message) + b"\n")
         while rest:
             if not self._ready.poll(0):
                 await anyio.wait_writable(self._target)
@@ -142,6 +158,10 @@ class Pipes:
 
     def _done(self, request_id: object) -> None:
         self._waiting.discard(str(request_id))
+        self._begun.discard(str(request_id))
+        self._tick()
+
+    def _tick(self) -> None:
         self._answered.set()
         self._answered = anyio.Event()
 
@@ -162,11 +182,36 @@ def _message(line: bytes) -> JSONRPCMessage:
         return _refusal(None, PARSE_ERROR, "The line is not JSON.")
     asked = found.get("id") if isinstance(found, dict) else None
     known = asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None
+    if isinstance(found, dict) and not all(_utf8(found.get(name)) for name in ("id", "method")):
+        return _refusal(known, INVALID_REQUEST, "The id or the method holds a character that has no UTF-8 form.")
     with contextlib.suppress(ValueError):
         message = jsonrpc_message_adapter.validate_python(found, by_name=False)
         if not (isinstance(message, JSONRPCNotification) and "id" in found):
             return message
     return _refusal(known, INVALID_REQUEST, "The line is JSON but no JSON-RPC 2.0 message.")
+
+
+def _encoded(message: JSONRPCMessage) -> bytes:
+    """A message as one line of JSON; what has no UTF-8 form is spelled out, but in an id, which is the client's own."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except ValueError:
+        found = message.model_dump(by_alias=True, exclude_unset=True)
+        if "id" in found:
+            return json.dumps({**_spelled_out(found), "id": found["id"]}).encode()
+        return json.dumps(_spelled_out(found)).encode()
+
+
+def _spelled_out(value: Any) -> Any:
+    if isinstance(value, str):
+        return sendable(value)
+    if isinstance(value, dict):
+        return {sendable(str(key)): _spelled_out(inner) for key, inner in value.items()}
+    return [_spelled_out(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _utf8(value: object) -> bool:
+    return not isinstance(value, str) or sendable(value) == value
 
 
 def _refusal(request_id: RequestId | None, code: int, message: str) -> JSONRPCError:

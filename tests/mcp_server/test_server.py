@@ -169,6 +169,9 @@ async def test_bad_calls_are_answered_and_the_session_lives(store: Store) -> Non
         bad: list[dict[str, object]] = [
             {"name": "nope", "arguments": {}},
             {"name": "\x1b]0;x\x07", "arguments": {}},
+            {},
+            {"name": 5},
+            {"name": None, "arguments": {}},
             {"name": "memory"},
             {"name": "memory", "arguments": {}},
             {"name": "memory", "arguments": None},

@@ -208,3 +208,27 @@ async def test_an_error_counts_as_an_answer() -> None:
         os.close(it.to_server)
         with pytest.raises(anyio.EndOfStream):
             await it.inbox.receive()
+
+
+@pytest.mark.parametrize(
+    ("data", "number"),
+    [
+        (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}\n', "\ud800"),
+        (b'{"jsonrpc":"2.0","id":3,"method":"\\ud800"}\n', 3),
+        (b'{"jsonrpc":"2.0","method":"\\ud800"}\n', None),
+    ],
+)
+async def test_a_message_that_cannot_be_answered_in_its_own_words_is_refused(data: bytes, number: object) -> None:
+    async with line() as it:
+        it.say(data + ASK % 9)
+        refused = await it.said()
+        assert (refused["id"], refused["error"]["code"]) == (number, -32600)
+        assert (await it.got()).id == 9
+
+
+async def test_what_has_no_utf8_form_is_spelled_out_in_every_answer() -> None:
+    async with line() as it:
+        await it.answer(1, text="a\ud800b ü", more=[{"\udcff": "\udcff"}], half=1.5)
+        assert (await it.said())["result"] == {"text": r"a\ud800b ü", "more": [{r"\udcff": r"\udcff"}], "half": 1.5}
+        await it.answer(2, text="next")
+        assert (await it.said())["result"] == {"text": "next"}

@@ -26,7 +26,6 @@ LONGEST = 4 * 1_048_576
 """Bytes of one line; a file's text may have a fortieth of it."""
 LONGEST_SDK = 256 * 1_048_576
 """The same for the profile `sdk`, whose files may be larger."""
-TERMINATED = 143
 _PERSON = Actor("cli")
 """The actor of the command line when none is named; here nobody is at the keys."""
 
@@ -101,8 +100,9 @@ def _attend(
             if error.code != "E_DISABLED":
                 raise
             shut = error
-        with ending_on_terminate():
-            serve(call, answer, longest)
+        ending = Ending()
+        with ending.on_signals():
+            serve(call, answer, longest, ending)
     finally:
         door.close()
     for notice in door.notices():
@@ -113,13 +113,16 @@ def _attend(
     return outcomes.exit_code(shut)
 
 
-def serve(call: Call, answer: "Callable[[Mapping[str, object] | Result], Result]", longest: int) -> None:
+def serve(
+    call: Call, answer: "Callable[[Mapping[str, object] | Result], Result]", longest: int, ending: "Ending"
+) -> None:
     """Answer each line of standard input with one line, until it ends; a blank one is none.
 
     Args:
         call: where to answer.
         answer: takes the call of a line, or why it holds none.
         longest: bytes of one line.
+        ending: told of each call, so that none is cut off from its answer.
     """
     if sys.stdin is None:
         raise UsageError("There is no standard input.", hint="Write one JSON object a line to it.")
@@ -128,8 +131,9 @@ def serve(call: Call, answer: "Callable[[Mapping[str, object] | Result], Result]
     while (line := _line(sys.stdin.buffer, longest)) is not None:
         if not line.strip():
             continue
-        result = answer(_read(line, longest))
-        call.out.json_line({"ok": result.ok, ("output" if result.ok else "error"): result.text})
+        with ending.call():
+            result = answer(_read(line, longest))
+            call.out.json_line({"ok": result.ok, ("output" if result.ok else "error"): result.text})
 
 
 def _line(source: "BinaryIO", longest: int) -> bytes | None:
@@ -177,16 +181,43 @@ def _no_call(why: str) -> Result:
     )
 
 
-@contextmanager
-def ending_on_terminate() -> "Iterator[None]":
-    """Let SIGTERM end the block like an interrupt, so that what was counted is written."""
-    import signal
+class Ending:
+    """What a signal does: it ends the process between two calls, never between what a call does and its answer.
 
-    def end(*_: object) -> None:
-        raise SystemExit(TERMINATED)
+    The second signal ends it at once.
+    """
 
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def __init__(self) -> None:
+        self._busy = False
+        self._status: int | None = None
+
+    @contextmanager
+    def call(self) -> "Iterator[None]":
+        """Carry out one call and answer it."""
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+        if self._status is not None:
+            raise SystemExit(self._status)
+
+    @contextmanager
+    def on_signals(self) -> "Iterator[None]":
+        """Have signals end the block, so that what was counted is written; those that are ignored stay ignored."""
+        import signal
+
+        def end(number: int, _frame: object) -> None:
+            waits, self._status = self._busy and self._status is None, 128 + number
+            if not waits:
+                raise SystemExit(self._status)
+
+        before = {}
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, end)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

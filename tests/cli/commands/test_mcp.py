@@ -172,3 +172,24 @@ def test_a_command_line_without_the_front_says_so(cli: Cli) -> None:
 
 def test_an_access_that_is_none_is_a_usage_error(cli: Cli) -> None:
     assert cli("mcp", "--access", "all").status == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_what_was_done_before_a_signal_was_answered(store: Store, number: int) -> None:
+    """Three hundred calls wait in the pipe: as many files are there afterwards as answers say so."""
+    calls = [memory(n, command="create", path=f"/memories/global/{n}.md", file_text="x\n") for n in range(2, 302)]
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(lines(hello(), *calls))
+        child.stdin.flush()
+        seen = [json.loads(child.stdout.readline()) for _ in range(20)]
+        child.send_signal(number)
+        seen += [json.loads(line) for line in child.stdout]
+        assert child.wait(30) in (0, 130)
+    answered = {answer["id"] for answer in seen if "result" in answer and answer["id"] != 1}
+    files = {int(path.stem) for path in (store.folder / "global").iterdir()}
+    assert answered == files
+    assert 10 < len(files) < 300

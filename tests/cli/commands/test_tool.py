@@ -183,3 +183,23 @@ def test_the_switch_and_the_table_count_at_the_next_call_of_a_running_tool(proce
     assert process.stdin
     process.stdin.close()
     assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)], ids=str
+)
+def test_what_was_done_before_a_signal_was_answered(
+    number: int, status: int, process: subprocess.Popen[bytes], home: Path
+) -> None:
+    """Three hundred calls wait in the pipe: as many files are there afterwards as answers say so."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(b"".join(CREATE.replace(b"a.md", b"%d.md" % count) for count in range(300)))
+    process.stdin.flush()
+    found = [process.stdout.readline() for _ in range(20)]
+    process.send_signal(number)
+    found += process.stdout.readlines()
+    assert process.wait(30) == status
+    done = [answer for answer in answers(b"".join(found)) if answer["ok"]]
+    assert len(done) == len(list((home / ".memtui-test/memory/global").iterdir()))
+    assert 20 <= len(done) < 300
