@@ -241,6 +241,9 @@ class Roots:
             if handle is None:
                 handle = self._handles[root.id] = RootHandle(root)
             uid, _ = self._uid(root, handle.identity)
+            if not uid:  # nothing could be registered when the ledger was asked
+                self._ledger().renew()
+                uid, _ = self._uid(root, handle.identity)
             if made and root.in_checkout:
                 self._ledger().accept(uid, self._mark(handle))  # no repository planted what memtui has just made
             # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.

@@ -1,13 +1,14 @@
 """A root is the folder it was when it was opened: a replaced, missing or moved one is noticed, and nothing mixed up."""
 
+import errno
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine
-from memtui.engine.model import Conflict, Draft, Policy, Root
+from memtui.engine import Engine, fsio
+from memtui.engine.model import Actor, Address, Conflict, Draft, Policy, Root
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
 from tests.faults.injector import hooked, meddling
 from tests.faults.world import FIRST, ME, SECOND, World, at, handles, in_history, ledger_of, sha
@@ -339,3 +340,27 @@ def test_a_root_in_a_checkout_is_made_when_it_is_first_used(world: World) -> Non
     with Engine.open([root], state_dir=str(world.state)) as engine:
         engine.create(at("b.md", root.id), NEW, actor=ME)
         assert engine.read(at("b.md", root.id)).bytes == NEW
+
+
+def test_a_ledger_that_was_not_there_when_it_was_asked_names_its_roots_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("one", "utf-8")
+    make, failures = fsio.make_root, [OSError(errno.EFBIG, "once")]
+
+    def fail_once(path: str) -> None:
+        if failures:
+            raise failures.pop()
+        make(path)
+
+    monkeypatch.setattr(fsio, "make_root", fail_once)
+    root = Root("notes", str(tmp_path / "notes"))
+    with Engine.open([root], state_dir=str(tmp_path / "state")) as engine:
+        address = Address("notes", "a.md")
+        assert engine.history(address) == ()
+        engine.save(address, "two", expected_sha256=engine.read(address).sha256, actor=Actor("cli"))
+        assert [record.address for record in engine.audit()] == [address]
+        assert len(engine.history(address)) == 2
+        engine.undo(actor=Actor("cli"))
+        assert engine.read(address).text == "one"

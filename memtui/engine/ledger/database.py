@@ -200,6 +200,21 @@ class Database:
             database = self._connection()
         return database
 
+    def renew(self) -> None:
+        """Open a ledger again that could not be kept on disk: what was in the way may be gone.
+
+        Ids that were read before mean nothing now (see `generation`), so nothing may be written with them.
+
+        Raises:
+            StorageError: it still cannot.
+        """
+        with self._guard, _ERRORS:
+            if self.mode == "memory" and not self.read_only:
+                self.close()
+            self._retry(self._up_to_date)
+            if self.mode == "memory" and not self.read_only:
+                raise _no_ledger("the ledger cannot be kept on disk, so no version could be kept either")
+
     def _on_disk(self) -> tuple[int, int] | None:
         try:
             status = os.stat(self.path)
@@ -209,19 +224,17 @@ class Database:
 
     def _writable(self) -> apsw.Connection:
         if self.mode == "memory" and not self.read_only:
-            self.close()  # what was in the way may be gone
+            self.renew()
+            raise StorageError(
+                "The ledger could not be used a moment ago, and can be now.",
+                code="E_STORE",
+                hint="Try again.",
+            )
         database = self._up_to_date()
         if self.mode != "normal" or self.read_only:
-            reason = {
-                "newer": "a newer memtui wrote the ledger, so this one only reads it",
-                "memory": "the ledger cannot be kept on disk, so no version could be kept either",
-            }.get(self.mode, "memtui runs read-only")
-            raise StorageError(
-                f"Changes are off: {reason}.",
-                code="E_READ_ONLY" if self.read_only and self.mode == "normal" else "E_STORE",
-                unharmed="Memories stay readable and unchanged.",
-                hint="Run `memtui doctor` to see why.",
-            )
+            if self.mode == "newer":
+                raise _no_ledger("a newer memtui wrote the ledger, so this one only reads it")
+            raise _no_ledger("memtui runs read-only", "E_READ_ONLY" if self.mode == "normal" else "E_STORE")
         return database
 
     def _open(self) -> apsw.Connection:
@@ -435,6 +448,15 @@ class _Errors:
     ) -> None:
         if isinstance(error, (apsw.Error, UnicodeDecodeError)):
             raise _translated(error) from error
+
+
+def _no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
+    return StorageError(
+        f"Changes are off: {reason}.",
+        code=code,
+        unharmed="Memories stay readable and unchanged.",
+        hint="Run `memtui doctor` to see why.",
+    )
 
 
 _ERRORS = _Errors()
