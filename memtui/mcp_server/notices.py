@@ -5,7 +5,8 @@ changes as one, so that a burst of writes is not a burst of messages.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -17,6 +18,8 @@ from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResul
 
 from memtui.engine import Engine
 from memtui.engine.model import Changes, Health
+from memtui.errors import MemtuiError
+from memtui.mcp_server.resources import held
 from memtui.mcp_server.uris import uri_of_address
 from memtui.values import TYPE_CHECKING
 
@@ -35,7 +38,11 @@ class Notices:
         self._engine = engine
         self._loop = asyncio.get_running_loop()
         self._session: ServerSession | None = None
-        self._subscribed: set[str] = set()
+        self._subscribed: dict[str, object] = {}
+        """What each URI held when it was subscribed; what is written before the watch begins differs from that."""
+        self._streamed: dict[str, object] = {}
+        """The same, for streams of the later protocol."""
+        self._began = False
         self._bus = InMemorySubscriptionBus()
         self._serve = ListenHandler(self._bus, max_subscriptions=64)
         self._wanted, self._news = anyio.Event(), anyio.Event()
@@ -57,22 +64,29 @@ class Notices:
         self._wanted.set()
         self._news.set()
 
-    def subscribe(self, uri: str) -> bool:
-        """Follow one resource; false when there are too many."""
-        self.wanted()
+    def subscribe(self, uri: str, held: object) -> bool:
+        """Follow one resource; false when there are too many.
+
+        Args:
+            uri: which.
+            held: what it holds now, as `resources.held` gives it: looked at before the client is answered.
+        """
         if len(self._subscribed) >= SUBSCRIPTIONS:
             return False
-        self._subscribed.add(uri)
+        self._subscribed[uri] = held
+        self.wanted()
         return True
 
     def unsubscribe(self, uri: str) -> None:
         """Follow one resource no longer."""
-        self._subscribed.discard(uri)
+        self._subscribed.pop(uri, None)
 
     async def listen(
         self, context: ServerRequestContext[Any, Any], params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
         """Serve `subscriptions/listen`, by which clients of the later protocol are told."""
+        uris = list(params.notifications.resource_subscriptions or [])[:SUBSCRIPTIONS]
+        self._streamed |= await anyio.to_thread.run_sync(self._held, uris)
         self.wanted()
         return await self._serve(context, params)
 
@@ -92,6 +106,9 @@ class Notices:
                 self._news = anyio.Event()
                 listed, updated = self._listed, sorted(self._updated)
                 self._listed, self._updated = False, set()
+                if self._began:
+                    self._began = False
+                    updated = sorted({*updated, *await anyio.to_thread.run_sync(self._missed)})
                 # Asked again before anything is told: the user may have shut the client out meanwhile.
                 if await anyio.to_thread.run_sync(self._engine) is not None:
                     await self._tell(listed, updated)
@@ -117,7 +134,7 @@ class Notices:
             return
         self._leave()
         if engine is not None:
-            self._followed, self._watch = engine, engine.watch(self._heard, _unheard)
+            self._followed, self._watch = engine, engine.watch(self._heard, self._live)
             self._watch.focus(focused=False)
 
     def _leave(self) -> None:
@@ -143,6 +160,25 @@ class Notices:
         self._updated |= uris
         self._news.set()
 
+    def _live(self, health: Health) -> None:
+        """Hear from the watch's thread that it follows from now on, or that it only scans: both find what comes."""
+        if health.state != "stopped" and not self._ended:
+            self._loop.call_soon_threadsafe(self._compare)
 
-def _unheard(_health: Health) -> None:
-    """A watch that only scans still finds everything: no client need be told."""
+    def _compare(self) -> None:
+        self._began = True
+        self._news.set()
+
+    def _missed(self) -> list[str]:
+        """What was changed since it was subscribed, and before the watch followed."""
+        followed = {**self._streamed, **self._subscribed}
+        return [uri for uri, held in self._held(followed).items() if held != followed[uri]]
+
+    def _held(self, uris: Iterable[str]) -> dict[str, object]:
+        """What each of these holds now; those a client may not follow are left out."""
+        engine = self._engine()
+        found = {}
+        for uri in uris if engine is not None else ():
+            with suppress(MemtuiError):
+                found[uri] = held(engine, uri)
+        return found

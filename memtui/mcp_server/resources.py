@@ -9,9 +9,10 @@ import binascii
 from mcp_types import Annotations, BlobResourceContents, Resource, ResourceTemplate, TextResourceContents
 
 from memtui.context import reach
+from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.model import Memory
-from memtui.errors import UsageError
+from memtui.errors import MemtuiError, UsageError
 from memtui.mcp_server.desk import Door
 from memtui.mcp_server.uris import TEMPLATE, address_of, uri_of
 from memtui.safe_text import one_line
@@ -84,13 +85,17 @@ def read(door: Door, uri: str) -> TextResourceContents | BlobResourceContents:
         return BlobResourceContents(uri=uri, mime_type=BINARY, blob=base64.b64encode(data).decode())
 
 
-def named(door: Door, uri: str) -> None:
-    """Check that a URI can name a memory of this client; there need be none yet.
+def held(engine: Engine, uri: str) -> str | None:
+    """Tell what a URI that can name a memory of this client holds now: its sha-256; None when there is none to read.
 
     Raises:
-        MemtuiError: it cannot.
+        MemtuiError: it cannot name one.
     """
-    address_of(door.engine, uri)
+    address = address_of(engine, uri)
+    try:
+        return sha256_hex(engine.read_bytes(address))
+    except MemtuiError:
+        return None
 
 
 def _resource(virtual: str, row: Memory) -> Resource:

@@ -135,8 +135,9 @@ class Connection:
 
     async def _subscribe(self, _context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         door = await self._answered(self._desk.door)
-        await self._answered(resources.named, door, params.uri)
-        if not self.notices.subscribe(params.uri):
+        # Looked at before the client is answered: whatever it writes then is a change.
+        held = await self._answered(resources.held, door.engine, params.uri)
+        if not self.notices.subscribe(params.uri, held):
             raise MCPError(types.INVALID_REQUEST, "E_TOO_MANY: too many resources are followed already.")
         return types.EmptyResult()
 

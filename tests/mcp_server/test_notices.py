@@ -132,3 +132,55 @@ async def test_a_burst_is_told_in_few_messages(store: Store) -> None:
         assert sum(one["method"] == UPDATED for one in it.told) == 1
         assert sum(one["method"] == LISTED for one in it.told) <= 52
     assert asyncio.get_running_loop().is_running()
+
+
+class Late:
+    """A watch that begins only when the test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begin = threading.Event()
+        follow = notices.Notices._follow
+
+        def late(self_: notices.Notices) -> None:
+            self.begin.wait(20)
+            follow(self_)
+
+        monkeypatch.setattr(notices.Notices, "_follow", late)
+
+
+@pytest.mark.parametrize("modern", [False, True])
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("by_memtui", [False, True])
+async def test_a_change_right_after_subscribing_is_told_however_late_the_watch_begins(
+    store: Store, monkeypatch: pytest.MonkeyPatch, *, modern: bool, known: bool, by_memtui: bool
+) -> None:
+    store.write("global/a.md", "one\n")
+    if known:
+        store.know()
+    late = Late(monkeypatch)
+    async with talk() as it:
+        await it.hello(modern=modern)
+        if modern:
+            await it.begin("subscriptions/listen", notifications={"resourceSubscriptions": [URI, "nonsense"]})
+            await it.wait_told("notifications/subscriptions/acknowledged")
+        else:
+            await it.ask("resources/subscribe", uri=URI)
+        await anyio.to_thread.run_sync(change if by_memtui else _write_outside, store, "two\n")
+        late.begin.set()
+        await it.wait_told(UPDATED, uri=URI)
+
+
+def _write_outside(store: Store, text: str) -> None:
+    store.write("global/a.md", text)
+
+
+async def test_a_memory_that_is_made_right_after_subscribing_is_told(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = Late(monkeypatch)
+    async with talk() as it:
+        await it.hello()
+        await it.ask("resources/subscribe", uri=URI)
+        store.write("global/a.md", "new\n")
+        late.begin.set()
+        await it.wait_told(UPDATED, uri=URI)
