@@ -110,7 +110,10 @@ class Prompt:
         """Draw it: the line, and the cell the cursor is in."""
         label = f" {self.question.label} "
         drawn = [one if visible(one) == one else ("?" if plain else "·") for one in self.text]
-        room = max(min(width - len(label) - 2, max(width // 2, 30)), 8)
+        beside = self.note or (self.question.hint(self.text) if self.question.hint is not None else [])
+        # The text has what is said beside it does not need, and never less than half.
+        free = width - len(label) - 2 - sum(cell_width(text) for text, _ in beside)
+        room = max(min(width - len(label) - 2, max(free, width // 2, 30)), 8)
         start = 0
         while start < self.cursor and cell_width("".join(drawn[start : self.cursor])) >= room:
             start += 1
@@ -119,7 +122,6 @@ class Prompt:
         after = one_line("".join(drawn[self.cursor + 1 :]), max(room - cell_width(before) - 1, 0), ascii_tokens=plain)
         left: Line = [(label, "key"), (before, "strong"), (under, "caret"), (after, "strong"), (" ", "dim")]
         used = sum(cell_width(text) for text, _ in left)
-        beside = self.note or (self.question.hint(self.text) if self.question.hint is not None else [])
         return spread(left, _cut(beside, width - used - 1, plain=plain), width), len(label) + cell_width(before)
 
 

@@ -37,7 +37,7 @@ def help_content(table: Iterable[Action], pane: str, rooms: Iterable[str], own: 
         give(help_page(str(row.value), table, width, pane, rooms, own))
 
     sections = help_sections(table)
-    return Content("Help", tuple(Row(((section, "name"),), section) for section in sections), show, {})
+    return Content("Help", tuple(Row(((section, "name"),), section) for section in sections), show, {}, beside="Keys")
 
 
 def help_page(

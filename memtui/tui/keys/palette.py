@@ -12,9 +12,9 @@ from typing import NamedTuple
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input
+from textual.widgets import Input, Label
 
 from memtui.tui.browse.cells import Run, fit
 from memtui.tui.draw.rowlist import RowList
@@ -92,7 +92,9 @@ class Palette(ModalScreen[Command | None]):
     Palette { align: center top; background: $background 60%; }
     Palette > Vertical { width: 84; max-width: 100%; height: 60%; min-height: 8; margin: 1 0 0 0;
         background: $background; border: none; }
-    Palette Input { height: 1; border: none; padding: 0 1; background: $background; }
+    #palette-line { height: 1; background: $boost; }
+    #palette-line > Label { width: 2; color: $accent; background: $boost; }
+    Palette Input { height: 1; width: 1fr; border: none; padding: 0 1; background: $boost; }
     """
 
     BINDINGS = [  # noqa: RUF012 - Textual's own shape
@@ -113,7 +115,9 @@ class Palette(ModalScreen[Command | None]):
     def compose(self) -> ComposeResult:
         """The text and the list."""
         with Vertical():
-            yield SafeInput(placeholder="what do you want to do?", compact=True, id="palette-input")
+            with Horizontal(id="palette-line"):
+                yield Label(" :", markup=False)
+                yield SafeInput(placeholder="what do you want to do?", compact=True, id="palette-input")
             yield CommandList(self._all)
 
     def on_mount(self) -> None:

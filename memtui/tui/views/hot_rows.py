@@ -186,7 +186,8 @@ def short_reason(left: LeftOut, accept: str) -> str:
     """Say why a memory is left out in a few words."""
     match left.reason:
         case "too-large" if left.needs:
-            return f"{size_words(left.needs)}, {size_words(left.left)} left"
+            needs, there = size_words(left.needs), size_words(left.left)
+            return f"{left.needs:,} B, {left.left:,} left" if needs == there else f"{needs}, {there} left"
         case "over-tokens" if left.needs:
             return f"{left.needs:,} tok, {left.left:,} left"
         case "too-large":

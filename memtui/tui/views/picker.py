@@ -47,6 +47,8 @@ class Content(NamedTuple):
     empty: str = "Nothing here."
     off: Mapping[str, str] = MappingProxyType({})
     """Action id to the reason why it is off."""
+    beside: str = "Text"
+    """The title of what is shown beside the list."""
 
 
 class PickList(RowList):
@@ -173,7 +175,7 @@ class PickScreen(KeyedScreen[None]):
         return [bars.title(self.content.title, notes, width, focused=not self._in_page, plain=self._plain)]
 
     def _page_title(self, width: int) -> list[Line]:
-        return [bars.title("Text", [], width, focused=self._in_page, plain=self._plain)]
+        return [bars.title(self.content.beside, [], width, focused=self._in_page, plain=self._plain)]
 
     @property
     def _in_page(self) -> bool:

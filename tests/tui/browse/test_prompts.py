@@ -78,6 +78,16 @@ def test_the_line_shows_what_enter_does() -> None:
     assert column == len(" name todo")
 
 
+def test_the_text_has_the_room_that_what_is_beside_it_leaves() -> None:
+    value = "x" * 60
+    line, column = prompt(value, hint=lambda _: [("60 of 200", "dim")]).line(100)
+    tight, _ = prompt(value, hint=lambda _: [("y" * 80, "dim")]).line(100)
+    assert value in "".join(text for text, _ in line)
+    assert column == 66
+    assert "x" * 49 in "".join(text for text, _ in tight)
+    assert "x" * 51 not in "".join(text for text, _ in tight)
+
+
 def test_a_refusal_is_shown_until_the_text_changes() -> None:
     found = prompt("a", hint=lambda _: [("fine", "dim")])
     found.refuse("it exists")

@@ -82,6 +82,7 @@ def test_reasons_are_said_with_their_numbers() -> None:
     said = {one.reason: short_reason(one, "g a") for one in map(left, ("too-large", "over-tokens", "unreviewed"))}
     assert said == {"too-large": "no bytes left", "over-tokens": "no tokens left", "unreviewed": "unreviewed, g a"}
     assert short_reason(left("too-large", 20_100, 3_200), "g a") == "20 kB, 3.2 kB left"
+    assert short_reason(left("too-large", 16_384, 16_021), "g a") == "16,384 B, 16,021 left"
     assert short_reason(left("over-tokens", 5_000, 900), "g a") == "5,000 tok, 900 left"
 
 
