@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import constants, events, screen
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar
 
 from memtui.engine.model import Actor
 from memtui.tui import heap, messages, signals, themes
@@ -75,7 +76,7 @@ class MemtuiApp(SafeEnd[int]):
     def paint(self) -> Paint:
         """The styles of the current theme."""
         if self._paint is None:
-            self._paint = Paint(self.theme_variables, ansi=self.current_theme.ansi)
+            self._paint = Paint(self.theme_variables, ansi=self.current_theme.ansi, plain=self.plain)
         return self._paint
 
     @property
@@ -172,6 +173,10 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     if options.calm:
         screen.UPDATE_PERIOD = 1 / CALM_FPS  # type: ignore[misc]
     constants.SMOOTH_SCROLL = False  # type: ignore[misc]
+    if options.ascii:
+        from memtui.tui.draw.plain_bars import PlainBars
+
+        ScrollBar.renderer = PlainBars
     actor = Actor("tui") if options.actor == Actor("cli") else options.actor
     bridge = Bridge(session.engine, actor=actor, read_only=options.read_only)
     app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))

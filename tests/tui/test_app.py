@@ -333,6 +333,8 @@ async def test_any_pane_can_have_the_whole_screen_and_gives_it_back(view: str) -
                 assert screen.app.screen is here
                 await screen.until(partial(looks, here, before))
                 await screen.press("tab")
+            if view == "search":
+                await screen.press("tab")  # out of the line of words
 
 
 def is_alone(screen: KeyedScreen[None], pane: Scroller, width: int) -> bool:

@@ -12,12 +12,15 @@ from rich.style import Style
 from textual.color import Color
 from textual.strip import Strip
 
-from memtui.safe_text import visible
+from memtui.safe_text import cell_width, visible
 from memtui.tui.browse.cells import Run
 from memtui.tui.draw.spans import INKED
 
 FAINT, SOFT = 0.45, 0.25
 """How far `dim` and `description` go towards the background."""
+
+NEAREST = {"…": "~", "─": "-", "│": "|", "▏": "|", "▐": "|", "▾": "v", "▸": ">", "·": "."}
+"""Signs of ours, and what stands for them where only ASCII is drawn."""
 
 LEAST_CONTRAST, LEAST_RULE = 4.5, 3.0
 """How much ink stands out from what it stands on, at least: text, and lines that only separate."""
@@ -32,13 +35,15 @@ GROUNDS = ("", "cursor", "rest", "bar")
 class Paint:
     """Styles by name for one theme."""
 
-    def __init__(self, variables: Mapping[str, str], *, ansi: bool = False) -> None:
+    def __init__(self, variables: Mapping[str, str], *, ansi: bool = False, plain: bool = False) -> None:
         """Take the theme's colours, as the app's `theme_variables` gives them.
 
         Args:
             variables: `background`, `foreground`, `primary`, `accent`, `error`, `warning`, `success`.
             ansi: the theme leaves colours to the terminal; then only bold, dim and reverse are used.
+            plain: only ASCII is drawn, whatever a caller gives.
         """
+        self._plain = plain
         self._grounds = _ansi_grounds() if ansi else _grounds(variables)
         self._styles = _ansi_styles() if ansi else _styles(variables)
         self._made: dict[tuple[str, str], Style] = {}
@@ -67,9 +72,16 @@ class Paint:
                 if text:
                     segments.append(Segment(text, style))
                 text, style = "", wanted
-            text += visible(part)
+            text += in_ascii(visible(part)) if self._plain else visible(part)
         segments.append(Segment(text, style))
         return Strip(segments).adjust_cell_length(width, self.style("name", ground))
+
+
+def in_ascii(text: str) -> str:
+    """Write text in ASCII, cell by cell: our own signs as the nearest key, everything else as `?`."""
+    if text.isascii():
+        return text
+    return "".join(one if one.isascii() else NEAREST.get(one) or "?" * cell_width(one) for one in text)
 
 
 def contrast(one: Color, other: Color) -> float:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from textual.color import Color
 from textual.theme import Theme
 
-from memtui.tui.draw.paint import GROUNDS, Paint, contrast, readable
+from memtui.safe_text import cell_width, visible
+from memtui.tui.draw.paint import GROUNDS, Paint, contrast, in_ascii, readable
 from memtui.tui.themes import THEMES
 
 
@@ -49,3 +50,12 @@ def test_any_ink_can_be_read_on_anything(ink: tuple[int, int, int], behind: tupl
     assert contrast(made, Color(*behind)) >= 4.5
     if contrast(Color(*ink), Color(*behind)) >= 4.5:
         assert made == Color(*ink)
+
+
+@given(st.text(max_size=12))
+def test_ascii_is_ascii_cell_by_cell(text: str) -> None:
+    safe = visible(text)
+    plain = in_ascii(safe)
+    assert plain.isascii()
+    assert cell_width(plain) == cell_width(safe) or any(cell_width(one) == 0 for one in safe)
+    assert in_ascii("a… ─▾") == "a~ -v"
