@@ -7,7 +7,7 @@ import importlib.util
 import os
 import shutil
 
-from memtui.clients import entries
+from memtui.clients import entries, strays
 from memtui.clients.client import PROJECT, USER, Client, Target, wanted
 from memtui.clients.installing import look
 from memtui.clients.known import CLIENTS
@@ -44,6 +44,8 @@ class Found(NamedTuple):
     """Whether that command is there."""
     problem: MemtuiError | None = None
     """Why it is unreadable, or who has the name."""
+    strays: tuple[str, ...] = ()
+    """What a killed memtui left in the folders of its files."""
 
 
 def server_runs_here() -> bool:
@@ -54,15 +56,16 @@ def server_runs_here() -> bool:
 def survey(place: Surroundings, settings: Settings) -> tuple[Found, ...]:
     """Look at every client: the user's own configuration, and the project's where something of ours is in it."""
     everything = [look_at(client, level, place, settings) for client in CLIENTS for level in (USER, PROJECT)]
-    return tuple(found for found in everything if found.level == USER or found.state in (INSTALLED, OUTDATED))
+    told = (INSTALLED, OUTDATED, TAKEN)
+    return tuple(found for found in everything if found.level == USER or found.strays or found.state in told)
 
 
 def look_at(client: Client, level: str, place: Surroundings, settings: Settings) -> Found:
     """Look at one client's configuration at one level."""
     plain = wanted(client, place, level, settings, access=None)
-    found = Found(
-        client, level, os.path.isdir(client.folder(place)), ABSENT, hook=False, paths=tuple(t.path for t in plain)
-    )
+    paths = tuple(target.path for target in plain)
+    found = Found(client, level, os.path.isdir(client.folder(place)), ABSENT, hook=False, paths=paths)
+    found = found._replace(strays=tuple(strays.found(map(os.path.dirname, paths))))
     try:
         words = _server(plain)
         access = _flag(words)

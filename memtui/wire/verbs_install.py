@@ -11,7 +11,7 @@ _LEVEL = Param(
     "whose configuration: your own (the default), or the project's, which others share",
     choices=("user", "project"),
 )
-_ANSWER = "one object: client, level, written, changes (each: path, action, diff, backup), notes; "
+_ANSWER = "one object: client, level, written, changes (each: path, action, diff, backup), removed, notes; "
 
 INSTALL = (
     Verb(

@@ -8,6 +8,7 @@ import pytest
 
 from memtui.clients import disk
 from memtui.clients.disk import Content
+from memtui.engine import fsio
 from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
 
 
@@ -157,3 +158,100 @@ def test_what_the_system_refuses_is_said(tmp_path: Path) -> None:
         disk.replace(str(tmp_path / "file" / "a"), Content(None), b"x", private=True)
     assert error.value.code in ("E_IO", "E_CONFLICT")
     assert str(tmp_path / "file") in error.value.message
+
+
+@pytest.mark.parametrize("theirs", ["replaced", "edited"])
+@pytest.mark.parametrize(("new", "native"), [(b"mine", True), (None, True), (None, False)])
+def test_a_text_that_comes_at_the_very_moment_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: bytes | None, theirs: str, native: bool
+) -> None:
+    file = tmp_path / "agent" / "a"
+    file.parent.mkdir()
+    file.write_bytes(b"old")
+    before = disk.read(str(file))
+    real = disk.check_unchanged
+
+    def checked(path: str, content: Content, inside: str | None) -> None:
+        real(path, content, inside)
+        if os.listdir(file.parent) != ["a"] or new is None:
+            monkeypatch.undo()
+            if theirs == "edited":
+                file.write_bytes(b"theirs")
+            else:
+                (file.parent / "new").write_bytes(b"theirs")
+                (file.parent / "new").replace(file)
+
+    monkeypatch.setattr(disk, "check_unchanged", checked)
+    restore = None if native else fsio.without_native_calls()
+    try:
+        with pytest.raises(ConflictError, match="changed meanwhile"):
+            disk.replace(str(file), before, new, private=True)
+        assert (os.listdir(file.parent), file.read_bytes()) == (["a"], b"theirs")
+    finally:
+        if restore is not None:
+            restore()
+
+
+@pytest.mark.parametrize("new", [b"mine", None])
+def test_somebody_who_has_the_file_open_to_write_is_waited_for(tmp_path: Path, new: bytes | None) -> None:
+    file = tmp_path / "agent" / "a"
+    file.parent.mkdir()
+    file.write_bytes(b"old")
+    before = disk.read(str(file))
+    with file.open("r+b", buffering=0) as writer:
+        handle = os.open(file, os.O_RDONLY)
+        known = fsio.has_writer(handle)
+        os.close(handle)
+        if known is None:
+            pytest.skip("this file system knows no leases")
+        with pytest.raises(ConflictError):
+            disk.replace(str(file), before, new, private=True)
+        writer.write(b"new")
+    assert (os.listdir(file.parent), file.read_bytes()) == (["a"], b"new")
+    disk.replace(str(file), disk.read(str(file)), new, private=True)
+
+
+def test_a_third_text_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "agent" / "a"
+    file.parent.mkdir()
+    file.write_bytes(b"old")
+    before = disk.read(str(file))
+    real, count = fsio.exchange, 0
+
+    def exchanged(parent: int, name: str, other: str) -> None:
+        nonlocal count
+        count += 1
+        (file.parent / "new").write_bytes(b"theirs %d" % count)
+        (file.parent / "new").replace(file)
+        real(parent, name, other)
+
+    monkeypatch.setattr(fsio, "exchange", exchanged)
+    with pytest.raises(ConflictError):
+        disk.replace(str(file), before, b"mine", private=True)
+    assert sorted(path.read_bytes() for path in file.parent.iterdir()) == [b"theirs 1", b"theirs 2"]
+    assert sorted(path.name[:6] for path in file.parent.iterdir()) == ["a", "a.kept"]
+
+
+def test_what_must_not_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    disk.check_writable(str(file), disk.read(str(file)))
+    file.chmod(0o440)
+    with pytest.raises(RefusedError, match="is read-only"):
+        disk.check_writable(str(file), disk.read(str(file)))
+    disk.check_writable(str(tmp_path / "gone" / "a"), Content(None))
+    monkeypatch.setattr(fsio, "may_write", lambda path: path != str(tmp_path))
+    with pytest.raises(RefusedError, match="No file can be made"):
+        disk.check_writable(str(tmp_path / "gone" / "a"), Content(None))
+
+
+def test_the_owner_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    before = disk.read(str(file))
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "fchown", lambda handle, user, group: asked.append((user, group)))
+    disk.replace(str(file), before._replace(owner=(1234, 5678)), b"new", private=True)
+    assert asked == [(1234, 5678)]
+    disk.replace(str(file), disk.read(str(file)), b"newer", private=True)
+    assert asked == [(1234, 5678)]

@@ -77,6 +77,7 @@ def _settings_state(settings: Settings) -> str:
 
 def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
     """Report who reaches memories: the switch, the table of access, and each agent's configuration."""
+    from memtui.clients import strays
     from memtui.clients.names import meant
     from memtui.clients.survey import server_runs_here, survey
 
@@ -91,6 +92,8 @@ def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
                 f"[access] speaks of {rule.client!r}, which is no client memtui knows ({rule.origin}).",
                 f"Did you mean {near}?",
             )
+    for path in strays.found([strays.own_folder(settings.state_dir)]):
+        yield _left(path, "agents", "The next memtui install or uninstall with --write removes it.")
     installed = False
     for found in survey(call.session.surroundings, settings):
         installed |= found.command is not None
@@ -104,10 +107,17 @@ def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
         )
 
 
+def _left(path: str, topic: str, advice: str) -> Finding:
+    return Finding("warning", topic, f"memtui was killed while it wrote, and left {path}.", advice)
+
+
 def _client(found: "Found", settings: Settings) -> Iterator[Finding]:
     title, name = found.client.title, found.client.name
     level = "" if found.level == "user" else f" --level {found.level}"
     again = f"memtui install {name}{level} shows what it would change."
+    verb = "uninstall" if found.command is None else "install"
+    for path in found.strays:
+        yield _left(path, f"agent {name}", f"memtui {verb} {name}{level} --write removes it.")
     if found.problem is not None:
         if found.present:
             yield Finding("warning", f"agent {name}", f"{found.problem.message}", found.problem.hint)

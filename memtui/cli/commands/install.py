@@ -7,6 +7,7 @@ from memtui.cli.output import Column, Output
 from memtui.clients.client import USER, Client, Target, wanted
 from memtui.clients.installing import Step, carry_out, plan_install, plan_uninstall
 from memtui.clients.known import client_named
+from memtui.clients.strays import own_folder, sweep
 from memtui.clients.survey import Found, has_hook, server_runs_here, survey
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.curation.diff import unified
@@ -74,6 +75,8 @@ def _answer(call: Call, client: Client, level: str, steps: list[Step], *, instal
         for step, lines in zip(steps, diffs, strict=True):
             _show(out, step, lines)
         out.flush()
+    folders = [own_folder(call.settings.state_dir), *(os.path.dirname(step.target.path) for step in steps)]
+    removed = sweep(folders, call.settings.state_dir) if write else []
     backups = [carry_out(step, call.settings.state_dir, installing=installing) if write else None for step in steps]
     if out.json:
         changes: list[Json] = [
@@ -82,13 +85,15 @@ def _answer(call: Call, client: Client, level: str, steps: list[Step], *, instal
             for step, lines, kept in zip(steps, diffs, backups, strict=True)
         ]
         answer: Json = {"client": client.name, "level": level, "written": write and changed}
-        out.document(answer | {"changes": changes, "notes": notes})
+        out.document(answer | {"changes": changes, "removed": list(removed), "notes": notes})
         return outcomes.DONE
     _tell(call, client, steps, installing=installing)
     for step, kept in zip(steps, backups, strict=True):
         if kept is not None:
             version = sha256_hex(step.before.data or b"")[:12]
             out.say(f"What {step.target.path} held until now (version {version}) is kept in {kept}")
+    for path in removed:
+        out.say(f"Removed {path}, which a memtui that was killed had left.")
     for note in notes:
         out.say(note)
     return outcomes.DONE

@@ -9,6 +9,8 @@ import pytest
 
 from memtui.clients.names import KNOWN
 from tests.cli.conftest import Cli
+from tests.clients.leftovers import stray
+from tests.faults import children
 
 EACH = pytest.mark.parametrize("client", KNOWN)
 
@@ -354,6 +356,98 @@ def test_what_a_file_held_is_never_written_over(cli: Cli, home: Path, client: st
         kept = {path.read_bytes() for path in (home / ".memtui-test").rglob("*.backup")}
         assert held <= kept
     assert file.read_text() == text
+
+
+@EACH
+@pytest.mark.usefixtures("plain_home")
+def test_what_a_killed_memtui_left_is_named_and_removed(cli: Cli, home: Path, client: str) -> None:
+    for name, other in (("install", "uninstall"), ("uninstall", "install")):
+        left = [stray((home / place).parent, b"{}") for place in set(PLACES[client][:2])]
+        left.append(stray(home / ".memtui-test" / "clients", b"{}"))
+        assert cli("doctor").status == 0
+        rows = [row for row in cli("doctor", "--json").items if "was killed" in str(row["text"])]
+        assert {row["level"] for row in rows} == {"warning"}
+        assert all(sum(str(path) in str(row["text"]) for row in rows) == 1 for path in left)
+        assert cli(name, client).status == 0
+        assert all(path.exists() for path in left)
+        advice = {str(row["advice"]) for row in rows if client in str(row["topic"])}
+        assert advice == {f"memtui {other} {client} --write removes it."}
+        removed = cli(name, client, "--write", "--json").json["removed"]
+        assert isinstance(removed, list)
+        assert sorted(removed) == sorted(map(str, left))
+        assert not any(path.exists() for path in left)
+        assert "was killed" not in cli("doctor").out
+    stray((home / PLACES[client][0]).parent)
+    assert "killed" in cli("uninstall", client, "--write").err
+
+
+def test_two_processes_write_one_after_the_other(cli: Cli, home: Path) -> None:
+    folder = lay(home, ".qwen/settings.json", '{\n  "theme": 1\n}\n').parent
+    before = everything(home)
+
+    def begin(access: str) -> tuple[int, int]:
+        return children.start(lambda: cli("install", "qwen", "--access", access, "--write").status)
+
+    for _ in range(3):
+        ends = [children.finish(*begun) for begun in list(map(begin, ("rw", "plan", "ro", "rw")))]
+        assert {end.value for end in ends} <= {0, 3}, ends
+        assert 0 in [end.value for end in ends]
+        row = next(row for row in cli("install", "--json").items if row["client"] == "qwen")
+        assert row["hook"] is True
+        assert row["access"] in ("rw", "plan", "ro")
+        assert os.listdir(folder) == ["settings.json"]
+        assert cli("uninstall", "qwen", "--write").status == 0
+        assert everything(home) == before
+
+
+def test_a_read_only_file_is_left_alone(cli: Cli, home: Path) -> None:
+    file = lay(home, ".qwen/settings.json", "{}\n")
+    file.chmod(0o444)
+    for words in (("install", "qwen"), ("install", "qwen", "--write")):
+        result = cli(*words, "--json")
+        assert (result.status, result.error["code"]) == (5, "E_PERMISSION")
+        assert str(file) in str(result.error["message"])
+    assert cli("uninstall", "qwen", "--write").status == 0
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("{}\n", 0o444)
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("qwen", '{"mcpServers": {"memtui": {"command": "a"}, "memtui": {"command": "memtui", "args": ["mcp"]}}}'),
+        ("qwen", '{"hooks": {}, "hooks": {"SessionStart": []}}'),
+        ("qwen", '{"a": 1} trailing'),
+        ("qwen", '{"a": 1}\n{"b": 2}\n'),
+        ("qwen", '{"a": 1}\0'),
+        ("qwen", "\0"),
+        ("qwen", '{"mcpServers": []}'),
+        ("qwen", '{"hooks": "x"}'),
+        ("qwen", '{"hooks": {"SessionStart": {"a": 1}}}'),
+        ("codex", "a = 1\na = 2\n"),
+        ("codex", "a = 1 trailing\n"),
+        ("codex", "a = 1\n\0"),
+        ("codex", "mcp_servers = []\n"),
+        ("codex", "[[mcp_servers]]\nname = 'x'\n"),
+        ("codex", "[[mcp_servers.memtui]]\ncommand = 'x'\n"),
+    ],
+)
+def test_a_file_that_cannot_be_changed_safely_is_left_alone(cli: Cli, home: Path, client: str, text: str) -> None:
+    file = lay(home, PLACES[client][0], text)
+    before = everything(home)
+    for words, statuses in (("install", (2, 3)), ("install --write", (2, 3)), ("uninstall --write", (0, 2, 3))):
+        result = cli(*words.split(), client)
+        assert result.status in statuses, result.err
+        assert everything(home) == before
+        assert result.status == 0 or str(file) in result.err
+
+
+def test_a_folder_in_the_place_of_the_file(cli: Cli, home: Path) -> None:
+    (home / ".qwen" / "settings.json").mkdir(parents=True)
+    (home / ".qwen" / "settings.json" / "mine").write_text("x")
+    for verb in ("install", "uninstall"):
+        result = cli(verb, "qwen", "--write", "--json")
+        assert (result.status, result.error["code"]) == (5, "E_NOT_REGULAR")
+    assert (home / ".qwen" / "settings.json" / "mine").read_text() == "x"
 
 
 def test_names_are_checked(cli: Cli) -> None:
