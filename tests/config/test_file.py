@@ -32,8 +32,8 @@ def refused(folder: Path, content: str | bytes) -> UsageError:
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    assert read(tmp_path, "") == ((), (), (), ())
-    assert read(tmp_path, b"\xef\xbb\xbf# only a comment\r\n") == ((), (), (), ())
+    assert read(tmp_path, "") == ((), (), (), (), ())
+    assert read(tmp_path, b"\xef\xbb\xbf# only a comment\r\n") == ((), (), (), (), ())
 
 
 def test_the_example_of_the_page_is_sound(tmp_path: Path) -> None:
