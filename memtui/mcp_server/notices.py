@@ -177,8 +177,10 @@ class Notices:
     def _held(self, uris: Iterable[str]) -> dict[str, object]:
         """What each of these holds now; those a client may not follow are left out."""
         engine = self._engine()
-        found = {}
-        for uri in uris if engine is not None else ():
+        found: dict[str, object] = {}
+        if engine is None:
+            return found
+        for uri in uris:
             with suppress(MemtuiError):
                 found[uri] = held(engine, uri)
         return found

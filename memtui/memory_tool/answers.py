@@ -39,6 +39,11 @@ def is_directory(place: Place) -> str:
     return f"{shown(place.given)} is a directory, not a file"
 
 
+def no_memories(place: Place) -> str:
+    """A directory of files that are none of the tool's business."""
+    return f"{shown(place.given)} holds no memories, only hidden or other files, which are left alone; use another path"
+
+
 def not_text(place: Place) -> str:
     """The bytes would be damaged by an edit."""
     return f"{shown(place.given)} is not a UTF-8 text file; cannot edit it"

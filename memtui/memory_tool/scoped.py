@@ -11,7 +11,7 @@ from contextlib import suppress
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Root, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
-from memtui.memory_tool import answers, edits, fields, grammar, listing
+from memtui.memory_tool import answers, edits, fields, grammar, listing, looks
 from memtui.memory_tool.answers import MAX_BYTES
 from memtui.memory_tool.fields import Request
 from memtui.memory_tool.grammar import Place
@@ -113,11 +113,7 @@ class ScopedTool:
         return Address(self._root(place).id, place.path)
 
     def _is_folder(self, address: Address) -> bool:
-        try:
-            self._engine.folder(address.root, address.path, limit=1)
-        except MemtuiError:
-            return False
-        return True
+        return looks.is_folder(self._engine, address)
 
     # --- commands
 
@@ -130,8 +126,11 @@ class ScopedTool:
         try:
             data = self._engine.read_bytes(address)
         except MemtuiError as error:
-            if error.code == "E_NOT_REGULAR" and self._is_folder(address):
+            now = looks.at(self._engine, address) if error.code == "E_NOT_REGULAR" else "file"
+            if now in looks.FOLDERS:
                 return self._directory(place)
+            if now == looks.NOTHING:
+                raise Refusal(place.doubt or answers.missing(place)) from None
             raise self._refusal(error, place) from None
         if len(data) > MAX_BYTES:
             raise Refusal(answers.over_cap(place))
@@ -230,7 +229,7 @@ class ScopedTool:
             except MemtuiError as error:
                 if error.code == "E_NOT_REGULAR" and self._is_folder(address):
                     raise Refusal(answers.is_directory(place)) from None
-                if error.code in _GONE:
+                if error.code in _GONE or (error.code == "E_NOT_REGULAR" and not looks.at(self._engine, address)):
                     raise Refusal(place.doubt or answers.no_file(place)) from None
                 raise self._refusal(error, place) from None
             if not isinstance(done, Conflict):
@@ -242,21 +241,33 @@ class ScopedTool:
         raise Refusal(answers.unsteady(place))
 
     def _delete(self, place: Place) -> str:
-        address = self._address(place)
+        address, some_gone = self._address(place), False
         for attempt in range(_TRIES):
             done = self._attempt(lambda: self._engine.delete([address], actor=self._actor), place)
             failed = [outcome for outcome in done.outcomes if not outcome.ok]
-            if not failed:
+            errors = [outcome.error for outcome in failed if outcome.error is not None]
+            whole = [outcome.address for outcome in done.outcomes] == [address]
+            gone = bool(failed) and len(errors) == len(failed) and all(error.code in _GONE for error in errors)
+            if not failed or (gone and whole and some_gone):
                 return f"Deleted {place.canonical}"
-            error = failed[0].error
-            if error is not None and error.code == "E_TOO_BIG":
+            if errors and errors[0].code == "E_TOO_BIG":
                 raise Refusal(answers.too_big_to_keep(place._replace(given=self._virtual(failed[0].address))))
-            if error is not None and len(done.outcomes) == 1:
-                raise self._refusal(error, place)
-            if error is not None:
+            if gone and not whole:
+                some_gone = True  # somebody else deleted a part of it: whether there is more is seen in the next round
+            elif errors and whole:
+                self._again(errors[0], address, place)
+            elif errors:
                 raise Refusal(self._partly(place, done, failed))
             _pause(attempt)
         raise Refusal(answers.unsteady(place))
+
+    def _again(self, error: MemtuiError, address: Address, place: Place) -> None:
+        """Return when a change of a folder is to be tried again, because others made or removed it meanwhile."""
+        now = looks.at(self._engine, address)
+        if error.code != "E_NOT_REGULAR" or now in ("file", "link", "other"):
+            raise self._refusal(error, place)
+        if now == looks.OTHERS:
+            raise Refusal(answers.no_memories(place))
 
     def _partly(self, place: Place, done: Done, failed: list[Outcome]) -> str:
         error = failed[0].error
@@ -288,9 +299,13 @@ class ScopedTool:
                     raise Refusal(f"Destination {shown(new.given)} already exists") from None
                 raise self._refusal(error, new) from None
             except NotFoundError:
-                raise Refusal(old.doubt or self._not_there(source, old, new)) from None
+                self._not_there(source, target, old, new)
+                _pause(attempt)
+                continue
             except MemtuiError as error:
-                raise self._refusal(error, new if error.code in answers.NAMES else old) from None
+                self._again(error, source, new if error.code in answers.NAMES else old)
+                _pause(attempt)
+                continue
             if all(outcome.ok for outcome in done.outcomes):
                 if done.outcomes[0].address == source:
                     self._used(target, wrote=True)
@@ -300,21 +315,15 @@ class ScopedTool:
 
     # --- failures
 
-    def _not_there(self, source: Address, old: Place, new: Place) -> str:
-        """Which of the two is missing: the source, or a directory above the target that is a file."""
-        try:
-            self._engine.read_bytes(source)
-        except MemtuiError as error:
-            if error.code != "E_NOT_REGULAR" or not self._holds_memories(source):
-                return answers.missing(old)
-        return _file_above(new)
-
-    def _holds_memories(self, address: Address) -> bool:
-        try:
-            items = self._engine.folder(address.root, address.path).items
-        except MemtuiError:
-            return False
-        return any(item.shown and item.filled for item in items)
+    def _not_there(self, source: Address, target: Address, old: Place, new: Place) -> None:
+        """Say which of the two is missing: the source, or a way to the target; return when neither is any more."""
+        now = looks.at(self._engine, source)
+        if now in (looks.NOTHING, looks.EMPTY):
+            raise Refusal(old.doubt or answers.missing(old))
+        if now == looks.OTHERS:
+            raise Refusal(answers.no_memories(old))
+        if looks.is_blocked(self._engine, target):
+            raise Refusal(old.doubt or _file_above(new))
 
     def _attempt(self, act: Callable[[], Done], place: Place) -> Done:
         try:
