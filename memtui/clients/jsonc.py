@@ -4,6 +4,8 @@ Read for its places only, so that a change can be made by exchanging those chara
 that went through a parser and a printer would come back without its comments, its order and its indentation.
 """
 
+from functools import lru_cache
+
 from memtui.errors import UsageError
 from memtui.values import NamedTuple
 
@@ -47,8 +49,9 @@ class Node(NamedTuple):
         return None
 
 
+@lru_cache(maxsize=4)  # one change looks at the same text a dozen times, and agents keep megabytes in their settings
 def parse(text: str) -> Node | None:
-    """Read a document.
+    """Read a document; nobody changes the values that come out.
 
     Args:
         text: the whole file, a byte-order mark included.

@@ -57,6 +57,10 @@ def survey(place: Surroundings, settings: Settings) -> tuple[Found, ...]:
     """Look at every client: the user's own configuration, and the project's where something of ours is in it."""
     everything = [look_at(client, level, place, settings) for client in CLIENTS for level in (USER, PROJECT)]
     told = (INSTALLED, OUTDATED, TAKEN)
+    named: set[str] = set()
+    for at, found in enumerate(everything):  # the home folder can be the project too
+        everything[at] = found._replace(strays=tuple(path for path in found.strays if path not in named))
+        named.update(found.strays)
     return tuple(found for found in everything if found.level == USER or found.strays or found.state in told)
 
 

@@ -23,6 +23,7 @@ from memtui.clients.survey import (
 )
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
+from tests.clients.leftovers import stray
 
 EACH = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 
@@ -134,6 +135,15 @@ def test_one_broken_file_hides_nobody(place: Surroundings, settings: Settings, h
     problem = user("gemini", place, settings).problem
     assert problem is not None
     assert "line 1" in problem.message
+
+
+def test_what_was_left_is_told_once(place: Surroundings, settings: Settings, home: Path) -> None:
+    left = stray(home / ".qwen")
+    at_home = place._replace(project=str(home))
+    assert [found.strays for found in survey(at_home, settings) if found.strays] == [(str(left),)]
+    inside = stray(Path(place.project) / ".qwen")
+    told = [(found.level, found.strays) for found in survey(place, settings) if found.strays]
+    assert told == [(USER, (str(left),)), (PROJECT, (str(inside),))]
 
 
 def test_looking_writes_nothing(place: Surroundings, settings: Settings, tmp_path: Path) -> None:
