@@ -196,7 +196,7 @@ ACTIONS: tuple[Action, ...] = (
         "view",
         footer=9,
     ),
-    _("seen", "x", "seen", "Say that you have seen it: takes the sign A away.", "view"),
+    _("seen", "x", "seen", "Say that you have seen it: takes the sign A away.", "view", writes=True),
     _("versions", "H", "versions", "Show every version there was, compare them, and restore one.", "view", footer=10),
     _("info", "i", "info", "Show or hide everything known about the memory.", "view"),
     _("trash_view", "g t", "trash", "Show the trash, and restore from it.", "view"),
@@ -206,7 +206,7 @@ ACTIONS: tuple[Action, ...] = (
     _("preview_up", "K", "text up", "Scroll the text beside the tree up.", "view", moves=True),
     _("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
     # Changes since you looked
-    _("seen_all", "X", "all seen", "Say that you have seen all of them; u takes it back.", "inbox"),
+    _("seen_all", "X", "all seen", "Say that you have seen all of them; u takes it back.", "inbox", writes=True),
     _(
         "take_back_hunk",
         "d h",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from textual import events
 
-from memtui.engine.model import Address
+from memtui.engine.model import Address, Draft
 from memtui.safe_text import cell_width
 from memtui.tui.actions import BROWSER_ROOMS, BY_ID, Action, in_room, keymap_of, shown_key, shown_keys
 from memtui.tui.draw.rowlist import RowList
@@ -19,6 +20,7 @@ from memtui.tui.views.table import COMMON, VIEW, VIEWS
 from memtui.tui.views.view import ViewScreen
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import Shown, engine_with, shown
+from tests.tui.views.real import World, at, real
 
 NOTES = "memtui:project/notes.md"
 SIZES = [(80, 24), (100, 30), (120, 40), (200, 60)]
@@ -360,3 +362,29 @@ async def test_what_an_opaque_screen_covers_is_not_drawn() -> None:
         assert screen.app._background_screens == []
         await screen.press(":")
         assert screen.app._background_screens == [screen.browser.views.made("activity")]
+
+
+async def test_looking_marks_nothing_as_seen_and_a_draft_waits_when_nothing_may_be_written(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("one\n", "two\n")
+    with world.engine() as engine:
+        base = engine.read(at("a.md")).sha256
+        engine.save_draft(Draft(at("a.md"), base, "mine\n", (0, 0), world.clock()))
+    (world.folder / "a.md").write_text("three\n")
+    async with real(world, read_only=True) as screen:
+        assert screen.browser.forest.totals.unseen == 1
+        side = screen.browser.side
+        await screen.press("k", "j")
+        await screen.until(lambda: side.shown is not None)
+        await screen.press("w")
+        await screen.until_text("What changed")
+        screen.browser.verbs.mark_seen((at("a.md"),), quiet=True)
+        await screen.press("escape", "x")
+        assert "--read-only" in screen.footer
+        await screen.press("c")
+        assert "--read-only" in screen.footer
+        await screen.press("enter")
+        await screen.until_text("Your unsaved draft of this memory waits")
+        await screen.press("escape")
+        assert screen.browser.forest.totals.unseen == 1
+        assert not [words for _, words in screen.browser.chrome.said if words.startswith("Could not")]

@@ -124,7 +124,7 @@ class Commands:
     def unavailable(self, action: Action) -> str:
         """Say in one sentence why an action is off now; nothing when it is on."""
         screen = self._screen
-        if action.writes and screen.bridge.read_only:
+        if (action.writes or action.id == "resolve") and screen.bridge.read_only:
             return READ_ONLY
         node = screen.memories.current
         if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):

@@ -111,6 +111,8 @@ class Verbs:
             self.seeing.memories(targets, self.name(targets))
             self._unmark(targets)
             return
+        if self._screen.bridge.read_only:
+            return
         self._screen.bridge.run(
             lambda engine: engine.mark_seen(targets),
             lambda _: self._screen.bridge.refresh(targets),

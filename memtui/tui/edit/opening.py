@@ -146,7 +146,10 @@ class Opening(EditingBase):
         self.editor.text_area.focus()
         if self.editor.state is FileState.RAW:
             self.editor.say(self.why_read_only())
-        if loaded.draft is not None:
+        if loaded.draft is not None and self._bridge.read_only:
+            self._then = ""
+            self.editor.say("Your unsaved draft of this memory waits: memtui was started with --read-only.")
+        elif loaded.draft is not None:
             self._offer(loaded, loaded.draft)
         else:
             self._go_on()
