@@ -29,11 +29,19 @@ class _Workbench:
         gc.set_threshold(*_USUAL)
         return run_workbench(session, demo=demo)
 
-    def actions(self) -> "Sequence[Key]":
-        """List its actions, without loading anything that draws."""
-        from memtui.tui.actions import ACTIONS
+    def actions(self, settings: "Settings") -> "tuple[Sequence[Key], Sequence[str]]":
+        """List its actions with the user's keys, and say which of these cannot be used; loads nothing that draws."""
+        from memtui.tui.keys.overrides import with_overrides
 
-        return ACTIONS
+        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines), digits=settings.digits)
+
+    def test_keys(self, settings: "Settings") -> int:
+        """Show what the terminal sends, until escape is pressed twice; returns the exit number."""
+        from memtui.tui.keys.keytest import run
+        from memtui.tui.keys.overrides import with_overrides
+
+        table, _ = with_overrides(dict(settings.keys), digits=settings.digits)
+        return run(table, no_color=settings.terminal.no_color)
 
     def serve(
         self,

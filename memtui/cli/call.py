@@ -57,8 +57,11 @@ class Workbench(Protocol):
     def open(self, session: Session, *, demo: bool) -> int:
         """Run it to its end and return the exit number."""
 
-    def actions(self) -> Sequence[Key]:
-        """List its actions, without loading anything that draws."""
+    def actions(self, settings: Settings) -> tuple[Sequence[Key], Sequence[str]]:
+        """List its actions with the user's keys, and say which of these cannot be used; loads nothing that draws."""
+
+    def test_keys(self, settings: Settings) -> int:
+        """Show what the terminal sends, until escape is pressed twice; returns the exit number."""
 
     def serve(
         self, words: Sequence[str], *, port: int, ready: Callable[[str], None], narrate: Callable[[str], None]

@@ -213,9 +213,9 @@ SETUP = (
         "keys",
         "setup",
         "List the keys of the workbench",
-        (),
-        (("memtui keys", "by room"),),
-        "",
+        (Param("--test", "show what your terminal sends for each key you press; esc twice ends", "flag"),),
+        (("memtui keys", "by room"), ("memtui keys --test", "why a key does nothing: press it and look")),
+        "Keys that the settings change are shown as they are then; what cannot be used is told with its line.",
         "a list of actions: id, keys, label, help, room",
     ),
     Verb(

@@ -12,7 +12,8 @@ import pytest
 
 from memtui.cli.call import Key
 from memtui.cli.main import run
-from memtui.tui.actions import ACTIONS
+from memtui.config.settings import Settings
+from memtui.tui.keys.overrides import with_overrides
 from memtui.wire.session import Session
 
 
@@ -76,14 +77,19 @@ class FakeWorkbench:
     def __init__(self) -> None:
         self.opened: list[tuple[Session, bool]] = []
         self.served: list[tuple[list[str], int]] = []
+        self.tested: list[Settings] = []
         self.then: Callable[[Session], int] = lambda session: 0
 
     def open(self, session: Session, *, demo: bool) -> int:
         self.opened.append((session, demo))
         return self.then(session)
 
-    def actions(self) -> Sequence[Key]:
-        return ACTIONS
+    def actions(self, settings: Settings) -> tuple[Sequence[Key], Sequence[str]]:
+        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines), digits=settings.digits)
+
+    def test_keys(self, settings: Settings) -> int:
+        self.tested.append(settings)
+        return 0
 
     def serve(
         self, words: Sequence[str], *, port: int, ready: Callable[[str], None], narrate: Callable[[str], None]

@@ -40,18 +40,14 @@ def config(call: Call) -> int:
 
 def _check(call: Call) -> None:
     """Check what reading the file alone does not show: roots that cannot be used, keys of unknown actions."""
-    known = [action.id for action in call.workbench.actions()]
-    for action, _ in call.settings.keys:
-        if action not in known:
-            from difflib import get_close_matches
-
-            close = get_close_matches(action, known, n=1)
-            raise UsageError(
-                f"{call.settings.config_file}: keys.{action}: there is no such action.",
-                code="E_CONFIG",
-                hint=f"Did you mean {close[0]}?" if close else "`memtui keys` lists the actions.",
-                details={"file": call.settings.config_file, "key": f"keys.{action}"},
-            )
+    _, problems = call.workbench.actions(call.settings)
+    if problems:
+        raise UsageError(
+            " ".join(problem.replace("config.toml", call.settings.config_file, 1) for problem in problems),
+            code="E_CONFIG",
+            hint="`memtui keys` lists the actions and their keys.",
+            details={"file": call.settings.config_file, "key": "keys"},
+        )
     for rule in call.settings.access:
         from memtui.clients.names import meant
 
@@ -131,34 +127,30 @@ def _written(value: object) -> str:
 
 
 def keys(call: Call) -> int:
-    """List the workbench's keys, as the settings have them."""
-    chosen = dict(call.settings.keys)
-    actions = call.workbench.actions()
-    items: list[Json] = [
-        {
-            "id": action.id,
-            "keys": [chosen[action.id]] if action.id in chosen else list(action.keys),
-            "label": action.label,
-            "help": action.help,
-            "room": action.room,
-        }
-        for action in actions
-    ]
+    """List the workbench's keys, as the settings have them, or show what the terminal sends."""
+    if call.args.flag("test"):
+        call.need_terminal()
+        return call.workbench.test_keys(call.settings)
+    actions, problems = call.workbench.actions(call.settings)
     if call.out.json:
+        items: list[Json] = [
+            {
+                "id": action.id,
+                "keys": list(action.keys),
+                "label": action.label,
+                "help": action.help,
+                "room": action.room,
+            }
+            for action in actions
+        ]
         call.out.document(values.listing(items))
         return outcomes.DONE
     call.out.table(
         (Column("ROOM"), Column("KEYS"), Column("ACTION"), Column("DOES", flexible=True, wraps=True)),
-        [
-            (
-                action.room,
-                ", ".join([chosen[action.id]] if action.id in chosen else action.keys),
-                action.id,
-                action.help,
-            )
-            for action in actions
-        ],
+        [(action.room, ", ".join(action.keys), action.id, action.help) for action in actions],
     )
+    for problem in problems:
+        call.out.say(problem)
     return outcomes.DONE
 
 

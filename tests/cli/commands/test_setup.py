@@ -6,7 +6,7 @@ import pytest
 
 from memtui.config.fields import FIELDS
 from memtui.tui.actions import ACTIONS
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, FakeWorkbench
 
 
 @pytest.fixture
@@ -50,7 +50,13 @@ def test_config_path_and_check_without_a_file(cli: Cli, config: Path) -> None:
     [
         ("calm = maybe\n", "config.toml"),
         ("clam = true\n", "clam"),
-        ('[keys]\nqiut = "Q"\n', "keys.qiut"),
+        ('[keys]\nqiut = "Q"\n', "config.toml, line 2: No action is called 'qiut'. Did you mean 'quit'?"),
+        (
+            'calm = true\n\n[keys]\npin = "n"\n',
+            "config.toml, line 4: n is used by new and pin; the first one wins. Free",
+        ),
+        ('[keys]\nhot_client = "z"\n', "line 2: z is used by hot_client and zoom"),
+        ('[keys]\npin = "ctrl-p"\n', "line 2: 'pin': no key is called 'ctrl-p'. Did you mean 'ctrl+p'?"),
         ('[access]\ncladue-code = "off"\n', "access.cladue-code"),
         ('[access]\ncodex = "of"\n', "access.codex"),
         ('[[roots]]\nname = "a"\ndir = "/x"\nagent = "nobody"\n', "nobody"),
@@ -70,3 +76,18 @@ def test_keys_lists_every_action_with_the_users_own_keys(cli: Cli, config: Path)
     assert rows.keys() == {action.id for action in ACTIONS}
     assert rows["quit"]["keys"] == ["Q"]
     assert any(line.startswith("everywhere\tQ\tquit\t") for line in cli("keys").lines)
+
+
+def test_keys_tells_what_cannot_be_used_and_lists_the_rest(cli: Cli, config: Path) -> None:
+    config.write_text('digits = "counts"\n[keys]\npin = "n"\n')
+    result = cli("keys")
+    assert result.status == 0
+    assert "config.toml, line 3: n is used by new and pin" in result.err
+    assert any(line.startswith("views\tg 3\tview_changes\t") for line in result.lines)
+
+
+def test_keys_can_be_tried_in_a_terminal_only(cli: Cli, workbench: FakeWorkbench) -> None:
+    assert cli("keys", "--test").status == 2
+    assert not workbench.tested
+    assert cli("keys", "--test", terminal=True).status == 0
+    assert len(workbench.tested) == 1
