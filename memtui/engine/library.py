@@ -35,6 +35,7 @@ class Library:
         self._clock = clock
         self._catalog = Catalog(ledger, ledger.directory, clock, remembered=remembered)
         self._reconciler: Reconciler | None = None
+        self._watched = False
 
     def list(self, root_ids: Iterable[str] | None) -> Listing:
         """See `Engine.list`."""
@@ -102,12 +103,14 @@ class Library:
         """See `Engine.watch`."""
         from memtui.engine.watch import Watch
 
+        self._watched = True
         return Watch(self._reconcile(), self._ledger.directory, on_changes, on_health, clock=self._clock)
 
     def close(self) -> None:
         """Write rows down for the next process."""
         if self._ledger.mode == "normal":
-            self._catalog.keep(small=False)
+            # Whoever followed along shows rows at the next start before it reads any.
+            self._catalog.keep(small=self._watched)
 
     # --- inside
 

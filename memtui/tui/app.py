@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from memtui.wire.session import Session
 
 CALM_FPS = 15
+SETTLED = 1.2
+"""Seconds after the first frame when everything was read and shown, and what that took can be given back."""
 
 
 class MemtuiApp(SafeEnd[int]):
@@ -103,6 +105,7 @@ class MemtuiApp(SafeEnd[int]):
         """The first frame is on its way: now read, watch, and let memory be tidied again."""
         heap.share()
         self.bridge.start()
+        self.set_timer(SETTLED, heap.give_back)
         gc.enable()
         gc.collect()
         gc.freeze()

@@ -87,6 +87,16 @@ class Screen:
             assert now < end, f"{left} did not come; the last bytes are {bytes(self.raw[-2000:])!r}"
             self.pump(end - now)
 
+    def wait_for_end(self, *, seconds: float = 20.0) -> None:
+        """Wait until the program has ended by itself; nothing can be asked of it afterwards."""
+        end = time.monotonic() + seconds
+        while not (ended := os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
+            assert time.monotonic() < end, "the program does not end"
+            if select.select([self._master], [], [], 0.05)[0]:
+                with contextlib.suppress(OSError):  # Linux reports the end of the program as EIO.
+                    os.read(self._master, 1 << 18)
+        assert ended.si_status == 0, f"it ended with {ended.si_status}"
+
     def settle(self, quiet: float = 0.3, *, seconds: float = 20.0) -> float:
         """Wait until nothing was written for a while; gives the moment of the last byte."""
         end = time.monotonic() + seconds

@@ -89,9 +89,12 @@ def workbench(folder: str, env: Mapping[str, str], count: int) -> Program:
 def recorded(ours: Program) -> None:
     """Let the workbench have been used before: texts are recorded, and the rows of the last run are kept."""
     world.rest()
-    words = list(ours.command[3:])
-    start(START, [*words, "changes"], ours.env)
-    start(START, [*words, "ls"], ours.env)
+    start(START, [*ours.command[3:], "changes"], ours.env)
+    with Screen(ours.command, ours.env) as screen:
+        screen.wait_for(*ours.full)
+        screen.settle(0.5)
+        screen.press("ctrl+q")
+        screen.wait_for_end()
 
 
 def unknown(ours: Program, full: tuple[bytes, ...]) -> Callable[[], Program]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import agenda, rootpass, watch
+from memtui.engine import Engine, agenda, rootpass, watch
 from memtui.engine.hints import LibrarySource, NoSource, Opener, Place, open_source
-from memtui.engine.model import Changes, Health
+from memtui.engine.model import Changes, Health, Root
 from memtui.engine.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
 from tests.engine.watching import LIMIT, Listener, Watching
@@ -240,3 +240,17 @@ def test_rows_are_written_down_for_the_next_start(world: ReadingWorld, monkeypat
     finally:
         watching.watch.stop()
     assert list((world.state / "rows").iterdir())
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_whoever_followed_along_leaves_rows_for_the_next_start(tmp_path: Path, watched: bool) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "a.md").write_text("one\n")
+    roots = [Root("r", str(tmp_path / "root"))]
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+        if watched:
+            engine.watch(lambda _: None, lambda _: None).stop()
+        engine.list()
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+        found = engine.cached()
+    assert [row.address.path for row in (found.items if found is not None else ())] == (["a.md"] if watched else [])
