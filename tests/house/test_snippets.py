@@ -17,8 +17,7 @@ from tests.house.source import ROOT
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if page.name != "anthropic-sdk.md"
-    and any(language == "python" for language, _ in pages.FENCE.findall(page.read_text("utf-8")))
+    if any(language == "python" for language, _ in pages.FENCE.findall(page.read_text("utf-8")))
 ]
 ANSWER = {
     "id": "msg_1",
