@@ -36,7 +36,7 @@ class MergeDrafts:
                 return "It changed since the merge, so the undo waits as a draft: c merges it."
         elif kind == "undo":
             if self._give(step, outcome, merged.base, merged.yours):
-                return "Your text of before the merge is a draft again."
+                return "Your text is a draft again."
         else:
             self._take(step, merged)
         return ""

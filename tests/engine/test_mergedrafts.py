@@ -36,7 +36,7 @@ def test_undo_restores_the_agents_bytes_and_the_draft(engine: Engine) -> None:
     merge(engine)
     done = engine.undo(actor=ME)
     assert all(outcome.ok for outcome in done.outcomes)
-    assert done.also == "Your text of before the merge is a draft again."
+    assert done.also == "Your text is a draft again."
     assert engine.read(A).bytes == AGENT
     (draft,) = engine.drafts()
     assert (draft.address, draft.base_sha256, draft.text) == (A, sha256_hex(BASE), YOURS.decode())

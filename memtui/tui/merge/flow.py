@@ -285,11 +285,11 @@ class ConflictFlow:
 
     def _again_words(self, session: MergeSession) -> str:
         if self._rounds >= ROUNDS:
-            return "It changed again. To get out of the race, s keeps your text as a new memory under another name."
+            return "It changed again. s keeps your text as a new memory under another name."
         still = f"{len(session.again)} place{'' if len(session.again) == 1 else 's'} to decide again"
         kept = len(session.places)
         told = f", {kept} decision{'' if kept == 1 else 's'} kept" if kept else ""
-        return f"{self.who or 'Somebody'} wrote again: {still}{told}. Nothing was written."
+        return f"{self.who or 'Somebody'} wrote again: {still}{told}."
 
     # --- the whole text
 

@@ -287,7 +287,7 @@ async def test_a_third_writer_is_noticed_while_the_screen_is_open(tmp_path: Path
         await pilot.press("a", "a")
         bench.engine.save(address(), third, expected_sha256=bench.engine.read(address()).sha256, actor=AGENT)
         bench.flow.rows_changed([address()])
-        words = "claude wrote again: 1 place to decide again, 1 decision kept. Nothing was written."
+        words = "claude wrote again: 1 place to decide again, 1 decision kept."
         await until(pilot, lambda: words in text_of(screen, "#conflict-foot"))
         assert screen.session.choice(first) == "theirs"
         assert screen.session.open == (second, last)
