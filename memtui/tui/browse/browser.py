@@ -7,7 +7,6 @@ What the parts do is theirs: keys (`commands.py`), rows (`rows.py`), words (`bar
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
@@ -27,6 +26,7 @@ from memtui.tui.browse.commands import Commands
 from memtui.tui.browse.jumps import Jumping
 from memtui.tui.browse.nodes import SORTS
 from memtui.tui.browse.panes import Panes
+from memtui.tui.browse.parts import Parts
 from memtui.tui.browse.preview import PageView
 from memtui.tui.browse.returning import NOWHERE, Place, Returning
 from memtui.tui.browse.rows import Effect, Forest
@@ -40,14 +40,7 @@ from memtui.tui.views.tabs import Tabs
 from memtui.values import NamedTuple
 
 if TYPE_CHECKING:
-    from memtui.tui.browse.accepting import Accepting
-    from memtui.tui.browse.copying import Copying
-    from memtui.tui.browse.filtering import Filtering
     from memtui.tui.browse.prompts import Prompt, Question
-    from memtui.tui.browse.verbs import Verbs
-    from memtui.tui.edit.host import EditorHost
-    from memtui.tui.views.switching import Views
-    from memtui.tui.views.viewing import Viewing
 
 
 class Facts(NamedTuple):
@@ -72,7 +65,7 @@ class Facts(NamedTuple):
     """What is said at the start."""
 
 
-class BrowserScreen(KeyedScreen[None]):
+class BrowserScreen(Parts):
     """Tree, text, details, activity."""
 
     ROOMS: ClassVar[tuple[str, ...]] = BROWSER_ROOMS
@@ -116,57 +109,6 @@ class BrowserScreen(KeyedScreen[None]):
         self.returning.arrive()
         self.memories.start_at_memory()
         self.facts = self.facts._replace(listing=None)
-
-    # The parts that no first frame needs, loaded when they are first used
-
-    @cached_property
-    def verbs(self) -> Verbs:
-        """What writes."""
-        from memtui.tui.browse.verbs import Verbs
-
-        return Verbs(self)
-
-    @cached_property
-    def accepting(self) -> Accepting:
-        """What accepts roots."""
-        from memtui.tui.browse.accepting import Accepting
-
-        return Accepting(self)
-
-    @cached_property
-    def copying(self) -> Copying:
-        """What copies."""
-        from memtui.tui.browse.copying import Copying
-
-        return Copying(self)
-
-    @cached_property
-    def viewing(self) -> Viewing:
-        """Lists on top."""
-        from memtui.tui.views.viewing import Viewing
-
-        return Viewing(self)
-
-    @cached_property
-    def views(self) -> Views:
-        """What lies over the main screen."""
-        from memtui.tui.views.switching import Views
-
-        return Views(self)
-
-    @cached_property
-    def host(self) -> EditorHost:
-        """The editor's place."""
-        from memtui.tui.edit.host import EditorHost
-
-        return EditorHost(self)
-
-    @cached_property
-    def filtering(self) -> Filtering:
-        """What is typed in the footer."""
-        from memtui.tui.browse.filtering import Filtering
-
-        return Filtering(self)
 
     # What is known
 

@@ -68,8 +68,8 @@ class Commands:
             "previous_pane": lambda: self._pane(-1),
             "left": tree.left,
             "right": tree.right,
-            "next_folder": lambda: tree.jump_group(1),
-            "previous_folder": lambda: tree.jump_group(-1),
+            "next_folder": lambda: self._group(1),
+            "previous_folder": lambda: self._group(-1),
             "expand_all": tree.toggle_all,
             "mark": tree.toggle_mark,
             "range": tree.toggle_range,
@@ -159,6 +159,15 @@ class Commands:
             screen.memories.go(0 if what == "top" else screen.memories.count() - 1)
         else:
             screen.memories.move(steps[what])
+
+    def _group(self, step: int) -> None:
+        """Go to the next or previous folder, or paragraph of the text in focus."""
+        screen = self._screen
+        if screen.focused in (screen.page_view, screen.info_view):
+            view = screen.info_view if screen.focused is screen.info_view else screen.page_view
+            view.jump_paragraph(step)
+        else:
+            screen.memories.jump_group(step)
 
     def _pane(self, step: int) -> None:
         screen = self._screen

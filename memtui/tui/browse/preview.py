@@ -43,6 +43,16 @@ last looked. Enter opens the editor."""
         self._top = max(0, min(self._top, len(page) - self.size.height)) if keep_place else 0
         self.repaint()
 
+    def jump_paragraph(self, step: int) -> None:
+        """Scroll to the next (1) or previous (-1) blank line."""
+        row = self.top + step
+        while 0 <= row < len(self._page) and not self._is_blank(row):
+            row += step
+        self.scroll_to_row(row)
+
+    def _is_blank(self, row: int) -> bool:
+        return not any(text.strip() for text, style in self._page[row].runs if style != "number")
+
     def go_to_source(self, line: int) -> None:
         """Scroll to a line of the text, with a little above it."""
         for index, drawn in enumerate(self._page):

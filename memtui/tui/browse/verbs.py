@@ -197,7 +197,10 @@ class Verbs:
 
         def created(result: Saved | Unchanged) -> None:
             self._screen.close_prompt()
-            self._screen.say(f"Created {result.address}. u takes it back.", "good")
+            if isinstance(result, Saved):
+                self._screen.say(f"Created {result.address}. u takes it back.", "good")
+            else:
+                self._screen.say(f"{result.address} was there already, and is empty.")
             self._screen.bridge.refresh([result.address])
             self._screen.open_when_there(result.address)
 

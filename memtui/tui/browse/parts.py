@@ -1,0 +1,78 @@
+"""The parts of the main screen that no first frame needs: each is loaded when it is first used.
+
+Apart from the screen, so that one can see at a glance what a start does not pay for.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from memtui.tui.keys.keyed import KeyedScreen
+
+if TYPE_CHECKING:
+    from memtui.tui.browse.accepting import Accepting
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.copying import Copying
+    from memtui.tui.browse.filtering import Filtering
+    from memtui.tui.browse.verbs import Verbs
+    from memtui.tui.edit.host import EditorHost
+    from memtui.tui.views.switching import Views
+    from memtui.tui.views.viewing import Viewing
+
+
+class Parts(KeyedScreen[None]):
+    """What the main screen is joined from."""
+
+    @property
+    def _browser(self) -> BrowserScreen:
+        return cast("BrowserScreen", self)
+
+    @cached_property
+    def verbs(self) -> Verbs:
+        """What writes."""
+        from memtui.tui.browse.verbs import Verbs
+
+        return Verbs(self._browser)
+
+    @cached_property
+    def accepting(self) -> Accepting:
+        """What accepts roots."""
+        from memtui.tui.browse.accepting import Accepting
+
+        return Accepting(self._browser)
+
+    @cached_property
+    def copying(self) -> Copying:
+        """What copies."""
+        from memtui.tui.browse.copying import Copying
+
+        return Copying(self._browser)
+
+    @cached_property
+    def viewing(self) -> Viewing:
+        """Lists on top."""
+        from memtui.tui.views.viewing import Viewing
+
+        return Viewing(self._browser)
+
+    @cached_property
+    def views(self) -> Views:
+        """What lies over the main screen."""
+        from memtui.tui.views.switching import Views
+
+        return Views(self._browser)
+
+    @cached_property
+    def host(self) -> EditorHost:
+        """The editor's place."""
+        from memtui.tui.edit.host import EditorHost
+
+        return EditorHost(self._browser)
+
+    @cached_property
+    def filtering(self) -> Filtering:
+        """What is typed in the footer."""
+        from memtui.tui.browse.filtering import Filtering
+
+        return Filtering(self._browser)
