@@ -97,7 +97,8 @@ def failed(error: MemtuiError, place: Place, writable: tuple[str, ...]) -> str:
             return f"{path} is neither a file nor a directory; use another path"
         case "E_CLASH":
             return (
-                f"A name that differs from {path} only by upper and lower case exists already; use that name or another"
+                f"A name that differs from {path} only by upper and lower case or in its Unicode form exists already;"
+                " use that name or another"
             )
         case "E_PROTECTED":
             return f"{path} is protected: only the user changes it"

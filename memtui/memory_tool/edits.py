@@ -80,8 +80,8 @@ def find(data: bytes, text: bytes) -> Matches:
 def str_replace(data: bytes, old: str, new: str) -> bytes:
     """Replace the one occurrence of a text.
 
-    In a file whose every line ends in CR LF, a text that was written with bare LF is found all the same, and the new
-    one gets the file's line ends.
+    In a file whose every line ends in CR LF, a text that was written with bare LF is found all the same, and the lines
+    of the new one end so too.
 
     Args:
         data: the content.
@@ -96,9 +96,11 @@ def str_replace(data: bytes, old: str, new: str) -> bytes:
     check_text(data)
     wanted, put = old.encode(), new.encode()
     matches = find(data, wanted)
-    if not matches.times and b"\n" in wanted and b"\r" not in wanted and has_crlf(data):
-        wanted, put = _crlf(wanted), _crlf(put)
-        matches = find(data, wanted)
+    if has_crlf(data):
+        put = _crlf(put)
+        if not matches.times and b"\n" in wanted and b"\r" not in wanted:
+            wanted = _crlf(wanted)
+            matches = find(data, wanted)
     if matches.times != 1:
         raise NotUnique(matches)
     before, _, after = data.partition(wanted)

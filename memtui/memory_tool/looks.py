@@ -1,4 +1,4 @@
-"""What stands at an address at this moment, for a call that could not be done: to find the right words, or to try again.
+"""What stands at an address now, for a call that could not be done: to find the right words, or to try again.
 
 Others make and remove folders at the same time; a sentence about what was there a moment ago would be false.
 """

@@ -132,9 +132,11 @@ class ScopedTool:
             if now == looks.NOTHING:
                 raise Refusal(place.doubt or answers.missing(place)) from None
             raise self._refusal(error, place) from None
-        if len(data) > MAX_BYTES:
+        if len(data) > MAX_BYTES and request.limit is None:
             raise Refusal(answers.over_cap(place))
         text = listing.numbered(data, request.offset, request.limit)
+        if len(data) > MAX_BYTES and len(text.encode()) > MAX_BYTES:
+            raise Refusal(answers.over_cap(place))
         self._used(address, wrote=False)
         return text
 
@@ -164,7 +166,7 @@ class ScopedTool:
     def _create(self, place: Place, text: str) -> str:
         if place.doubt:
             raise Refusal(place.doubt)
-        data = _encoded(text)
+        data = _written(text)
         _check_size(data)
         address = self._address(place)
         try:
@@ -181,7 +183,7 @@ class ScopedTool:
     def _str_replace(self, place: Place, old: str, new: str) -> str:
         if not old:
             raise Refusal("old_str must not be empty")
-        wanted, put = _encoded(old), _encoded(new)
+        wanted, put = _encoded(old), _written(new)
 
         def change(data: bytes) -> bytes:
             try:
@@ -193,7 +195,7 @@ class ScopedTool:
         return f"Edited {place.canonical}"
 
     def _insert(self, place: Place, line: int, text: str) -> str:
-        added = _encoded(text).decode()
+        added = _written(text).decode()
         inserted = 0
 
         def change(data: bytes) -> bytes:
@@ -213,12 +215,16 @@ class ScopedTool:
         """Change a memory under the engine's lock; again when another program was in between."""
 
         def checked(data: bytes) -> bytes:
-            if len(data) > MAX_BYTES:
-                raise Refusal(answers.over_cap(place))
             try:
                 after = change(data)
             except edits.NotText:
                 raise Refusal(answers.not_text(place)) from None
+            except Refusal:
+                if len(data) > MAX_BYTES:
+                    raise Refusal(answers.over_cap(place)) from None
+                raise
+            if len(data) > MAX_BYTES < len(after):
+                raise Refusal(answers.over_cap(place))
             _check_size(after)
             return after
 
@@ -359,6 +365,14 @@ def _encoded(text: str) -> bytes:
         raise Refusal(
             f"{answers.FAILED}the text holds a character that has no UTF-8 form, at position {error.start}; remove it"
         ) from None
+
+
+def _written(text: str) -> bytes:
+    """A text that is to stand in a memory: one with a NUL could be written, and then not be edited any more."""
+    if "\0" in text:
+        at = text.index("\0")
+        raise Refusal(f"{answers.FAILED}the text holds a NUL character, at position {at}; remove it")
+    return _encoded(text)
 
 
 def _check_size(data: bytes) -> None:

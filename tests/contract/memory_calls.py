@@ -100,7 +100,8 @@ CASES = [
     refused(
         "create-clash",
         create("{d}/A.md"),
-        "A name that differs from {d}/A.md only by upper and lower case exists already; use that name or another",
+        "A name that differs from {d}/A.md only by upper and lower case or in its Unicode form exists already;"
+        " use that name or another",
         *MADE,
     ),
     refused(

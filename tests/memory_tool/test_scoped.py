@@ -135,16 +135,50 @@ def test_what_is_no_text_is_shown_and_never_rewritten(data: bytes, tool: Tool) -
 
 
 @pytest.mark.parametrize("size", [102_401, 1_048_577])
-def test_a_file_over_the_cap_is_not_read_even_through_a_window(size: int, tool: Tool, a: Path) -> None:
+def test_a_file_over_the_cap_is_not_read_whole(size: int, tool: Tool, a: Path) -> None:
     a.write_bytes(b"x" * size)
     sentence = answers.over_cap(grammar.parse(A))
-    for command, fields in [("view", {"limit": 1}), ("str_replace", {}), ("insert", {})]:
+    for command, fields in [("view", {}), ("view", {"limit": 1}), ("str_replace", {}), ("insert", {})]:
         assert tool.refused(command, **{**CALLS[command], **fields}) == sentence
     if size > 1_048_576:
         assert "too large to be kept in history" in tool.refused("delete", path=A)
         assert a.exists()
     else:
         tool.done("delete", path=A)
+
+
+def test_a_file_over_the_cap_can_be_read_through_a_window_and_made_smaller(tool: Tool, a: Path) -> None:
+    a.write_bytes(b"".join(b"line %d\n" % number for number in range(20_000)) + b"begin" + b"x" * 60_000 + b"end")
+    assert tool.refused("view", path=A) == answers.over_cap(grammar.parse(A))
+    assert tool.done("view", path=A, offset=3, limit=2) == "3\tline 2\n4\tline 3"
+    assert tool.refused("view", path=A, limit=19_999) == answers.over_cap(grammar.parse(A))
+    assert tool.refused("str_replace", path=A, old_str="line 7\n") == answers.over_cap(grammar.parse(A))
+    a.write_bytes(b"line\n" * 10_000 + b"begin" + b"x" * 60_000 + b"end")
+    tool.done("str_replace", path=A, old_str="begin" + "x" * 60_000 + "end", new_str="short")
+    assert a.read_bytes() == b"line\n" * 10_000 + b"short"
+
+
+@pytest.mark.parametrize(
+    ("command", "field"), [("create", "file_text"), ("str_replace", "new_str"), ("insert", "insert_text")]
+)
+def test_a_nul_is_refused_before_it_locks_the_agent_out(command: str, field: str, tool: Tool, a: Path) -> None:
+    before = a.read_bytes()
+    path = B if command == "create" else A
+    said = tool.refused(command, **{**CALLS[command], "path": path, field: "one\0two"})
+    assert said == "Memory operation failed: the text holds a NUL character, at position 3; remove it"
+    assert a.read_bytes() == before
+    assert not (tool.folder() / "b.md").exists()
+
+
+def test_a_clash_is_called_what_it_is(tool: Tool) -> None:
+    tool.done("create", path="/memories/global/caf\u00e9.md", file_text="x")
+    said = tool.refused("create", path="/memories/global/cafe\u0301.md", file_text="x")
+    assert said.endswith("only by upper and lower case or in its Unicode form exists already; use that name or another")
+
+
+def test_spaces_around_a_path_and_slashes_at_its_end_mean_nothing(tool: Tool) -> None:
+    assert tool.done("create", path=" /memories/global/a.md// ", file_text="x") == f"Created {A}"
+    assert tool.done("view", path=f"{A}/") == "1\tx"
 
 
 def test_mode_bits_and_bytes_survive_an_edit(tool: Tool, a: Path) -> None:

@@ -13,7 +13,7 @@ from tests.memory_tool.conftest import GLOBAL, Tool, open_tool
 
 NAMES = ("a", "b", "a/b", "a/b/c", "b/a", "c/a/b")
 TEXTS = st.text(alphabet="ab\n\r é", max_size=12)
-ANY = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=200)
+ANY = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 
 
 class Model:

@@ -36,13 +36,17 @@ def _hook(call: Call) -> int:
     """Answer a hook, always: some agents take a refusal of a hook for an order to stop."""
     import json
 
-    from memtui.errors import MemtuiError
+    from memtui.errors import CODES, MemtuiError
 
     try:
         call.out.raw(_fitting(call).encode())
     except MemtuiError as error:
-        quiet = error.code == "E_DISABLED"  # the user wanted it so, and need not be told at each session
-        call.out.raw(f"{json.dumps({} if quiet else {'systemMessage': f'memtui: {error}'})}\n".encode())
+        answer = {}
+        if error.code != "E_DISABLED":  # the user wanted it so, and need not be told at each session
+            # An agent may read the answer: where things are on this machine is said on standard error only.
+            answer["systemMessage"] = f"memtui: {error.code}: {CODES[error.code]}. `memtui doctor` tells more."
+            call.out.say(f"memtui: {error}")
+        call.out.raw(f"{json.dumps(answer)}\n".encode())
     return outcomes.DONE
 
 

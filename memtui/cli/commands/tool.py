@@ -159,20 +159,28 @@ def _read(line: bytes, longest: int) -> "Mapping[str, object] | Result":
         return _no_call("it is not UTF-8")
     except RecursionError:
         return _no_call("it is nested too deeply")
-    except ValueError as error:
-        return _no_call(getattr(error, "msg", None) or str(error))
+    except json.JSONDecodeError as error:
+        return _no_call("it begins with a byte-order mark" if line.startswith(b"\xef\xbb\xbf") else error.msg)
+    except _NoCall as error:
+        return _no_call(str(error))
+    except ValueError:
+        return _no_call("a number has too many digits")
     return found if isinstance(found, dict) else _no_call("it is not an object")
+
+
+class _NoCall(ValueError):  # noqa: N818
+    """JSON as Python reads it, but not as anybody else does."""
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise _NoCall("a key is there twice")
     return found
 
 
 def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+    raise _NoCall(f"{name} is no JSON")
 
 
 def _no_call(why: str) -> Result:

@@ -38,6 +38,9 @@ def test_what_is_wrong_is_told_to_the_user_and_stops_nobody(cli: Cli, config: Pa
     result = cli("context", "--format", "hook")
     assert (result.status, list(result.json)) == (0, ["systemMessage"])
     assert "E_CONFIG" in str(result.json["systemMessage"])
+    assert "doctor" in str(result.json["systemMessage"])
+    assert str(config.parent.parent) not in result.out  # an agent may read it too
+    assert "config.toml" in result.err
     assert cli("context").status == 2
 
 
