@@ -10,7 +10,6 @@ from memtui.engine import fsio, paths, provenance
 from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
 from memtui.engine.paths import RootHandle
 from memtui.errors import MemtuiError, NotFoundError, UsageError
-from memtui.matching import meant
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -110,6 +109,8 @@ class Roots:
             if found is None:
                 found = next((root for root in self._roots.values() if root_id in root.aliases), None)
         if found is None:
+            from memtui.matching import meant
+
             near = meant(root_id, [name for root in self.all() for name in (root.id, *root.aliases)])
             raise NotFoundError(
                 f"There is no root {root_id!r}.",
