@@ -219,7 +219,9 @@ class ConflictFlow:
         self._end()
         if editing.address == address:
             snapshot = Snapshot(address, data, result.sha256, editing.wishes.clock())
-            editing.adopt(snapshot, f"Saved{with_whom}. u in the tree takes it back.")
+            wrote = isinstance(result, Saved)  # else there is no step, and u would take another one back
+            saved = f"Saved{with_whom}. u in the tree takes it back."
+            editing.adopt(snapshot, saved if wrote else "Nothing to write: it is what is on disk now.")
         editing.drop(address)
 
     def _take_theirs(self) -> None:

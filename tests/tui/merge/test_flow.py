@@ -397,6 +397,20 @@ async def test_undo_brings_the_agents_text_and_the_draft_back(tmp_path: Path) ->
         assert kept(bench) >= {BASE, YOURS, AGENT_TEXT, result}
 
 
+async def test_a_result_that_is_on_disk_already_promises_no_undo(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(120, 40)) as pilot:
+        await in_conflict(bench, pilot)
+        newest = bench.engine.next_undo()
+        await pilot.press("a", "ctrl+s")
+        await until(pilot, lambda: "Nothing to write: it is what is on disk now." in bench.editor.said_line.text)
+        assert "takes it back" not in bench.editor.said_line.text
+        await until(pilot, lambda: bench.engine.drafts() == ())
+        assert bench.engine.next_undo() == newest
+        assert disk(bench) == AGENT_TEXT
+        assert kept(bench) >= {BASE, YOURS, AGENT_TEXT}
+
+
 async def test_undo_of_a_merge_somebody_wrote_over_becomes_a_merge_itself(tmp_path: Path) -> None:
     bench = make(tmp_path)
     async with bench.run_test(size=(120, 40)) as pilot:
