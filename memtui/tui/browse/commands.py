@@ -212,7 +212,7 @@ class Commands:
         elif screen.memories.marks or screen.memories.ranging:
             screen.memories.set_marks(set())
         elif screen.forest.filtered:
-            screen.filtering.clear()
+            screen.filtering.leave()
         elif screen.panes.zoomed:
             screen.panes.rearrange(zoom="")
 

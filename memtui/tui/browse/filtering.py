@@ -131,6 +131,13 @@ class Filtering:
         self.close_prompt()
         self.clear()
 
+    def leave(self) -> None:
+        """Show everything again, around the memory that was found; at the old place where none is under the cursor."""
+        node = self._screen.memories.current
+        if node is not None and node.memory is not None:
+            self._place = None
+        self.clear()
+
     def clear(self) -> None:
         """Show everything again, at the place the user came from."""
         screen = self._screen

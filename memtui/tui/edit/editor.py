@@ -172,6 +172,8 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     def action_leave(self) -> None:
         """Put the line that finds away, else ask to go back to the tree."""
+        if self._unseen:
+            self.looked()  # whoever leaves has had it before their eyes
         found = self.query_one(FindBar)
         if found.display:
             found.close()
