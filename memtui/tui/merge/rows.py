@@ -96,4 +96,5 @@ def _fold(text: str, first: int, room: int) -> list[str | None]:
         size = room
         if at < len(text):
             parts.append(None)
+            at += text[at] == " " and at + 1 < len(text) and head[-1:] != " "  # the new row stands for the blank
     return parts

@@ -218,6 +218,8 @@ def fold_runs(pieces: Sequence[Run], width: int, *, plain: bool = False) -> list
             if head:
                 lines[-1].append((head, style))
                 rest = rest[len(head) :]
+            if rest[:1] == " " and not head.endswith(" ") and lines[-1]:
+                rest = rest[1:]  # the break stands for it
             lines.append([])
             used = 0
     return [tuple(line) for line in lines]
@@ -228,7 +230,9 @@ def _head(text: str, room: int, *, first: bool) -> str:
     if room <= 0:
         return ""
     head = chop_cells(text[: room + 1], room)[0] if text else ""
+    if text[len(head) : len(head) + 1] in ("", " "):
+        return head
     cut = head.rfind(" ")
-    if cut > len(head) // 3 and len(head) < len(text):
+    if cut > (len(head) // 3 if first else -1):
         return head[: cut + 1]
-    return head if first or len(head) > room // 2 else ""
+    return head if first else ""

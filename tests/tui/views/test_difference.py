@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -101,5 +102,16 @@ def test_lines_fit_and_are_harmless(before: bytes, after: bytes, width: int, wor
 )
 def test_folded_runs_keep_every_character(pieces: list[tuple[str, str]], width: int) -> None:
     folded = fold_runs(pieces, width)
-    assert "".join(text for line in folded for text, _ in line) == "".join(text for text, _ in pieces)
-    assert all(sum(cell_width(text) for text, _ in line) <= width for line in folded)
+    before = "".join(text for text, _ in pieces)
+    lines = ["".join(text for text, _ in line) for line in folded]
+    assert "".join(lines).replace(" ", "") == before.replace(" ", "")
+    assert len(before) - len("".join(lines)) <= len(lines) - 1, "a break takes the place of one blank at most"
+    assert all(cell_width(line) <= width for line in lines)
+
+
+@pytest.mark.parametrize("width", range(8, 60))
+def test_no_word_is_cut_that_fits_into_a_line(width: int) -> None:
+    text = [("full for ", "del"), ("{an hour}", "word"), (" while nobody paid", "del")]
+    lines = ["".join(part for part, _ in line) for line in fold_runs(text, width)]
+    assert " ".join(line.strip() for line in lines).split() == "full for {an hour} while nobody paid".split()
+    assert not [line for line in lines if line.startswith(" ")]
