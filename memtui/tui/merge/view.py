@@ -54,15 +54,17 @@ def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run
 def _who(parties: Parties, width: int) -> list[Run]:
     """Say who the sides are: with fewer words where there is little room, since who and when matter most."""
     brief = parties.base.removeprefix(OPENED)
-    for base, yours in ((parties.base, parties.yours), (brief, parties.yours), (brief, "draft")):
-        sides: list[Run] = [
-            (" BASE ", "strong"), (base, "description"),
-            ("   YOURS ", "draft"), (yours, "description"),
-            (f"   {parties.agent_name} ", "agent"), (parties.agent, "description"),
-        ]  # fmt: skip
-        if sum(cell_width(text) for text, _ in sides) <= width:
-            break
-    return sides
+    forms = [_sides(parties, *words) for words in ((parties.base, parties.yours), (brief, parties.yours))]
+    fitting = (form for form in forms if sum(cell_width(text) for text, _ in form) <= width)
+    return next(fitting, _sides(parties, brief, "draft"))
+
+
+def _sides(parties: Parties, base: str, yours: str) -> list[Run]:
+    return [
+        (" BASE ", "strong"), (base, "description"),
+        ("   YOURS ", "draft"), (yours, "description"),
+        (f"   {parties.agent_name} ", "agent"), (parties.agent, "description"),
+    ]  # fmt: skip
 
 
 def hunk_title(session: MergeSession, index: int) -> str:
