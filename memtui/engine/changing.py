@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from memtui.digest import sha256_hex
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
 from memtui.engine.commit import Site
-from memtui.engine.jobs import Job, StillWritten, Txn, calmly, transaction
+from memtui.engine.jobs import NEWS_STAYS, Job, StillWritten, Txn, calmly, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.mergenote import merge_note
 from memtui.engine.model import (
@@ -43,7 +43,13 @@ class Changer:
     # --- one memory
 
     def save(
-        self, address: Address, text: str | bytes, expected: str | None, actor: Actor, merge: MergeOf | None = None
+        self,
+        address: Address,
+        text: str | bytes,
+        expected: str | None,
+        actor: Actor,
+        merge: MergeOf | None = None,
+        news_since: str | None = None,
     ) -> Saved | Unchanged | Conflict:
         """See `Engine.save`."""
         root = self._rules.writable(address, actor)
@@ -58,6 +64,9 @@ class Changer:
                     return self._refused(site, address, data, actor)
 
         note = merge_note(merge, sha256_hex(data)) if merge is not None else ""
+        if news_since is not None:
+            record = self._ledger.record(self._roots.uid(root), address.path)
+            note = NEWS_STAYS if record is not None and record.seen_sha256 == news_since else note
 
         def replace(job: Job) -> Saved | Unchanged | Conflict:
             with self._site(root, actor) as site:

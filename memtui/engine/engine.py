@@ -119,6 +119,7 @@ class Engine(News):
         expected_sha256: str | None,
         actor: Actor,
         merge: MergeOf | None = None,
+        news_since: str | None = None,
     ) -> Saved | Unchanged | Conflict:
         """Replace a memory's text if it still is the version the edit started from.
 
@@ -128,6 +129,8 @@ class Engine(News):
             expected_sha256: the version the edit started from; None when no file is expected.
             actor: who does it.
             merge: what the text was merged from; undo then brings the user's own text back as a draft.
+            news_since: the version the user last looked at, when the text takes back a part of what others did since:
+                while it still is that one, the rest stays unseen.
 
         Returns:
             `Saved`; `Unchanged` when the text was already there (even with a stale expectation, so a retry is safe);
@@ -136,7 +139,7 @@ class Engine(News):
         Raises:
             RefusedError: a rule says no. BusyError: `E_LOCKED`. StorageError: the disk or the ledger failed.
         """
-        return self._rooms.changer.save(address, text, expected_sha256, actor, merge)
+        return self._rooms.changer.save(address, text, expected_sha256, actor, merge, news_since)
 
     def edit(
         self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor

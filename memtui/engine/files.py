@@ -14,7 +14,7 @@ from memtui.digest import sha256_hex
 from memtui.engine import commit, fsio, paths, wholefile
 from memtui.engine.commit import Ours, Site, Spot
 from memtui.engine.grace import Displaced
-from memtui.engine.jobs import Job, StillWritten
+from memtui.engine.jobs import NEWS_STAYS, Job, StillWritten
 from memtui.engine.model import Address, Conflict, Saved, Unchanged, is_person
 from memtui.engine.wholefile import Content
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
@@ -299,7 +299,8 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to:
     with ledger.transaction(durable=False):
         if moved_to is not None:
             ledger.follow(site.uid, path, *moved_to)
-        ledger.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=is_person(name))
+        seen = None if job.note == NEWS_STAYS else is_person(name)
+        ledger.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=seen)
 
 
 def _conclude(

@@ -6,7 +6,7 @@ from contextlib import suppress
 from memtui.engine import files, fsio, paths, wholefile
 from memtui.engine.changing import Changer, Publish
 from memtui.engine.commit import Site
-from memtui.engine.jobs import Job, Txn, calmly, transaction
+from memtui.engine.jobs import NEWS_STAYS, Job, Txn, calmly, transaction
 from memtui.engine.ledger import Ledger, Step, Transaction
 from memtui.engine.mergedrafts import MergeDrafts
 from memtui.engine.mergenote import repeated
@@ -184,7 +184,8 @@ class Undoer:
             with self._roots.site(root, actor, create=step.after is None) as site:
                 return self._put_back(site, step, address, job)
 
-        result = calmly(Job(txn, actor, "restored", note=repeated(step.note, kind)), put_back)
+        note = step.note if step.note == NEWS_STAYS else repeated(step.note, kind)
+        result = calmly(Job(txn, actor, "restored", note=note), put_back)
         if isinstance(result, Saved):
             happened = "deleted" if step.before is None else "created" if step.after is None else "modified"
             self._publish([Change(address, happened, actor.name, step.after, step.before, self._ledger.clock())])

@@ -247,7 +247,13 @@ class FakeEngine(FakeNews, FakePast, Searched):
         return Done(txn, verb, tuple(outcomes), f"{verb} {len(outcomes)} memories")
 
     def save(
-        self, address: Address, text: str | bytes, *, expected_sha256: str | None, actor: Actor
+        self,
+        address: Address,
+        text: str | bytes,
+        *,
+        expected_sha256: str | None,
+        actor: Actor,
+        news_since: str | None = None,
     ) -> Saved | Unchanged | Conflict:
         """Save, guarded."""
         self._enter("save", address)
@@ -258,7 +264,12 @@ class FakeEngine(FakeNews, FakePast, Searched):
             return Conflict(address, now, expected_sha256, sha(data), "t")
         self.put(str(address), data, actor=str(actor))
         if is_person(str(actor)):
+            rest = [one._replace(after=sha(data)) for one in self.unseen_changes if one.address == address]
             self.unseen_changes = [change for change in self.unseen_changes if change.address != address]
+            self.unseen_changes += [one for one in rest if news_since is not None and one.after != news_since]
+            self.rows[address] = self.rows[address]._replace(
+                unseen=any(one.address == address for one in self.unseen_changes)
+            )
         return Saved(address, sha(data), now, self._record("save", address))
 
     def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:

@@ -24,6 +24,7 @@ class Intent(NamedTuple):
     after: str | None
     at: int
     temp: str | None
+    note: str = ""
 
 
 class Step(NamedTuple):
@@ -131,7 +132,9 @@ class AuditTable(VersionTable):
         for seqs in self.unended.values():
             seqs.discard(seq)
 
-    def conclude(self, seq: int, txn: int, uid: int, path: str, sha: str | None, *, actor: str, seen: bool) -> None:
+    def conclude(
+        self, seq: int, txn: int, uid: int, path: str, sha: str | None, *, actor: str, seen: bool | None
+    ) -> None:
         """End an intent as done and remember what is under the name now; see `end`.
 
         Args:
@@ -141,16 +144,18 @@ class AuditTable(VersionTable):
             path: the memory, which has a row since the intent was announced.
             sha: what is under the name; None for nothing.
             actor: who did it.
-            seen: whether that is the user, so that it is no news.
+            seen: whether that is the user, so that it is no news. None: it is the user, and what others did before
+                stays news, with their name and time.
         """
         key = bytes.fromhex(sha) if sha else None
         with self.transaction(durable=False) as db:
             db.execute("UPDATE audit SET state = 'done', temp = NULL WHERE seq = ?", (seq,))
             db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
             db.execute(
-                "UPDATE memories SET sha = ?1, actor = ?2, at = ?3, seen_sha = iif(?4, ?1, seen_sha),"
+                "UPDATE memories SET sha = ?1, actor = iif(?4 IS NULL, actor, ?2), at = iif(?4 IS NULL, at, ?3),"
+                " seen_sha = iif(?4, ?1, seen_sha),"
                 " seen_path = iif(?4, NULL, seen_path) WHERE root = ?5 AND path = ?6",
-                (key, actor, self.clock(), int(seen), uid, os.fsencode(path)),
+                (key, actor, self.clock(), seen, uid, os.fsencode(path)),
             )
         self.unended.get(uid, set()).discard(seq)
 
@@ -171,10 +176,11 @@ class AuditTable(VersionTable):
                 after.hex() if after else None,
                 at,
                 temp,
+                note,
             )
-            for seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp in self.rows(
-                "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp FROM audit"
-                " WHERE state = 'intent' AND root = ? ORDER BY seq",
+            for seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp, note in self.rows(
+                "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp, note"
+                " FROM audit WHERE state = 'intent' AND root = ? ORDER BY seq",
                 (uid,),
             )
         ]

@@ -106,7 +106,7 @@ class Inbox:
         return bool(self.words) or self.below is not None
 
     def keep(self, change: Change) -> None:
-        """Go on showing a change of which a part was taken back, until it is let go: the ledger takes it for seen."""
+        """Go on showing a change of which a part was taken back until it is let go, also while it is as it was."""
         self._kept[change.address] = change
 
     def let_go(self, addresses: Iterable[Address] | None = None) -> None:
@@ -116,7 +116,7 @@ class Inbox:
 
     @property
     def kept(self) -> Mapping[Address, Change]:
-        """What is shown although the ledger takes it for seen."""
+        """Changes of which the user took a part back."""
         return self._kept
 
     def _all(self) -> tuple[Change, ...]:

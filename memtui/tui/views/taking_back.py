@@ -55,7 +55,9 @@ class TakingBack:
         bridge, now = screen.bridge, screen.browser.now()
 
         def job(engine: object) -> Saved | Unchanged | Refused:
-            result = engine.save(change.address, wanted, expected_sha256=change.after, actor=bridge.actor)  # type: ignore[attr-defined]
+            result = engine.save(  # type: ignore[attr-defined]
+                change.address, wanted, expected_sha256=change.after, actor=bridge.actor, news_since=change.before
+            )
             if isinstance(result, Conflict):
                 drafted = inbox_jobs.draft_for_conflict(engine, change, wanted, base, now)  # type: ignore[arg-type]
                 return Refused(change, drafted)

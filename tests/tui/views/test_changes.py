@@ -126,6 +126,9 @@ async def test_one_hunk_is_taken_back_and_the_rest_stays() -> None:
         await screen.until_text("Took back one hunk of memtui:project/decisions/retry.md. 1 hunk left in it.")
         assert screen.engine.data[Address.parse(RETRY)].decode() == NEW.replace("four", "three")
         await screen.until_text("@@ hunk, line 5")
+        await screen.press("escape", "3")
+        await screen.until_text("@@ hunk, line 5")
+        await screen.until_text("[3 Changes(1)]")
         await screen.press("d", "h")
         await screen.until(lambda: screen.engine.data[Address.parse(RETRY)].decode() == OLD)
         await screen.until_text("You have seen everything.")
@@ -137,11 +140,15 @@ async def test_a_hunk_that_was_brought_back_is_shown_again() -> None:
         await screen.until_text("@@ hunk 1 of 2")
         await screen.press("d", "h")
         await screen.until_text("@@ hunk, line 5")
-        screen.engine.put(RETRY, NEW, actor="tui")
+        screen.engine.put(RETRY, NEW, actor="tui", unseen=True)
+        (left,) = screen.engine.unseen_changes
+        screen.engine.unseen_changes = [left._replace(after=sha(NEW.encode()))]
         screen.engine.tell(Changes(touched=frozenset({Address.parse(RETRY)})))
         await screen.until_text("@@ hunk 1 of 2")
         assert "changed again" not in screen.text
         await screen.press("escape", "3")
+        await screen.until_text("@@ hunk 1 of 2")
+        await screen.press("x")
         await screen.until_text("You have seen everything.")
 
 

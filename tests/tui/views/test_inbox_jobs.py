@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memtui.curation.bursts import bursts
 from memtui.curation.hunks import take_back
@@ -73,6 +76,77 @@ def test_hunks_are_taken_back_one_by_one_to_the_old_bytes(engine: Engine, folder
     engine.undo(actor=ME)
     engine.undo(actor=ME)
     assert (folder / "a.md").read_bytes() == NEW
+
+
+THREE = b"# Retry\r\n\r\n- four\r\n\r\n- jitters\r\n\r\n- budget\r\n"
+THREE_OLD = b"# Retry\r\n\r\n- three\r\n\r\n- jitter\r\n\r\n- limit\r\n"
+
+
+def unseen_hunks(engine: Engine) -> int:
+    """How many hunks the inbox lists of the memory; 0 when it is seen."""
+    changes = inbox_jobs.load(engine).changes
+    assert bool(changes) == engine.memory(A).unseen
+    return sum(len(inbox_jobs.show(engine, one, "", 0, 0, Look(60)).hunks) for one in changes)
+
+
+def take_one(engine: Engine, which: int) -> None:
+    """Take a hunk back as the inbox does."""
+    (change,) = inbox_jobs.load(engine).changes
+    shown = inbox_jobs.show(engine, change, "", 0, 0, Look(60))
+    assert shown.before is not None
+    assert shown.after is not None
+    wanted = take_back(shown.before, shown.after, shown.hunks[which])
+    result = engine.save(A, wanted, expected_sha256=change.after, actor=ME, news_since=change.before)
+    assert isinstance(result, Saved)
+
+
+def three_hunks(folder: Path, tmp_path: Path) -> list[Root]:
+    """Roots with one memory that has three unseen hunks."""
+    roots = [Root("r", str(folder), "codex")]
+    for data in (THREE_OLD, THREE):
+        (folder / "a.md").write_bytes(data)
+        with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+            engine.reconcile()
+            if data == THREE_OLD:
+                engine.mark_seen(None)
+    return roots
+
+
+@given(order=st.lists(st.integers(0, 2), min_size=1, max_size=3), undone=st.integers(0, 3))
+@settings(max_examples=12, deadline=None)
+def test_what_was_not_taken_back_stays_unseen_over_a_restart(order: list[int], undone: int) -> None:
+    with tempfile.TemporaryDirectory() as base:
+        tmp_path, folder = Path(base), Path(base) / "root"
+        folder.mkdir()
+        roots = three_hunks(folder, tmp_path)
+        left = 3
+        for which in order:
+            with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+                engine.reconcile()
+                assert unseen_hunks(engine) == left
+                (before,) = engine.changes()
+                take_one(engine, which % left)
+                left -= 1
+                assert unseen_hunks(engine) == left
+                assert all(one.actor == before.actor for one in engine.changes())
+        back = min(undone, len(order))
+        with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+            for number in range(back):
+                engine.undo(actor=ME)
+                assert unseen_hunks(engine) == left + number + 1
+            for number in range(back):
+                engine.redo(actor=ME)
+                assert unseen_hunks(engine) == left + back - number - 1
+            engine.mark_changes_seen(engine.changes())
+            assert unseen_hunks(engine) == 0
+
+
+def test_what_the_user_had_seen_is_no_news_after_a_late_hunk(engine: Engine) -> None:
+    (change,) = inbox_jobs.load(engine).changes
+    engine.mark_seen(None)
+    wanted = NEW.replace(b"four", b"three")
+    engine.save(A, wanted, expected_sha256=change.after, actor=ME, news_since=change.before)
+    assert unseen_hunks(engine) == 0
 
 
 def test_a_memory_written_again_is_not_touched_and_what_was_wanted_is_a_draft(engine: Engine, folder: Path) -> None:
