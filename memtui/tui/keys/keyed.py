@@ -151,6 +151,8 @@ class KeyedScreen(Screen[T]):
         if not self.is_active:
             event.stop()
             self._hand_on([event])
+        elif self.take_text(event.key, event.character):  # what was held has opened a line of text
+            event.stop()
         elif self.letters.waiting:
             event.stop()
             self.letters.take("")

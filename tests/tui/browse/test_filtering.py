@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 
 from memtui.engine.model import Address
 from tests.tui.shown import TEXTS, shown
@@ -38,6 +39,16 @@ async def test_enter_keeps_the_filter_and_escape_then_clears_it_around_what_was_
         await screen.until(lambda: "2 of 7" not in screen.text)
         assert screen.here == RETRY
         assert "todo.md" in screen.text
+
+
+async def test_enter_right_behind_the_words_ends_the_line_and_opens_nothing() -> None:
+    async with shown() as screen:
+        for key, character in (("slash", "/"), ("t", "t"), ("o", "o"), ("d", "d"), ("o", "o"), ("enter", "\r")):
+            screen.pilot.app.post_message(events.Key(key, character))
+        await screen.until(lambda: "/todo | name" in screen.text)
+        await screen.until(lambda: not screen.footer.startswith("/"))
+        assert screen.here == TODO
+        assert not screen.browser.editing
 
 
 async def test_letters_are_text_and_arrows_move_meanwhile() -> None:
@@ -138,3 +149,16 @@ async def test_a_folder_is_renamed_whole() -> None:
         await screen.press("enter")
         await screen.until(lambda: Address.parse("memtui:project/choices/auth.md") in screen.engine.data)
         assert Address.parse("memtui:project/choices/retry.md") in screen.engine.data
+
+
+async def test_a_memory_that_was_moved_out_of_the_filter_is_where_esc_goes() -> None:
+    async with shown() as screen:
+        await screen.press("/")
+        await screen.type("retry")
+        await screen.press("enter", "r", "end", "ctrl+u")
+        await screen.type("other/again.md")
+        await screen.press("enter")
+        await screen.until_text("moved to memtui:project/other/again.md")
+        await screen.until(lambda: not screen.browser.forest.matched)
+        await screen.press("escape")
+        await screen.until(lambda: screen.here == "memtui:project/other/again.md")
