@@ -429,15 +429,3 @@ async def test_what_cannot_be_read_says_why_in_its_place(tmp_path: Path) -> None
         assert "E_TOO_BIG" in said(bench)
         await pilot.press("x", "ctrl+s", "f4", "f9", "escape")
         await until(pilot, lambda: bench.left == 1)
-
-
-async def test_leaving_at_once_counts_as_having_looked(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": b"one\n"})
-    bench.engine.reconcile()
-    bench.path("a.md").write_bytes(b"two\n")
-    bench.engine.reconcile()
-    async with bench.run_test() as pilot:
-        await until(pilot, lambda: bool(bench.engine.reconcile() or bench.engine.changes()))
-        await opened(bench, pilot)
-        await pilot.press("escape")
-        await until(pilot, lambda: not bench.engine.changes())
