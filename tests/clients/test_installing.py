@@ -8,18 +8,20 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.clients import jsonfile, tomlfile
+from memtui.clients import disk, jsonfile, tomlfile
 from memtui.clients.client import LEVELS, Client, Target
 from memtui.clients.installing import Step, carry_out, look, plan_install, plan_uninstall
 from memtui.clients.known import CLIENTS
 from memtui.clients.start import Start
 from memtui.config.surroundings import Surroundings
-from memtui.errors import ConflictError, RefusedError, UsageError
+from memtui.engine import fsio
+from memtui.errors import ConflictError, RefusedError, StorageError, UsageError
 from tests.clients.files import json_texts, toml_texts
 
 OLD = Start("/old/memtui", ("mcp",), "/old/memtui context --format hook --client x")
@@ -250,3 +252,47 @@ def test_a_file_that_cannot_be_read_as_its_format_says(place: Surroundings) -> N
             plan(target)
         assert target.path in error.value.message
         assert "line 2" in error.value.message
+
+
+def test_an_interrupted_update_is_taken_back_to_the_byte(
+    place: Surroundings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = str(tmp_path / "state")
+    old, new = (CLIENTS[2].targets(place, "user", start)[0] for start in (OLD, NEW))
+    before = '{ "mcpServers":{"memtui" :{"command":"memtui",  "args":["mcp"], "trust" : true} } }'
+    os.makedirs(os.path.dirname(old.path))
+    Path(old.path).write_text(before)
+    install(old, state)
+
+    def stopped(*args: object, **named: object) -> None:
+        raise StorageError("stopped")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "replace", stopped)
+        with pytest.raises(StorageError, match="stopped"):
+            install(new, state)
+    assert uninstall(new, state).stays
+    assert Path(old.path).read_text() == before
+
+
+def test_a_change_is_made_by_one_process_at_a_time(
+    place: Surroundings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = str(tmp_path / "state")
+    target = CLIENTS[2].targets(place, "user", NEW)[0]
+    free: list[bool] = []
+    real = disk.replace
+
+    def watched(*args: Any, **named: Any) -> None:
+        other = fsio.open_lock(os.path.join(state, "clients", "lock"))
+        free.append(fsio.lock_now(other))
+        os.close(other)
+        real(*args, **named)
+
+    monkeypatch.setattr(disk, "replace", watched)
+    install(target, state)
+    uninstall(target, state)
+    assert free == [False, False]
+    handle = fsio.open_lock(os.path.join(state, "clients", "lock"))
+    assert fsio.lock_now(handle)
+    os.close(handle)
