@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from memtui.engine.model import Actor, Address, Change, Done, SeenMark
+from memtui.errors import NotFoundError
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.cells import count_words
 from memtui.values import NamedTuple
@@ -68,15 +69,22 @@ class SeenSteps:
 
     def __init__(self) -> None:
         self._done: deque[Step] = deque(maxlen=KEPT_STEPS)
-        self._undone: deque[Step] = deque(maxlen=KEPT_STEPS)
+        self._undone: deque[Step | str | None] = deque(maxlen=KEPT_STEPS)
+        """Marks, and operations by the transaction that was taken back, in the order of time: redo takes the last."""
+        self._left: str | None = None
+        """What undo would take back after the last step here: something else means that somebody did something."""
+        self._ends = False
+        """A mark was made: what was undone before it is not done again."""
 
     def mark(self, engine: Engine, changes: Iterable[Change]) -> int:
         """Mark changes as they were shown; returns how many were not marked before."""
         chosen = tuple(changes)
         marks = engine.mark_changes_seen(chosen)
         if marks:
-            self._done.append(Step(chosen, marks, engine.next_undo()))
+            self._left = engine.next_undo()
+            self._done.append(Step(chosen, marks, self._left))
             self._undone.clear()
+            self._ends = True
         return len(marks)
 
     def mark_memories(self, engine: Engine, addresses: Iterable[Address]) -> int:
@@ -87,21 +95,53 @@ class SeenSteps:
 
     def undo(self, engine: Engine, actor: Actor) -> Done | Step:
         """Take back whatever is newest: marks, or an operation."""
-        if self._done and self._done[-1].after == engine.next_undo():
+        newest = self._look(engine)
+        if self._done and self._done[-1].after == newest:
             step = self._done.pop()
             engine.restore_seen(step.marks)
             self._undone.append(step)
             return step
-        return engine.undo(actor=actor)
+        done = engine.undo(actor=actor)
+        if any(outcome.ok for outcome in done.outcomes):
+            self._undone.append(newest)
+        self._left = engine.next_undo()
+        return done
 
     def redo(self, engine: Engine, actor: Actor) -> Done | Step:
-        """Do again whatever was undone last."""
-        if self._undone and self._undone[-1].after == engine.next_undo():
-            step = self._undone.pop()
+        """Do again whatever was undone last; nothing once something else was done.
+
+        Raises:
+            NotFoundError: `E_NOTHING_TO_UNDO`.
+        """
+        self._look(engine)
+        if self._undone and isinstance(step := self._undone[-1], Step):
             engine.mark_changes_seen(step.changes)
             self._done.append(step)
+            self._undone.pop()
             return step
-        return engine.redo(actor=actor)
+        if not self._undone and self._ends:
+            raise NotFoundError(
+                "There is nothing to redo: changes were marked as seen after the last undo.", code="E_NOTHING_TO_UNDO"
+            )
+        done = engine.redo(actor=actor)
+        self._left = engine.next_undo()
+        if self._undone:
+            self._follow(self._undone.pop(), self._left)
+        return done
+
+    def _look(self, engine: Engine) -> str | None:
+        """Return what undo would take back; what was undone before something new is not done again."""
+        newest = engine.next_undo()
+        if newest != self._left:
+            self._undone.clear()
+            self._ends, self._left = False, newest
+        return newest
+
+    def _follow(self, old: object, new: str | None) -> None:
+        """An operation that is done again is another transaction: marks that came after it come after that one."""
+        for index, step in enumerate(self._undone):
+            if isinstance(step, Step) and step.after == old:
+                self._undone[index] = step._replace(after=new)
 
 
 class Seeing:
