@@ -132,15 +132,27 @@ def message(line: Line, width: int, *, key: str = "M", plain: bool = False) -> L
     return [(one_line(text, max(room, 1), ascii_tokens=plain), style), *more]
 
 
-def tree_notes(shown: int, total: int, *, filtered: bool, sort: str, reverse: bool, marked: int, only: str) -> Line:
-    """What the tree's title says at its right end."""
-    parts: Line = [(f"{shown:,} of {total:,}" if filtered else f"{total:,}", "strong" if filtered else "title")]
-    if only:
-        parts.append((f" | {only}", "agent"))
-    parts.append((f" | {sort}{' reversed' if reverse else ''}", "title"))
-    if marked:
-        parts.append((f" | {marked} marked", "mark"))
-    return parts
+def tree_notes(
+    shown: int,
+    total: int,
+    *,
+    filtered: bool,
+    sort: str,
+    reverse: bool,
+    marked: int,
+    only: str,
+    room: int = 1_000,
+) -> Line:
+    """What the tree's title says at its right end; the marks always, and of the rest what there is room for."""
+    count: Run = (f"{shown:,} of {total:,}" if filtered else f"{total:,}", "strong" if filtered else "title")
+    marks: Run = (f" | {marked} marked" if marked else "", "mark")
+    sorting: Run = (f" | {sort}{' reversed' if reverse else ''}", "title")
+    left = room - len(count[0]) - len(marks[0])
+    if len(sorting[0]) + (cell_width(only) + 3 if only else 0) > left:
+        sorting = ("", "title")
+    left -= len(sorting[0])
+    words: Run = (f" | {one_line(only, left - 3)}" if only and left > 6 else "", "agent")
+    return [run for run in (count, words, sorting, marks) if run[0]]
 
 
 def memory_notes(memory: Memory, signs: Signs) -> Line:

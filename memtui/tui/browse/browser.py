@@ -224,7 +224,8 @@ class BrowserScreen(Parts):
         self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited[0] in self.forest.nodes:
             (address, then), self._awaited = self._awaited, None
-            self.memories.reveal(address)
+            if not self.memories.reveal(address) and self.forest.filtered:
+                self.filtering.come_back_to(self.forest.nodes[address].key)
             if then is not None:
                 self.open_editor(address, then=then)
 

@@ -119,6 +119,7 @@ class Chrome:
             sort=forest.sort,
             reverse=forest.reverse,
             marked=len(tree.marks),
+            room=width - bars.LEAST_TITLE,
             only=" | ".join([*([f"/{' '.join(forest.words)}"] if forest.words else []), *sorted(forest.only)]),
         )
         return [self._title("Memories", notes, width, focused=self._screen.focused is tree)]

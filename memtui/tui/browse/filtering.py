@@ -86,6 +86,10 @@ class Filtering:
         if self._place is None and node is not None and not self._screen.forest.filtered:
             self._place = (node.key, self._screen.memories.top)
 
+    def come_back_to(self, key: Key) -> None:
+        """Go to this row when the filter that hides it is cleared."""
+        self._place = (key, self._screen.memories.top)
+
     def start(self) -> None:
         """Ask for the words; with the text in focus, for what to find in it."""
         from memtui.tui.browse.prompts import Question

@@ -58,6 +58,10 @@ def test_the_trees_title_says_what_is_shown() -> None:
     notes = bars.tree_notes(3, 20, filtered=True, sort="age", reverse=True, marked=2, only="unseen")
     assert words(notes) == "3 of 20 | unseen | age reversed | 2 marked"
     assert words(bars.tree_notes(20, 20, filtered=False, sort="name", reverse=False, marked=0, only="")) == "20 | name"
+    for room, told in ((80, "3 of 20 | /scratch | name | 18 marked"), (35, "3 of 20 | /scratch | 18 marked"),
+                       (25, "3 of 20 | 18 marked"), (5, "3 of 20 | 18 marked")):  # fmt: skip
+        notes = bars.tree_notes(3, 20, filtered=True, sort="name", reverse=False, marked=18, only="/scratch", room=room)
+        assert words(notes) == told, "the count of the marks is always there"
 
 
 def test_details_say_what_a_memory_asks_for() -> None:
