@@ -85,7 +85,7 @@ def keys(plan: Plan, ours: Program, count: int) -> Iterator[Case]:
 
 def keys_at(plan: Plan, ours: Program, size: str, shape: tuple[int, int]) -> Iterator[Case]:
     """The cursor, a page, a letter of the filter, and no key at all."""
-    presses = plan.pick(10, 25)
+    presses = plan.pick(10, 25 if shape[1] == ROWS else 15)  # three tries must not come to the end of the list
     with running(ours, shape) as screen, running(starts.empty_program(ours.env), shape) as empty:
         for key, below, (milliseconds, most) in (("down", HEADS, DOWN), ("pagedown", 0, PAGE)):
             pressed = Pressed(
