@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,38 @@ def test_calm_sends_at_most_fifteen_frames_and_no_blinking(tmp_path: Path) -> No
         sent = len(terminal.raw)
         terminal.pump(1.5)
         assert not bytes(terminal.raw[sent:])
+
+
+def bursts(terminal: Terminal, seconds: float) -> tuple[int, int]:
+    """Hold `j` down, 100 times a second: how often something was drawn, and how many bytes that were."""
+    end, drawn, sent, last = time.monotonic() + seconds, 0, len(terminal.raw), 0.0
+    while time.monotonic() < end:
+        terminal.type("j")
+        if terminal.pump(0.01):
+            now = time.monotonic()
+            drawn += now - last > 0.02
+            last = now
+    return drawn, len(terminal.raw) - sent
+
+
+def test_over_ssh_a_held_key_draws_at_most_fifteen_frames_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")
+    root = tmp_path / "root"
+    root.mkdir()
+    for number in range(2_000):
+        (root / f"n{number:04}.md").write_text(f"note {number}\n")
+    with Terminal([*COMMAND, "--root", f"notes={root}"], columns=80, rows=24) as terminal:
+        terminal.wait_for("n0000.md")
+        terminal.settle(0.5)
+        drawn, _ = bursts(terminal, 2.0)
+        assert drawn <= 2 * 15 + 4
+        terminal.settle(0.5)
+        before = len(terminal.raw)
+        terminal.press("k")
+        terminal.settle(0.5)
+        assert 0 < len(terminal.raw) - before < 7_000
+        quiet = len(terminal.raw)
+        terminal.pump(2.0)
+        assert len(terminal.raw) == quiet, "nobody does anything, so nothing is sent"
