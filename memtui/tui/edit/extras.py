@@ -43,10 +43,16 @@ def edit_outside(editing: Editing) -> None:
     def edited(data: bytes) -> None:
         if editing.address != address:
             keep(data)
-        elif editor.put(data):
+            return
+        came, here = given[-1], editor.data
+        given.append(data)
+        # Beside an editor with a window of its own the user can go on typing here.
+        both = jobs.merge(came, here, data)[0] if here not in (came, data) else data
+        if editor.put(data if both is None else both):
             editing.write_drafts()
             editing.look()
-            editor.say("The text of your editor is here, not saved yet: ctrl+s saves it, guarded.")
+            hint = " It took the place of what you typed here: ctrl+z brings that back." if both is None else ""
+            editor.say(f"The text of your editor is here, not saved yet: ctrl+s saves it, guarded.{hint}")
         else:
             save_raw(editing, data)
 
@@ -66,6 +72,7 @@ def edit_outside(editing: Editing) -> None:
             editing.tell(f"What you saved in your editor is kept as a draft of {address.name}.")
 
     before = editor.data
+    given = [before]
     editing.write_drafts()
     edit_text_outside(editing, before, address.name, edited, editor.say, salvage)
 
