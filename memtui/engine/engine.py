@@ -19,6 +19,7 @@ from memtui.engine.model import (
     Health,
     MergeOf,
     OpenConflict,
+    PassedOver,
     Restoring,
     Retention,
     Root,
@@ -283,6 +284,10 @@ class Engine(News):
     def next_undo(self) -> str | None:
         """The transaction that `undo` would take back now."""
         return self._rooms.undoer.next_undo()
+
+    def passed_over(self) -> PassedOver | None:
+        """Say what `undo` would take back when something newer was done in a folder that is not open here."""
+        return self._rooms.undoer.passed_over()
 
     def redo(self, *, actor: Actor) -> Done:
         """Take the last undo back; see `undo`."""

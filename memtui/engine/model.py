@@ -316,6 +316,17 @@ class SeenMark(NamedTuple):
     """The name it had then, when others have renamed it since."""
 
 
+class PassedOver(NamedTuple):
+    """What undo would take back although something newer was done where it cannot reach."""
+
+    label: str
+    """What it would take back, for people."""
+    newer: str
+    """What is newer, for people."""
+    folder: str
+    """The folder that was done in; it is not open here."""
+
+
 class Vanished(NamedTuple):
     """A root whose folder is not there, although there were memories in it."""
 

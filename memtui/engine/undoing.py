@@ -10,7 +10,7 @@ from memtui.engine.jobs import NEWS_STAYS, Job, Txn, calmly, transaction
 from memtui.engine.ledger import Ledger, Step, Transaction
 from memtui.engine.mergedrafts import MergeDrafts
 from memtui.engine.mergenote import repeated
-from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved, Unchanged
+from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, PassedOver, Saved, Unchanged
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, StorageError
@@ -39,6 +39,13 @@ class Undoer:
         what = self._ledger.undoable(self._roots.names())
         return None if what is None else str(what.id)
 
+    def passed_over(self) -> PassedOver | None:
+        """See `Engine.passed_over`."""
+        names = self._roots.names()
+        what = self._ledger.undoable(names)
+        newer = None if what is None else self._ledger.elsewhere(names, "undo", what.id)
+        return None if what is None or newer is None else PassedOver(_plain(what.label), *newer)
+
     def redo(self, actor: Actor) -> Done:
         """See `Engine.redo`."""
         return self._reverse("redo", actor)
@@ -57,7 +64,7 @@ class Undoer:
                 hint=left or "`memtui log` shows what was done.",
             )
         steps = self._steps(what.id, names)
-        label = what.label.removeprefix("undo ").removeprefix("redo ")
+        label = _plain(what.label)
         txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
         number = txn.id  # begun by itself: the first step may fail together with what it was to record
         outcomes = []
@@ -223,6 +230,10 @@ class Undoer:
                 state="done",
             )
         return Outcome(address, None)
+
+
+def _plain(label: str) -> str:
+    return label.removeprefix("undo ").removeprefix("redo ")
 
 
 def _why_not(what: Transaction | None) -> str:

@@ -210,8 +210,11 @@ def test_a_newer_change_in_a_folder_that_is_not_open_is_named(tmp_path: Path) ->
     with Engine.open(folders, state_dir=state) as engine:
         engine.create(Address("here", "a.md"), "a\n", actor=ME)
         engine.create(Address("there", "b.md"), "b\n", actor=ME)
+        assert engine.passed_over() is None
     with Engine.open(folders[:1], state_dir=state) as engine:
+        assert engine.passed_over() == ("create here/a.md", "create there/b.md", str(tmp_path / "there"))
         done = engine.undo(actor=ME)
+        assert engine.passed_over() is None
         assert [str(outcome.address) for outcome in done.outcomes] == ["here/a.md"]
         assert "create there/b.md" in done.left
         assert str(tmp_path / "there") in done.left

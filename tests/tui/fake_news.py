@@ -15,6 +15,7 @@ from memtui.engine.model import (
     Done,
     Memory,
     Outcome,
+    PassedOver,
     SeenMark,
     Vanished,
 )
@@ -35,6 +36,7 @@ class FakeNews:
         self.marked: dict[Address, Change] = {}
         self.written: dict[Address, int] = {}
         self.gone_roots: tuple[Vanished, ...] = ()
+        self.passed: PassedOver | None = None
 
     def _enter(self, verb: str, *rest: object) -> None:
         raise NotImplementedError
@@ -85,6 +87,10 @@ class FakeNews:
     def next_undo(self) -> str | None:
         """The newest operation."""
         return self.records[0].txn if self.records else None
+
+    def passed_over(self) -> PassedOver | None:
+        """What a test says was done elsewhere."""
+        return self.passed
 
     def written_at(self, addresses: Iterable[Address]) -> dict[Address, int]:
         """When files were written: what a test put there."""

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from memtui.engine.model import Actor, Address, Change, Done, SeenMark
+from memtui.engine.model import Actor, Address, Change, Done, PassedOver, SeenMark
 from memtui.errors import NotFoundError
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.cells import count_words
@@ -55,6 +55,10 @@ class Engine(Protocol):
         """Tell what undo would take back."""
         ...
 
+    def passed_over(self) -> PassedOver | None:
+        """Tell what undo would take back although something newer was done elsewhere."""
+        ...
+
     def undo(self, *, actor: Actor) -> Done:
         """Take the last operation back."""
         ...
@@ -73,6 +77,10 @@ class SeenSteps:
         """Marks, and operations by the transaction that was taken back, in the order of time: redo takes the last."""
         self._left: str | None = None
         """What undo would take back after the last step here: something else means that somebody did something."""
+        self._asked: PassedOver | None = None
+        """What the user was last told before an older change is taken back; asking again for it is a yes."""
+        self._known = ("", "")
+        """What is newer elsewhere, and its folder, that the user went past."""
         self._ends = False
         """A mark was made: what was undone before it is not done again."""
 
@@ -93,17 +101,29 @@ class SeenSteps:
         count = self.mark(engine, [change for change in engine.changes() if change.address in wanted])
         return count + engine.mark_seen(tuple(sorted(wanted)))
 
-    def undo(self, engine: Engine, actor: Actor) -> Done | Step:
-        """Take back whatever is newest: marks, or an operation."""
+    def undo(self, engine: Engine, actor: Actor) -> Done | Step | PassedOver:
+        """Take back whatever is newest: marks, or an operation.
+
+        Returns:
+            What was taken back. `PassedOver`, and nothing was, when something newer was done where undo cannot reach:
+            to be told first; the next call takes the older one back.
+        """
         newest = self._look(engine)
         if self._done and self._done[-1].after == newest:
             step = self._done.pop()
             engine.restore_seen(step.marks)
             self._undone.append(step)
             return step
+        ahead = engine.passed_over()
+        newer = (ahead.newer, ahead.folder) if ahead is not None else ("", "")
+        if ahead is not None and newer != self._known and ahead != self._asked:
+            self._asked = ahead
+            return ahead
+        self._asked, self._known = None, newer
         done = engine.undo(actor=actor)
         if any(outcome.ok for outcome in done.outcomes):
             self._undone.append(newest)
+            done = done._replace(left="")  # what is newer elsewhere was told before
         self._left = engine.next_undo()
         return done
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Address, Conflict, Done, Saved, Unchanged
+from memtui.engine.model import Address, Conflict, Done, PassedOver, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
@@ -93,9 +93,13 @@ class Verbs:
         actor = self._screen.bridge.actor
         self._step(lambda engine: self.seeing.steps.redo(engine, actor), "Did again")
 
-    def _step(self, job: Callable[..., Done | Step], verb: str) -> None:
-        def done(result: Done | Step) -> None:
-            if isinstance(result, Done):
+    def _step(self, job: Callable[..., Done | Step | PassedOver], verb: str) -> None:
+        def done(result: Done | Step | PassedOver) -> None:
+            if isinstance(result, PassedOver):
+                folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
+                words = f"u again undoes: {result.label}. The newest change was in {folder}, not open here."
+                self._screen.say(words, "warning")
+            elif isinstance(result, Done):
                 self._screen.bridge.refresh(addresses_of(result))
                 self._screen.bridge.refresh_drafts()  # a merge that is taken back is a draft again
                 self._report_step(result, verb)

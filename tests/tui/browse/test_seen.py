@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Done, Root
+from memtui.engine.model import Actor, Address, Done, PassedOver, Root
 from memtui.errors import NotFoundError
 from memtui.tui.browse.seen import SeenSteps, Step
 
@@ -30,7 +30,8 @@ def save(engine: Engine, text: str) -> None:
     engine.save(C, text, expected_sha256=engine.read(C).sha256, actor=ME)
 
 
-def label(step: Done | Step) -> str:
+def label(step: Done | Step | PassedOver) -> str:
+    assert not isinstance(step, PassedOver)
     return "seen" if isinstance(step, Step) else step.label.removeprefix("undo ").removeprefix("redo ")
 
 
@@ -76,6 +77,30 @@ def test_operations_and_marks_go_back_and_forth_in_the_order_of_time(engine: Eng
         assert (engine.read(C).bytes, unseen(engine)) == (b"c\n", [A])
         assert [label(steps.redo(engine, ME)) for _ in order] == order
         assert (engine.read(C).bytes, unseen(engine)) == (b"two\n", [])
+
+
+def test_an_older_change_is_only_taken_back_when_asked_twice(tmp_path: Path) -> None:
+    folders = [Root(name, str(tmp_path / name)) for name in ("here", "there")]
+    state = str(tmp_path / "state")
+    with Engine.open(folders, state_dir=state) as engine:
+        for path in ("here/a.md", "here/b.md", "there/c.md"):
+            engine.create(Address.parse(path), "text\n", actor=ME)
+    steps = SeenSteps()
+    with Engine.open(folders[:1], state_dir=state) as engine:
+        told = steps.undo(engine, ME)
+        assert told == ("create here/b.md", "create there/c.md", str(tmp_path / "there"))
+        assert (tmp_path / "here" / "b.md").exists()
+        done = steps.undo(engine, ME)
+        assert isinstance(done, Done)
+        assert (done.label, done.left) == ("create here/b.md", "")
+        assert label(steps.undo(engine, ME)) == "create here/a.md"  # told once
+        assert label(steps.redo(engine, ME)) == "create here/a.md"
+    with Engine.open(folders, state_dir=state) as engine:
+        engine.create(Address.parse("there/d.md"), "text\n", actor=ME)
+    with Engine.open(folders[:1], state_dir=state) as engine:
+        assert isinstance(steps.undo(engine, ME), PassedOver)  # something newer again
+        engine.create(Address.parse("here/e.md"), "text\n", actor=ME)
+        assert label(steps.undo(engine, ME)) == "create here/e.md"
 
 
 def test_an_undo_before_the_start_can_be_done_again(engine: Engine) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address, Done, Outcome
+from memtui.engine.model import Address, Done, Outcome, PassedOver
 from memtui.errors import ConflictError, StorageError
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import engine_with, shown
@@ -339,6 +339,19 @@ async def test_copying_names_the_route() -> None:
         await screen.until_text("Copied the sha-256 (64 characters)")
         await screen.press("y", "d")
         await screen.until_text("There is nothing to copy: the description is empty.")
+
+
+async def test_undo_past_a_newer_change_elsewhere_asks_first() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} pinned.")
+        screen.engine.passed = PassedOver("pin auth.md", "create b.md", "/home/ann/there/memory")
+        await screen.press("u")
+        await screen.until_text("u again undoes: pin auth.md. The newest change was in there/memory, not open here.")
+        assert screen.browser.forest.nodes[AUTH].signs.pinned
+        await screen.press("u")
+        await screen.until_text("Undid: pin")
 
 
 async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
