@@ -137,16 +137,6 @@ class FakeEngine(FakeNews, FakePast, Searched):
         self.tell(Changes((change,)))
         return address
 
-    def outside_delete(self, name: str) -> Address:
-        """Have another program delete."""
-        address = Address.parse(name)
-        before = sha(self.data.pop(address))
-        del self.rows[address]
-        change = Change(address, "deleted", "outside", before, None, self.now)
-        self.unseen_changes.insert(0, change)
-        self.tell(Changes((change,)))
-        return address
-
     def tell(self, changes: Changes) -> None:
         """Publish, as the watch thread does."""
         for callback in list(self._on_changes):
@@ -264,12 +254,7 @@ class FakeEngine(FakeNews, FakePast, Searched):
             return Conflict(address, now, expected_sha256, sha(data), "t")
         self.put(str(address), data, actor=str(actor))
         if is_person(str(actor)):
-            rest = [one._replace(after=sha(data)) for one in self.unseen_changes if one.address == address]
-            self.unseen_changes = [change for change in self.unseen_changes if change.address != address]
-            self.unseen_changes += [one for one in rest if news_since is not None and one.after != news_since]
-            self.rows[address] = self.rows[address]._replace(
-                unseen=any(one.address == address for one in self.unseen_changes)
-            )
+            self.saved_by_user(address, news_since)
         return Saved(address, sha(data), now, self._record("save", address))
 
     def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:

@@ -30,6 +30,7 @@ class FakeNews:
     kept: dict[tuple[Address, str], bytes]
     records: list[AuditRecord]
     unseen_changes: list[Change]
+    now: int
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,6 +74,24 @@ class FakeNews:
                 self.seen[change.address] = self.data[change.address]
         self.tell(Changes(touched=frozenset(mark.address for mark in marks)))
         return tuple(marks)
+
+    def saved_by_user(self, address: Address, news_since: str | None) -> None:
+        """What the user wrote is seen, except for the rest of a change that a part was taken back of."""
+        after = hashlib.sha256(self.data[address]).hexdigest()
+        rest = [one._replace(after=after) for one in self.unseen_changes if one.address == address]
+        still = [one for one in rest if news_since is not None and after != news_since]
+        self.unseen_changes = [one for one in self.unseen_changes if one.address != address] + still
+        self.rows[address] = self.rows[address]._replace(unseen=bool(still))
+
+    def outside_delete(self, name: str) -> Address:
+        """Have another program delete."""
+        address = Address.parse(name)
+        before = hashlib.sha256(self.data.pop(address)).hexdigest()
+        del self.rows[address]
+        change = Change(address, "deleted", "outside", before, None, self.now)
+        self.unseen_changes.insert(0, change)
+        self.tell(Changes((change,)))
+        return address
 
     def restore_seen(self, marks: Iterable[SeenMark]) -> None:
         """Take marks back."""

@@ -141,6 +141,21 @@ def test_what_was_not_taken_back_stays_unseen_over_a_restart(order: list[int], u
             assert unseen_hunks(engine) == 0
 
 
+def test_a_hunk_taken_back_by_a_process_that_died_leaves_the_rest_unseen(folder: Path, tmp_path: Path) -> None:
+    roots = three_hunks(folder, tmp_path)
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+        (change,) = engine.changes()
+        assert change.after is not None
+        take_one(engine, 0)
+        ledger = engine._rooms.ledger
+        with ledger.transaction() as db:  # as it is left when it dies between the commit and its record
+            db.execute("UPDATE audit SET state = 'intent' WHERE seq = (SELECT max(seq) FROM audit)")
+            db.execute("UPDATE memories SET sha = ?", (bytes.fromhex(change.after),))
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+        assert engine.recover() == 1
+        assert unseen_hunks(engine) == 2
+
+
 def test_what_the_user_had_seen_is_no_news_after_a_late_hunk(engine: Engine) -> None:
     (change,) = inbox_jobs.load(engine).changes
     engine.mark_seen(None)
