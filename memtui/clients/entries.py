@@ -155,7 +155,7 @@ def _taken(entry: Entry, present: "Any") -> ConflictError:
         args = present.get("args")
         shown = shlex.join([present["command"], *(map(str, args) if isinstance(args, list) else ())])
     return ConflictError(
-        f"there is a server named {entry.path[-1]} that memtui did not write: {shown[:_SHOWN]}",
+        f"there is a server named {entry.path[-1]} that memtui did not write ({shown[:_SHOWN]}).",
         code="E_EXISTS",
         unharmed="It was left as it is.",
         hint="Give it another name, or remove it if it is no longer wanted, and try again.",
