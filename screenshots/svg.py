@@ -45,6 +45,28 @@ class Look(NamedTuple):
     underlined: bool
 
 
+class Looks:
+    """The looks of one picture as rules of a style sheet: said once instead of at every word."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def name(self, look: Look) -> str:
+        """The class of a look."""
+        words = (
+            (True, f"fill:{look.ink}"),
+            (look.bold, "font-weight:bold"),
+            (look.italic, "font-style:italic"),
+            (look.underlined, "text-decoration:underline"),
+        )
+        rule = ";".join(said for wanted, said in words if wanted)
+        return self._names.setdefault(rule, f"l{len(self._names)}")
+
+    def rules(self) -> str:
+        """The style sheet."""
+        return "".join(f".{name}{{{rule}}}" for rule, name in self._names.items())
+
+
 def picture(screen: pyte.Screen, title: str) -> str:
     """Draw a screen.
 
@@ -54,21 +76,21 @@ def picture(screen: pyte.Screen, title: str) -> str:
     """
     width = screen.columns * CELL_WIDTH + 2 * MARGIN
     height = screen.lines * CELL_HEIGHT + 2 * MARGIN
+    looks = Looks()
+    body = [line for row in range(screen.lines) for line in _row(screen, row, looks)]
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
             f'height="{height:g}" role="img">'
         ),
         f"<title>{escape(title)}</title>",
-        "<style>text{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}</style>",
+        f"<style>text{{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}}{looks.rules()}</style>",
         f'<rect width="100%" height="100%" rx="6" fill="{BACKGROUND}"/>',
     ]
-    for row in range(screen.lines):
-        parts += _row(screen, row)
-    return "\n".join([*parts, "</svg>", ""])
+    return "\n".join([*parts, *body, "</svg>", ""])
 
 
-def _row(screen: pyte.Screen, row: int) -> Iterator[str]:
+def _row(screen: pyte.Screen, row: int, looks: Looks) -> Iterator[str]:
     cells = [(column, screen.buffer[row][column]) for column in range(screen.columns)]
     top = MARGIN + row * CELL_HEIGHT
     runs = [(look, list(run)) for look, run in groupby(cells, key=lambda cell: _look(cell[1]))]
@@ -89,8 +111,8 @@ def _row(screen: pyte.Screen, row: int) -> Iterator[str]:
             left, width = MARGIN + placed[0][0] * CELL_WIDTH, len(placed) * CELL_WIDTH
             text = escape("".join(char.data for _, char in placed))
             yield (
-                f'<text x="{left:.1f}" y="{top + BASELINE:.1f}" textLength="{width:.1f}" '
-                f'lengthAdjust="spacingAndGlyphs" fill="{look.ink}"{_style(look)}>{text}</text>'
+                f'<text class="{looks.name(look)}" x="{left:.1f}" y="{top + BASELINE:.1f}" '
+                f'textLength="{width:.1f}">{text}</text>'
             )
 
 
@@ -103,15 +125,3 @@ def _look(char: "pyte.screens.Char") -> Look:
 
 def _colour(name: str, default: str) -> str:
     return default if name == "default" else NAMED.get(name, f"#{name}")
-
-
-def _style(look: Look) -> str:
-    return "".join(
-        words
-        for wanted, words in (
-            (look.bold, ' font-weight="bold"'),
-            (look.italic, ' font-style="italic"'),
-            (look.underlined, ' text-decoration="underline"'),
-        )
-        if wanted
-    )

@@ -1,72 +1,63 @@
-"""Take the pictures: run the real `memtui demo` in a pseudo-terminal, press keys, draw what is on the screen.
+"""Take the pictures: run the real program on a stage, press keys, draw what is on the screen.
 
     python3 -m screenshots.take [NAME ...]
 
-Every picture is taken in an empty home and at a fixed size. What the simulated agent did meanwhile differs each time.
+Without names all are taken, which takes some minutes. Whoever takes them again gets the same ones: samples, clock and
+sizes are fixed, and so is what agents do. The one of the browser needs Chromium.
 """
 
-import os
 import sys
-import tempfile
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
+from screenshots.shots import SHOTS, WEB, Shot
+from screenshots.stage import Stage
 from screenshots.svg import picture
+from screenshots.visit import Visit
 from tests.terminal import Terminal
 
 HERE = Path(__file__).resolve().parent
+PLACE = "/tmp/harbour"
+"""Where the stage is built: always the same, because names that are made from a path show in some pictures."""
 
 
-class Shot(NamedTuple):
-    """One picture."""
+def take(shot: Shot, size: tuple[int, int], place: str | None = PLACE) -> str:
+    """Run the program once and return its picture as SVG.
 
-    title: str
-    """What it shows, in words, for those who cannot see it."""
-    columns: int
-    rows: int
-    act: Callable[[Terminal], object]
-    """What a user does until the screen is as wanted; waits for what it expects to see."""
-
-
-def workbench(terminal: Terminal) -> None:
-    """Wait until the simulated agent has been heard of, then go to a memory of the user's own."""
-    terminal.wait_for("Activity", seconds=30)
-    terminal.wait_for("agent edit", seconds=60)
-    for _ in range(60):
-        terminal.press("j")
-        terminal.settle(0.15, seconds=60)
-        if "preferences.md" in terminal.text.partition("\n")[2].partition("\n")[0]:
-            break
-    terminal.wait_for(lambda shown: "preferences.md" in shown.text.splitlines()[1])
-
-
-SHOTS = {
-    "workbench": Shot("The memtui workbench: a tree of memories by scope, and one memory", 120, 36, workbench),
-}
-
-
-def take(shot: Shot) -> str:
-    """Run the demo once and return its picture as SVG."""
-    with tempfile.TemporaryDirectory() as folder:
-        kept = {name: os.environ[name] for name in ("PATH", "VIRTUAL_ENV") if name in os.environ}
-        environment = {**kept, "HOME": folder, "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONPATH": str(HERE.parent)}
-        command = [sys.executable, "-m", "memtui", "demo"]
-        with Terminal(command, columns=shot.columns, rows=shot.rows, env=environment, cwd=folder) as terminal:
-            shot.act(terminal)
+    Args:
+        shot: which screen.
+        size: columns and rows.
+        place: the folder of the stage, which must not exist; None: anywhere.
+    """
+    with Stage(place, empty=shot.empty) as stage:
+        if shot.config:
+            stage.configure(shot.config)
+        environment = {**stage.environment, **({"NO_COLOR": "1"} if shot.no_color else {})}
+        command = [*stage.command, "--calm", *shot.options]
+        columns, rows = size
+        with Terminal(command, columns=columns, rows=rows, env=environment, cwd=stage.world.project) as terminal:
+            shot.act(Visit(terminal, stage))
             return picture(terminal.screen, shot.title)
 
 
-def main(names: list[str]) -> int:
+def main(names: Sequence[str]) -> int:
     """Take the pictures named, or all of them."""
-    unknown = set(names) - SHOTS.keys()
+    known = [*SHOTS, WEB]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        print(f"no such picture: {', '.join(sorted(unknown))}; there are {', '.join(SHOTS)}", file=sys.stderr)
+        print(f"no such picture: {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
         return 2
-    for name in names or SHOTS:
-        target = HERE / f"{name}.svg"
-        target.write_text(take(SHOTS[name]), "utf-8")
-        print(target.relative_to(HERE.parent))
+    for name in names or known:
+        if name == WEB:
+            from screenshots.page import take_page
+
+            take_page(HERE / f"{WEB}.png", PLACE)
+            print(f"screenshots/{WEB}.png")
+            continue
+        for columns, rows in SHOTS[name].sizes:
+            target = HERE / f"{name}-{columns}x{rows}.svg"
+            target.write_text(take(SHOTS[name], (columns, rows)), "utf-8")
+            print(target.relative_to(HERE.parent), flush=True)
     return 0
 
 

@@ -73,6 +73,26 @@ def unknown_commands(text: str, verbs: Mapping[str, Collection[str]], options: C
             yield command
 
 
+SPOKEN = {"esc": "escape", "page down": "pagedown", "page up": "pageup", "arrows": "down"}
+"""Keys as a page may call them."""
+
+
+def unknown_keys(text: str, keys: Collection[str]) -> Iterator[str]:
+    """The keys in a page's tables of keys (their first column is headed Key) that no action has.
+
+    Args:
+        text: the page.
+        keys: every key there is, sequences with a blank.
+    """
+    known = {*keys, *(part for key in keys for part in key.split(" "))}
+    for table in re.findall(r"(?m)^\| *[Kk]ey *\|.*\n\|[ -]+\|.*\n((?:\|.*\n?)+)", text):
+        for row in table.splitlines():
+            for code in CODE.findall(row.split("|")[1]):
+                spoken = SPOKEN.get(code, code)
+                if spoken not in known:
+                    yield code
+
+
 def table_rows(text: str, heading: str) -> list[list[str]]:
     """The cells of the table below a heading, without its two head lines."""
     section = re.split(rf"^#+ {re.escape(heading)}$", text, maxsplit=1, flags=re.MULTILINE)

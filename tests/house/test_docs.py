@@ -17,6 +17,7 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 COMMANDS = {verb.name: [param.name for param in verb.options] for verb in VERBS}
 OPTIONS = [param.name for param in GLOBALS]
+KEYS = {key for action in ACTIONS for key in action.keys}
 README = (ROOT / "README.md").read_text("utf-8")
 CI = (ROOT / ".ci/run").read_text("utf-8")
 
@@ -78,6 +79,16 @@ def test_every_action_is_on_its_page() -> None:
     assert not [key for action in ACTIONS for key in action.keys if f"`{key}`" not in text]
 
 
+@pytest.mark.parametrize("found", sorted((DOCS / "guide").glob("*.md")), ids=by_name)
+def test_keys_that_the_guide_names_exist(found: Path) -> None:
+    assert not list(pages.unknown_keys(found.read_text("utf-8"), KEYS))
+
+
+def test_a_key_that_does_not_exist_is_found() -> None:
+    table = "| Key | Does |\n| --- | --- |\n| `j` `esc`, `Q` | x |\n| `d t` | `never` |\n\n| a |\n| --- |\n| `Q` |\n"
+    assert list(pages.unknown_keys(table, KEYS)) == ["Q"]
+
+
 def test_the_readmes_commands_are_the_ones_that_are_checked() -> None:
     install, test = (line for line in pages.shell_lines(README) if line.startswith("python3 -m pip install"))
     assert install == "python3 -m pip install . && memtui demo"
@@ -86,9 +97,10 @@ def test_the_readmes_commands_are_the_ones_that_are_checked() -> None:
         assert re.search(rf"(?m)^(check \"[\w ]+\" )?{re.escape(part)}( |$)", CI), part
 
 
-def test_the_readme_shows_one_picture_that_exists() -> None:
-    (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
-    assert (ROOT / picture).stat().st_size > 5_000
+def test_the_readme_shows_the_workbench_and_a_conflict() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert pictures == ["screenshots/workbench-120x40.svg", "screenshots/conflict-120x40.svg"]
+    assert all((ROOT / picture).stat().st_size > 5_000 for picture in pictures)
 
 
 def test_the_changelog_has_a_place_for_the_next_change() -> None:

@@ -1,0 +1,176 @@
+"""The world the pictures are taken in: the demo's samples with a past, at a fixed time, and agents that act on demand.
+
+Nothing random, nothing of this machine: whoever takes the pictures again gets the same ones.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from memtui.agents import discover
+from memtui.config.directories import find_directories
+from memtui.config.settings import Settings
+from memtui.config.surroundings import surroundings_from
+from memtui.demo import past, world
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address
+from screenshots.still.sitecustomize import START
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+NOW = START // 1_000_000
+"""Milliseconds since the epoch."""
+MINUTE = 60_000
+CLAUDE, CODEX, YOU = Actor("mcp:claude-code"), Actor("mcp:codex-mcp-client"), Actor("tui")
+READING = (
+    "The northern line holds places for eight minutes and loses one booking in ninety.",
+    "Paper says: a standby list that is shown to passengers doubles the number who wait.",
+    "Nobody measures vehicles at the booking; everybody measures them at the ramp.",
+    "A fare that changes while the page is open is the complaint people remember.",
+    "Their importer stops at the first bad line, and that is the one thing they would keep.",
+)
+"""Lines of long notes."""
+
+
+class Stage:
+    """One throw-away world. Leaving it removes it."""
+
+    def __init__(self, folder: str | None = None, *, empty: bool = False) -> None:
+        """Build it.
+
+        Args:
+            folder: where; it must not exist. None: anywhere.
+            empty: a home in which no agent has ever written anything.
+        """
+        self.world = world.build(folder)
+        self.now = NOW
+        directories = find_directories({}, self.world.folder)
+        settings = Settings(directories=directories, home=self.world.folder)
+        self._state, self._config = settings.state_dir, settings.config_file
+        if empty:
+            for entry in Path(self.world.folder).iterdir():
+                shutil.rmtree(entry)
+            Path(self.world.project, ".git").mkdir(parents=True)
+        else:
+            data = Path(directories.data)
+            data.parent.mkdir(parents=True)
+            Path(self.world.memtui_home).rename(data)
+        around = surroundings_from(settings, cwd=self.world.project)._replace(system_dir=self.world.system)
+        self._roots = () if empty else discover(around)
+        if not empty:
+            past.live(around, self._state, now=NOW - 25 * MINUTE)
+            self._lately()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        world.remove(self.world)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The whole environment of a program on this stage."""
+        kept = {name: os.environ[name] for name in ("PATH", "VIRTUAL_ENV") if name in os.environ}
+        here = os.pathsep.join((str(CHECKOUT), str(CHECKOUT / "screenshots" / "still")))
+        own = {"HOME": self.world.folder, "LANG": "C.UTF-8", "TZ": "UTC"}
+        return {**kept, **own, "PYTHONPATH": here}
+
+    @property
+    def command(self) -> list[str]:
+        """The program."""
+        return [sys.executable, "-m", "memtui"]
+
+    def configure(self, text: str) -> None:
+        """Write `config.toml`."""
+        file = Path(self._config)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+    @contextmanager
+    def engine(self, minutes: float = 0) -> Iterator[Engine]:
+        """Act as another process does, so many minutes ago."""
+        self.now = NOW - round(minutes * MINUTE)
+        with Engine.open(self._roots, state_dir=self._state, clock=self._clock) as engine:
+            yield engine
+
+    def saves(self, address: str, old: str, new: str, *, actor: Actor = CLAUDE, minutes: float = 0) -> None:
+        """Let an agent replace a piece of a memory through memtui; without `old` the text is added at the end."""
+        with self.engine(minutes) as engine:
+            place = self.place(engine, address)
+            before = engine.read(place)
+            assert old in before.text, f"{address} does not hold {old!r}"
+            text = before.text.replace(old, new) if old else before.text + new
+            engine.save(place, text, expected_sha256=before.sha256, actor=actor)
+            self._date(engine.file_path(place))
+
+    def writes(self, address: str, text: str, *, minutes: float = 0) -> None:
+        """Let a program that knows nothing of memtui write a file."""
+        with self.engine(minutes) as engine:
+            path = Path(engine.file_path(self.place(engine, address)))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        self._date(path)
+
+    def deletes(self, address: str) -> None:
+        """Let an agent delete a memory through memtui."""
+        with self.engine() as engine:
+            engine.delete([self.place(engine, address)], actor=CLAUDE)
+
+    def place(self, engine: Engine, address: str) -> Address:
+        """An address as it is typed; `claude-code:project` is this project's."""
+        root, _, path = address.partition("/")
+        return Address(engine.find_root(root).id, path)
+
+    def _clock(self) -> int:
+        self.now += 1
+        return self.now
+
+    def _date(self, path: str | Path) -> None:
+        os.utime(path, ns=(self.now * 1_000_000,) * 2)
+
+    def _lately(self) -> None:
+        """What happened in the last half hour, of which the user has seen nothing yet."""
+        with self.engine(21) as engine:
+            for row in engine.list().items:
+                path = engine.file_path(row.address)
+                if os.stat(path).st_mtime_ns > START:
+                    self._date(path)
+            engine.reconcile()
+            note = Address("memtui:workspace", "scratch.md")
+            engine.delete([self.place(engine, str(note))], actor=YOU)
+        self.saves("memtui:project/decisions.md", "an hour while", "two hours, in two load tests, while", minutes=14)
+        with self.engine(13) as engine:
+            text = (
+                "---\ndescription: Refunds are paid within three working days\n---\n# Refunds\n\n"
+                "- A refund goes back the way the money came.\n- The harbour office signs off anything above 200.\n"
+            )
+            address = Address("memtui:project", "domain/refunds.md")
+            engine.create(address, text, actor=CLAUDE)
+            self._date(engine.file_path(address))
+        self.saves("memtui:global/style/python.md", "", "- Log what was decided, not what was tried.\n", minutes=12)
+        with self.engine(4) as engine:
+            engine.delete([self.place(engine, "memtui:global/style/sql.md")], actor=CODEX)
+            engine.record_use(Address("memtui:project", "decisions.md"), actor=CODEX)
+
+    def grows(self) -> None:
+        """Pin more than an agent is given."""
+        with self.engine(9 * 60) as engine:
+            for name in ("fares", "importers", "queues"):
+                address = Address("memtui:global", f"research/{name}.md")
+                lines = "".join(f"- {READING[number % len(READING)]}\n" for number in range(300))
+                engine.create(address, f"---\ndescription: How others do {name}\n---\n{lines}", actor=YOU)
+                engine.set_pinned([address], pinned=True, actor=YOU)
+                self._date(engine.file_path(address))
+
+    def checks_out(self) -> None:
+        """Let a checkout bring many memories at once."""
+        months = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+        for number in range(24):
+            name = f"memtui:project/timetable/{months[number % 12]}-{'early' if number < 12 else 'late'}.md"
+            self.writes(name, f"# Sailings\n\n- {8 + number} a day, the last at 21:{number:02}\n", minutes=2)

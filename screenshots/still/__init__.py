@@ -1,0 +1,1 @@
+"""A folder to put on the path of a program whose clock is to stand still."""

@@ -1,0 +1,36 @@
+"""Whatever the workbench can do, a plain command can: for scripts, and for those who cannot use a screen."""
+
+import pytest
+
+from memtui.tui.actions import ACTIONS
+from memtui.wire.verbs import VERBS
+
+TWINS = {
+    "accept_deletion": "rm", "accept_root": "roots --accept", "copy_to": "view, create", "describe": "edit, save",
+    "describe_memory": "edit, save", "edit_outside": "edit", "editor_outside": "edit", "editor_rename": "mv",
+    "ends_yours": "save", "form_save": "edit, save", "keep_as": "create", "keep_mine": "create", "keep_name": "create",
+    "new": "create", "pin": "pin, unpin", "redact": "redact", "redo": "redo", "rename": "mv", "restore": "restore",
+    "save": "save", "save_as": "create", "seen": "seen", "seen_all": "seen --all", "take_back": "restore",
+    "take_back_hunk": "diff, save", "trash": "rm", "trash_theirs": "rm", "try_again": "save", "undo": "undo",
+    "undo_step": "restore", "write_result": "edit, save",
+    "changes": "diff, changes", "search_all": "search", "versions": "history", "view_activity": "log",
+    "view_changes": "changes", "view_hot": "context", "view_memories": "ls", "view_search": "search",
+    "view_trash": "trash", "trash_view": "trash", "info": "ls, roots", "messages": "doctor",
+}  # fmt: skip
+"""Actions that write or show something, and the commands for it."""
+
+COMMANDS = {verb.name: {param.name for param in verb.options} for verb in VERBS}
+
+
+def test_point_33_every_action_that_writes_or_shows_has_a_command() -> None:
+    wanted = {action.id for action in ACTIONS if action.writes or action.id.startswith("view_")}
+    assert not wanted - TWINS.keys()
+    assert not TWINS.keys() - {action.id for action in ACTIONS}
+
+
+@pytest.mark.parametrize("action", sorted(TWINS))
+def test_the_command_exists(action: str) -> None:
+    for command in TWINS[action].split(", "):
+        verb, _, option = command.partition(" ")
+        assert verb in COMMANDS
+        assert not option or option in COMMANDS[verb]
