@@ -34,7 +34,7 @@ AGENT_VARIABLES = (
     "XUM_ROOT",
     "MUX_ROOT",
 )
-"""The environment variables of agents that say where their memories and settings are; nothing else of the environment is kept."""
+"""The variables of agents that say where their memories and settings are; nothing else of the environment is kept."""
 
 
 class RootEntry(NamedTuple):

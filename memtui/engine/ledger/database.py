@@ -279,31 +279,16 @@ class Database:
                 self.notices.append("The ledger was written by a newer memtui; this one only reads it.")
             else:
                 database.execute("PRAGMA journal_mode=WAL")
-                self._migrate(database)
+                _migrate(database, self.clock)
                 self.mode = "normal"
         except BaseException:
             database.close()
             raise
         return database
 
-    def _migrate(self, database: apsw.Connection) -> None:
-        for number, step in enumerate(MIGRATIONS, start=1):
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                (version,) = next(iter(database.execute("PRAGMA user_version")))
-                if version < number:
-                    database.execute(step)
-                    database.execute("INSERT INTO migrations VALUES (?, ?)", (number, self.clock()))
-                    database.execute(f"PRAGMA user_version={number}")
-                database.execute("COMMIT")
-            except BaseException:
-                if database.in_transaction:
-                    database.execute("ROLLBACK")
-                raise
-
     def _in_memory(self, reason: str) -> apsw.Connection:
         database = apsw.Connection(":memory:")
-        self._migrate(database)
+        _migrate(database, self.clock)
         self.mode = "memory"
         if reason and reason != self._in_the_way:
             self.notices.append(
@@ -448,6 +433,22 @@ class _Errors:
     ) -> None:
         if isinstance(error, (apsw.Error, UnicodeDecodeError)):
             raise _translated(error) from error
+
+
+def _migrate(database: apsw.Connection, clock: Callable[[], int]) -> None:
+    for number, step in enumerate(MIGRATIONS, start=1):
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            (version,) = next(iter(database.execute("PRAGMA user_version")))
+            if version < number:
+                database.execute(step)
+                database.execute("INSERT INTO migrations VALUES (?, ?)", (number, clock()))
+                database.execute(f"PRAGMA user_version={number}")
+            database.execute("COMMIT")
+        except BaseException:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+            raise
 
 
 def _no_ledger(reason: str, code: str = "E_STORE") -> StorageError:

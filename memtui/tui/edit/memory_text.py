@@ -65,7 +65,7 @@ class MemoryText(TextArea):
             id=id,
             compact=True,
         )
-        # A blink costs more than everything else an idle workbench does, and twice a second a slow line has to carry it.
+        # A blink costs more than all else an idle workbench does, and twice a second a slow line has to carry it.
         self.cursor_blink = False
         self.byte_limit = EDIT_BYTES
         self.tell_next_key = False
