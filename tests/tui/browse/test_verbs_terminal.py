@@ -58,68 +58,78 @@ def back(terminal: Terminal) -> None:
     terminal.wait_for(lambda t: " of " not in t.text.split("\n")[2].split("▏")[0])
 
 
+def clear_out(terminal: Terminal, folder: Path) -> None:
+    """The first two steps of the page: away with the scratch files, one of them kept."""
+    # 1
+    narrow(terminal, "scratch", "18 of 40")
+    terminal.press("*")
+    terminal.wait_for("18 marked")
+    for _ in range(20):
+        if on("tmp-07.md")(terminal):
+            break
+        terminal.press("j")
+        terminal.settle(0.1)
+    terminal.wait_for("The one thing worth keeping")
+    terminal.press("space")
+    terminal.wait_for("17 marked")
+    terminal.press("d")
+    terminal.wait_for("t moves 17 memories to the trash")
+    terminal.press("t")
+    terminal.wait_for("17 memories moved to the trash; u brings it back.")
+    assert len(here(folder)) == 23
+    back(terminal)
+    # 2
+    narrow(terminal, "tmp-07", "1 of 23")
+    terminal.wait_for(on("tmp-07.md"))
+    write(terminal, "r", "move", "decisions/key-rotation")
+    terminal.press("enter")
+    terminal.wait_for("u takes it back")
+    assert "decisions/key-rotation.md" in here(folder)
+    back(terminal)
+    terminal.wait_for(on("key-rotation.md"))
+    terminal.press("p")
+    terminal.wait_for("key-rotation.md pinned.")
+
+
+def sort_out(terminal: Terminal, folder: Path, copies: Path) -> None:
+    """The next two: a range is moved, some are copied for every project."""
+    # 3
+    narrow(terminal, "api-", "14 of 23")
+    terminal.wait_for(on("api-01.md"))
+    terminal.press("v")
+    terminal.wait_for("1 marked")
+    for number in range(2, 11):
+        terminal.press("j")
+        terminal.wait_for(f"{number} marked")
+    terminal.press("v")
+    write(terminal, "r", "Move 10 memories", "archive")
+    terminal.wait_for("notes/decisions/api-01.md -> notes/archive/api-01.md")
+    terminal.press("enter")
+    terminal.wait_for("10 memories moved to notes/archive/")
+    assert {name for name in here(folder) if name.startswith("archive/")} == {
+        f"archive/api-{number:02}.md" for number in range(1, 11)
+    }
+    back(terminal)
+    # 4
+    narrow(terminal, "restart", "8 of 23")
+    terminal.press("*")
+    terminal.wait_for("8 marked")
+    write(terminal, "C", "Copy 8 memories", "memtui:global/runbooks")
+    terminal.wait_for("notes/runbooks/restart-1.md -> memtui:global/runbooks/restart-1.md")
+    terminal.press("enter")
+    terminal.wait_for("8 memories copied to memtui:global/runbooks/")
+    assert len(list(copies.glob("*.md"))) == 8
+
+
 def test_forty_memories_are_cleaned_up_as_the_page_says(tmp_path: Path, home: Path) -> None:
     folder = make_forty(tmp_path)
     command = [sys.executable, "-m", "memtui", "--only-root", "--root", f"notes={folder}"]
     with Terminal(command, columns=120, rows=40) as terminal:
         terminal.wait_for("api-01.md")
         terminal.settle(0.3)
-        # 1
-        narrow(terminal, "scratch", "18 of 40")
-        terminal.press("*")
-        terminal.wait_for("18 marked")
-        for _ in range(20):
-            if on("tmp-07.md")(terminal):
-                break
-            terminal.press("j")
-            terminal.settle(0.1)
-        terminal.wait_for("The one thing worth keeping")
-        terminal.press("space")
-        terminal.wait_for("17 marked")
-        terminal.press("d")
-        terminal.wait_for("t moves 17 memories to the trash")
-        terminal.press("t")
-        terminal.wait_for("17 memories moved to the trash; u brings it back.")
-        assert len(here(folder)) == 23
-        back(terminal)
-        # 2
-        narrow(terminal, "tmp-07", "1 of 23")
-        terminal.wait_for(on("tmp-07.md"))
-        write(terminal, "r", "move", "decisions/key-rotation")
-        terminal.press("enter")
-        terminal.wait_for("u takes it back")
-        assert "decisions/key-rotation.md" in here(folder)
-        back(terminal)
-        terminal.wait_for(on("key-rotation.md"))
-        terminal.press("p")
-        terminal.wait_for("key-rotation.md pinned.")
-        # 3
-        narrow(terminal, "api-", "14 of 23")
-        terminal.wait_for(on("api-01.md"))
-        terminal.press("v")
-        terminal.wait_for("1 marked")
-        for number in range(2, 11):
-            terminal.press("j")
-            terminal.wait_for(f"{number} marked")
-        terminal.press("v")
-        write(terminal, "r", "Move 10 memories", "archive")
-        terminal.wait_for("notes/decisions/api-01.md -> notes/archive/api-01.md")
-        terminal.press("enter")
-        terminal.wait_for("10 memories moved to notes/archive/")
-        assert {name for name in here(folder) if name.startswith("archive/")} == {
-            f"archive/api-{number:02}.md" for number in range(1, 11)
-        }
-        back(terminal)
-        # 4
-        narrow(terminal, "restart", "8 of 23")
-        terminal.press("*")
-        terminal.wait_for("8 marked")
-        write(terminal, "C", "Copy 8 memories", "memtui:global/runbooks")
-        terminal.wait_for("notes/runbooks/restart-1.md -> memtui:global/runbooks/restart-1.md")
-        terminal.press("enter")
-        terminal.wait_for("8 memories copied to memtui:global/runbooks/")
+        clear_out(terminal, folder)
         copies = home / ".memtui-test" / "memory" / "global" / "runbooks"
-        assert len(list(copies.glob("*.md"))) == 8
+        sort_out(terminal, folder, copies)
         # 5
         terminal.press("5")
         terminal.wait_for("[5 Activity]")
