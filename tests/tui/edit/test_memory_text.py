@@ -185,4 +185,4 @@ async def test_nothing_blinks() -> None:
         app.area.focus()
         await pilot.pause()
         state = [app.area.cursor_blink, app.area.blink_timer._active.is_set(), app.area._draw_cursor]
-        assert state == [False, False, True]
+        assert state == [False, False, True]  # type: ignore[unreachable]
