@@ -52,6 +52,7 @@ class Soak:
         self._screen, self._notes, self._seconds = screen, notes, seconds
         self._before = screen.memory()
         self._writes = 0
+        self._zoomed = False
 
     def keys(self) -> Figure:
         """How long the cursor takes to move meanwhile."""
@@ -109,15 +110,19 @@ class Soak:
         return Figure(wrong, wrong, wrong, f"{len(shown):,} rows", f"{len(there):,} files")
 
     def _shown(self, expected: int) -> Mapping[str, str]:
-        """Read the tree from the screen, page by page: names, and the numbers of their texts."""
+        """Read the tree from the screen, page by page to its end: names, and the numbers of their texts."""
         screen = self._screen
         picture = pyte.Screen(*WIDE)
         stream = pyte.ByteStream(picture)
         found: dict[str, str] = {}
         taken = 0
-        for key in ("z", "home", *["pagedown"] * (expected // (WIDE[1] // 2))):
+        zoom = [] if self._zoomed else ["z"]
+        self._zoomed = True
+        for key in (*zoom, "home", *["pagedown"] * (expected // (WIDE[1] // 2))):
             screen.press(key)
-            screen.settle(0.1)
+            if not screen.pump(2.0) and key == "pagedown":
+                break  # the end of the list
+            screen.settle(0.15)
             stream.feed(for_pyte(bytes(screen.raw[taken:])))
             taken = len(screen.raw)
             for line in picture.display:
