@@ -149,6 +149,24 @@ def palette(visit: Visit) -> None:
     visit.rest()
 
 
+def marks(visit: Visit) -> None:
+    """Three marked memories, and the first of the two keys that move them to the trash."""
+    _mark_three(visit)
+    visit.press("d")
+    visit.see("t moves 3 memories")
+    visit.rest()
+
+
+def landing(visit: Visit) -> None:
+    """What three marked memories would be called after a move."""
+    _mark_three(visit)
+    visit.press("r")
+    visit.see("Move 3 memories")
+    visit.press("ctrl+u")
+    visit.type("memtui:global/harbour")
+    visit.rest()
+
+
 def refused(visit: Visit) -> None:
     """A key that writes, in a workbench that only reads."""
     visit.start()
@@ -161,6 +179,13 @@ def empty(visit: Visit) -> None:
     """The first start on a machine without memories."""
     visit.see("No memories yet")
     visit.rest()
+
+
+def _mark_three(visit: Visit) -> None:
+    visit.start()
+    visit.go_to(FARES)
+    visit.press("space", "space", "j", "space")
+    visit.see("3 marked")
 
 
 def _edit_deploy(visit: Visit) -> None:

@@ -47,6 +47,8 @@ SHOTS = {
     "deleted": Shot("The question after an agent deleted a memory with unsaved text", acts.deleted),
     "help": Shot("The help for the tree", acts.help_),
     "palette": Shot("The palette of commands, with their keys", acts.palette),
+    "marks": Shot("Marked memories, and what the second key of d t would do", acts.marks),
+    "landing": Shot("What marked memories would be called after a move", acts.landing),
     "read-only": Shot("The workbench that only reads, and what it answers to a key that writes", acts.refused)._replace(
         options=("--read-only",)
     ),

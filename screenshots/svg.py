@@ -91,29 +91,29 @@ def picture(screen: pyte.Screen, title: str) -> str:
 
 
 def _row(screen: pyte.Screen, row: int, looks: Looks) -> Iterator[str]:
-    cells = [(column, screen.buffer[row][column]) for column in range(screen.columns)]
+    cells = [
+        (column, char, _look(char)) for column, char in ((n, screen.buffer[row][n]) for n in range(screen.columns))
+    ]
     top = MARGIN + row * CELL_HEIGHT
-    runs = [(look, list(run)) for look, run in groupby(cells, key=lambda cell: _look(cell[1]))]
-    for look, run in runs:
-        left, width = MARGIN + run[0][0] * CELL_WIDTH, len(run) * CELL_WIDTH
-        if look.paper != BACKGROUND:
+    # Of blanks only the paper is seen: with which ink they were drawn depends on what was there before.
+    for paper, run in groupby(cells, key=lambda cell: cell[2].paper):
+        columns = [column for column, _, _ in run]
+        if paper != BACKGROUND:
             # Half a pixel more on each side, so that neighbours of one colour show no seam.
             yield (
-                f'<rect x="{left:.1f}" y="{top:.1f}" width="{width + 0.5:.1f}" height="{CELL_HEIGHT + 0.5:.1f}" '
-                f'fill="{look.paper}"/>'
+                f'<rect x="{MARGIN + columns[0] * CELL_WIDTH:.1f}" y="{top:.1f}" '
+                f'width="{len(columns) * CELL_WIDTH + 0.5:.1f}" height="{CELL_HEIGHT + 0.5:.1f}" fill="{paper}"/>'
             )
-    for look, run in runs:
-        # Each word says where it is and how wide, so that another font or its spaces shift nothing.
-        for space, word in groupby(run, key=lambda cell: cell[1].data == " "):
-            if space:
-                continue
-            placed = list(word)
-            left, width = MARGIN + placed[0][0] * CELL_WIDTH, len(placed) * CELL_WIDTH
-            text = escape("".join(char.data for _, char in placed))
-            yield (
-                f'<text class="{looks.name(look)}" x="{left:.1f}" y="{top + BASELINE:.1f}" '
-                f'textLength="{width:.1f}">{text}</text>'
-            )
+    # Each word says where it is and how wide, so that another font or its spaces shift nothing.
+    for look, word in groupby(cells, key=lambda cell: None if cell[1].data == " " else cell[2]):
+        if look is None:
+            continue
+        placed = list(word)
+        text = escape("".join(char.data for _, char, _ in placed))
+        yield (
+            f'<text class="{looks.name(look)}" x="{MARGIN + placed[0][0] * CELL_WIDTH:.1f}" y="{top + BASELINE:.1f}" '
+            f'textLength="{len(placed) * CELL_WIDTH:.1f}">{text}</text>'
+        )
 
 
 def _look(char: "pyte.screens.Char") -> Look:
