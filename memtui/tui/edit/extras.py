@@ -272,7 +272,7 @@ def rename(editing: Editing, value: str) -> None:
 def mark_seen(editing: Editing) -> None:
     """The user looked at what somebody else changed."""
     address = editing.address
-    if address is None:
+    if address is None or editing.bridge.read_only:
         return
 
     def seen(engine: jobs.Verbs) -> int:
