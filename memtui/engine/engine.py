@@ -50,6 +50,8 @@ class Engine(News):
         """Take what `Engine.open` put together."""
         super().__init__(rooms, clock)
         self._retention = retention
+        self._drafted: dict[Address, str] = {}
+        """The unsaved texts this engine stored last."""
 
     @classmethod
     def open(
@@ -328,7 +330,18 @@ class Engine(News):
                 self._rooms.ledger.keep_text(
                     uid, draft.address.path, draft.base, actor="outside", note="what a draft started from"
                 )
+        self._keep_other_draft(uid, draft)
         self._rooms.ledger.save_draft(uid, draft)
+        self._drafted[draft.address] = draft.text
+
+    def _keep_other_draft(self, uid: int, draft: Draft) -> None:
+        """Put the unsaved text of another memtui on the memory's history before this one takes its place."""
+        root = self._roots.find(draft.address.root)
+        for other in self._rooms.ledger.drafts({uid: root.id}):
+            known = (draft.text, self._drafted.get(draft.address))
+            if other.address.path == draft.address.path and other.text not in known:
+                data = other.text.encode("utf-8", "surrogatepass")
+                self._rooms.ledger.keep_text(uid, other.address.path, data, actor="tui", note="draft of another memtui")
 
     def drafts(self) -> tuple[Draft, ...]:
         """All unsaved texts, oldest first."""

@@ -59,7 +59,8 @@ OTHER = {
     "file_path", "find", "find_root", "findings", "folder", "follow", "forget_texts", "history", "keep_place",
     "kind", "list",
     "make_root", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read", "read_bytes",
-    "passed_over", "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots",
+    "passed_over",
+    "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots",
     "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "tree", "unlink", "vanished",
     "virtual_path", "watch", "written_at",
 }  # fmt: skip

@@ -76,3 +76,19 @@ def test_retention_keeps_its_texts(tmp_path: Path) -> None:
         assert kept >= {BASE, YOURS, AGENT, b"last\n"}
         assert b"0\n" not in kept
         assert one.open_conflict(A) == conflict()
+
+
+def test_two_windows_with_unsaved_text_lose_neither(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "b.md").write_text("one", "utf-8")
+    root, address = Root("notes", str(tmp_path / "notes")), Address("notes", "b.md")
+    with (
+        Engine.open([root], state_dir=str(tmp_path / "state")) as first,
+        Engine.open([root], state_dir=str(tmp_path / "state")) as second,
+    ):
+        base = first.read(address)
+        for engine, text in ((first, "AAA one"), (second, "BBB one"), (first, "AAAA one"), (first, "AAAAA one")):
+            engine.save_draft(Draft(address, base.sha256, text, (0, 0), 1, base.bytes))
+        kept = {first.read_version(address, version.sha256) for version in first.history(address)}
+        assert [draft.text for draft in first.drafts()] == ["AAAAA one"]
+        assert kept == {b"one", b"AAA one", b"BBB one"}
