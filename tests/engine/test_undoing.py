@@ -11,7 +11,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Conflict, Root, Saved
 from memtui.errors import MemtuiError, NotFoundError
 from tests.faults.deeds import DEEDS, Deed, stage
-from tests.faults.injector import failing, hooked, plain
+from tests.faults.injector import hooked, meddling
 from tests.faults.world import FIRST, ME, SECOND, World, at, in_history, ledger_of, new_world, sha, stored
 
 A, B = at("a.md"), at("b.md")
@@ -160,11 +160,11 @@ def test_an_undo_that_the_disk_refuses_can_be_tried_again(world: World, engine: 
     engine.create(A, OLD, actor=ME)
     engine.create(B, OLD, actor=ME)
     engine.delete([A, B], actor=ME)
-    with hooked(plain) as calls:
-        engine.undo(actor=ME)
-    engine.redo(actor=ME)
-    assert world.disk() == {}
-    with hooked(failing(calls.index("create_file") + 1, errno.EIO)):
+
+    def refuse() -> None:
+        raise OSError(errno.EIO, "injected")
+
+    with hooked(meddling("create_file", refuse)):
         done = engine.undo(actor=ME)
     assert [outcome.error.code for outcome in done.outcomes if outcome.error] == ["E_IO"]
     engine.undo(actor=ME)
