@@ -5,6 +5,8 @@ start. Identity is root and path. Times are milliseconds since the epoch (UTC), 
 raw bytes, sizes are bytes. Nothing here touches the disk, so any room may import it.
 """
 
+from memtui.engine.policy import Policy as Policy
+from memtui.engine.policy import Root as Root
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.values import NamedTuple
 
@@ -63,63 +65,6 @@ class Address(NamedTuple):
 
 TYPES = ("user", "feedback", "project", "reference")
 """The types agents give their memories in front matter, where they give any."""
-
-
-class Policy(NamedTuple):
-    """What a layout says about the files of a root, as plain data, so that the engine needs no agent's name."""
-
-    write_bytes: int = 262_144
-    """The largest memory memtui writes here."""
-    read_bytes: int = 1_048_576
-    """The largest memory memtui reads here."""
-    any_name: bool = False
-    """Whether a memory may get any name the system takes, also one that another platform, git or a shell would not."""
-    keep_folders: bool = False
-    """Whether a folder stays when the last memory in it goes."""
-    shown_bytes: int | None = None
-    """The agent's own limit for one file: shown as a problem when exceeded, never enforced."""
-    max_files: int | None = None
-    """Creating more than this many is refused (`E_TOO_MANY`); None: no limit."""
-    include: tuple[str, ...] | None = None
-    """None: every file below the root. Else only these: `CLAUDE.md` is one file, `rules/` is everything below it."""
-    ignore: tuple[str, ...] = ()
-    """Names (last component, shell patterns) that are the agent's own bookkeeping and never memories."""
-    protected: tuple[str, ...] = ()
-    """Paths (shell patterns; `pinned/` is everything below it) that automatic work must leave alone."""
-    generated: tuple[str, ...] = ()
-    """Paths (shell patterns) the agent regenerates: an edit is possible but will be overwritten, and says so."""
-    index_file: str | None = None
-    """The index file's path, when the layout has one."""
-    elsewhere: tuple[str, ...] = ()
-    """Paths (`a/b.md` is one file, `a/` everything below it) that belong to a root further in: listed and changed only
-    there."""
-    types: tuple[str, ...] = ()
-    """What the agent gives as `type` in front matter; offered, never enforced."""
-    whole: tuple[str, ...] = ()
-    """Paths (shell patterns) of files the agent reads whole, so that front matter in them is text to it."""
-
-
-class Root(NamedTuple):
-    """One folder that holds memories of one scope for one agent."""
-
-    id: str
-    """`<agent>:<scope>` or `<agent>:<scope>:<instance>`; by hand, any name without `/`."""
-    path: str
-    """Absolute. May go through links; nothing below it may."""
-    agent: str = "files"
-    scope: str = "global"
-    label: str = ""
-    """What the tree shows instead of the id."""
-    policy: Policy = Policy()
-    read_only: bool = False
-    in_checkout: bool = False
-    """Inside a git checkout, so a repository could have planted it: unreviewed until the user accepts it."""
-    aliases: tuple[str, ...] = ()
-    """Other ids that mean this root, such as `claude-code:project` for the current project's."""
-    project: str | None = None
-    """The project this root belongs to (absolute path), when it is known."""
-    note: str = ""
-    """Who may rewrite these files behind us, in one sentence."""
 
 
 class RootStatus(NamedTuple):

@@ -144,21 +144,12 @@ class Commands:
     # Moving
 
     def _move(self, what: str) -> None:
-        pages = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
-        ends = {"top": -(10**9), "bottom": 10**9}
-        if what in ends and self._screen.focused is self._screen.memories:
-            self._screen.jumping.note()
-        steps = {"down": 1, "up": -1} | ends
         screen = self._screen
-        view = screen.info_view if screen.focused is screen.info_view else screen.page_view
-        if screen.focused is view:
-            view.scroll_rows(steps[what] if what in steps else round(pages[what] * view.size.height))
-        elif what in pages:
-            screen.memories.page(pages[what])
-        elif what in ends:
-            screen.memories.go(0 if what == "top" else screen.memories.count() - 1)
-        else:
-            screen.memories.move(steps[what])
+        focused = screen.focused
+        if what in ("top", "bottom") and focused is screen.memories:
+            screen.jumping.note()
+        text = screen.info_view if focused is screen.info_view else screen.page_view
+        (text if focused is text else screen.memories).advance(what)
 
     def _group(self, step: int) -> None:
         """Go to the next or previous folder, or paragraph of the text in focus."""

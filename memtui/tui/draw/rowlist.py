@@ -12,7 +12,7 @@ from textual.message import Message
 
 from memtui.safe_text import cell_width
 from memtui.tui.browse.cells import Run
-from memtui.tui.draw.scroller import Scroller, Token
+from memtui.tui.draw.scroller import PAGES, STEPS, Scroller, Token
 
 LABELS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&()*+-./<=>?@[]^_{|}~"
 """The letters of rows, from the top."""
@@ -84,6 +84,13 @@ class RowList(Scroller):
         rows = max(1, round(abs(pages) * (self.size.height - 1))) * (1 if pages > 0 else -1)
         self.scroll_rows(rows)
         self.go(self._cursor + rows)
+
+    def advance(self, what: str) -> None:
+        """Move the cursor as an action of `STEPS` or `PAGES` says."""
+        if what in PAGES:
+            self.page(PAGES[what])
+        else:
+            self.move(STEPS[what])
 
     def go(self, index: int) -> None:
         """Put the cursor on a row."""

@@ -19,6 +19,12 @@ from memtui.tui.draw.spans import differing
 KEPT_STRIPS = 1_024
 """Drawn lines that are kept; several screens full."""
 
+_ALL = 10**9
+STEPS = {"down": 1, "up": -1, "top": -_ALL, "bottom": _ALL}
+"""Actions that move by lines or rows, and by how many; the ends are further away than any text is long."""
+PAGES = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
+"""Actions that move by pages, and by how many."""
+
 WHEEL = 3
 """Lines of one step of the mouse wheel."""
 
@@ -69,6 +75,10 @@ class Scroller(Painted, can_focus=True):
     def scroll_rows(self, rows: int) -> None:
         """Scroll by so many lines."""
         self.scroll_to_row(self._top + rows)
+
+    def advance(self, what: str) -> None:
+        """Do what an action of `STEPS` or `PAGES` says."""
+        self.scroll_rows(STEPS[what] if what in STEPS else round(PAGES[what] * self.size.height))
 
     # Drawing
 

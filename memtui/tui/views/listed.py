@@ -198,20 +198,9 @@ class ListedScreen(ViewScreen):
         """Do it."""
         if action.id in MOVES:
             self.show_hint(None)
-            self._move(action.id)
+            (self.page if self.in_page else self.list).advance(action.id)
         else:
             super().perform(action)
-
-    def _move(self, what: str) -> None:
-        pages = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
-        if self.in_page:
-            rows = {"down": 1, "up": -1, "top": -(10**9), "bottom": 10**9}.get(what)
-            self.page.scroll_rows(rows if rows is not None else round(pages[what] * self.page.size.height))
-        elif what in pages:
-            self.list.page(pages[what])
-        else:
-            steps = {"down": 1, "up": -1, "top": -self.list.count(), "bottom": self.list.count()}
-            self.list.move(steps[what])
 
     def other_pane(self) -> None:
         """Go from the list to the text, or back."""

@@ -23,6 +23,7 @@ from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import Page
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.keys.keyed import KeyedScreen
+from memtui.tui.views.table import MOVES
 
 
 class Row(NamedTuple):
@@ -98,7 +99,6 @@ class PickScreen(KeyedScreen[None]):
     ROOMS = ("picker", "everywhere", "views", "list", "view")
     HORIZONTAL_BREAKPOINTS = [(0, "-one"), (100, "-two")]  # noqa: RUF012 - Textual's own shape
     CSS_PATH = "picker.tcss"
-    MOVES = frozenset({"down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up"})
 
     def __init__(
         self,
@@ -211,8 +211,8 @@ class PickScreen(KeyedScreen[None]):
         row = self.picks.row
         if action.id in self.content.does and row is not None:
             self.content.does[action.id](row)
-        elif action.id in self.MOVES:
-            self._move(action.id)
+        elif action.id in MOVES:
+            (self.pages if self._in_page else self.picks).advance(action.id)
         elif action.id in ("back", "quit", "left"):
             self.dismiss()
         elif action.id in ("next_pane", "previous_pane", "pick"):
@@ -229,18 +229,6 @@ class PickScreen(KeyedScreen[None]):
             self.call_later(self._switch, "search")
         else:
             self.say(f"{action.label} does not work in this list; esc goes back.")
-
-    def _move(self, what: str) -> None:
-        pages = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
-        if self._in_page:
-            height = self.pages.size.height
-            rows = {"down": 1, "up": -1, "top": -(10**9), "bottom": 10**9}.get(what) or round(pages[what] * height)
-            self.pages.scroll_rows(rows)
-        elif what in pages:
-            self.picks.page(pages[what])
-        else:
-            steps = {"down": 1, "up": -1, "top": -self.picks.count(), "bottom": self.picks.count()}
-            self.picks.move(steps[what])
 
     @on(RowList.Opened)
     def _opened(self) -> None:

@@ -259,20 +259,10 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     # Moving
 
     def _move(self, what: str) -> None:
-        view = self.page if self.focused is self.page else self.hits
-        pages = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
-        ends = {"top": -(10**9), "bottom": 10**9}
-        if what in pages:
-            if isinstance(view, PageView):
-                view.scroll_rows(round(pages[what] * view.size.height))
-            else:
-                view.page(pages[what])
-            return
-        step = {"down": 1, "up": -1, **ends}[what]
-        if isinstance(view, PageView):
-            view.scroll_rows(step)
+        if self.focused is self.page:
+            self.page.advance(what)
         elif not self._in_line or not self._recall(what):
-            view.move(step)
+            self.hits.advance(what)
             self._kept = self.hits.current
 
     def _recall(self, what: str) -> bool:

@@ -36,6 +36,10 @@ def first_paint(command: list[str], last: str) -> tuple[float, str]:
     return took, text
 
 
+def row_of(terminal: Terminal, name: str) -> str:
+    return next((line for line in terminal.text.split("\n") if name in line), "")
+
+
 def test_the_tree_stands_by_scope_with_sums_and_badges_with_the_first_paint(root: Path) -> None:
     command = [sys.executable, "-m", "memtui", "--only-root", "--root", f"notes={root}"]
     with Terminal(command, columns=160, rows=40) as terminal:
@@ -54,7 +58,6 @@ def test_the_tree_stands_by_scope_with_sums_and_badges_with_the_first_paint(root
         assert "100 files" in text, "a folder carries the sum of what is below"
     assert min(ours) < 2.5 * min(empty), (ours, empty)
     with Terminal(command, columns=160, rows=40) as terminal:
-        terminal.wait_for("A1")
-        row = next(line for line in terminal.text.split("\n") if "folder-00/" in line)
-        assert "A1" in row
-        assert "100 files" in row
+        terminal.wait_for("folder-00/")
+        terminal.wait_for(lambda shown: "A1" in row_of(shown, "folder-00/"))
+        assert "100 files" in row_of(terminal, "folder-00/")
