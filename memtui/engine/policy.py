@@ -1,0 +1,80 @@
+"""A folder of memories, and what its layout says about its files: data that agents fill and the engine reads.
+
+So the engine needs no agent's name, and a layout needs no code of the engine.
+"""
+
+from memtui.values import NamedTuple
+
+
+class Policy(NamedTuple):
+    """What a layout says about the files of a root, as plain data, so that the engine needs no agent's name."""
+
+    write_bytes: int = 262_144
+    """The largest memory memtui writes here."""
+    read_bytes: int = 1_048_576
+    """The largest memory memtui reads here."""
+    any_name: bool = False
+    """Whether a memory may get any name the system takes, also one that another platform, git or a shell would not."""
+    keep_folders: bool = False
+    """Whether a folder stays when the last memory in it goes."""
+    shown_bytes: int | None = None
+    """The agent's own limit for one file: shown as a problem when exceeded, never enforced."""
+    max_files: int | None = None
+    """Creating more than this many is refused (`E_TOO_MANY`); None: no limit."""
+    include: tuple[str, ...] | None = None
+    """None: every file below the root. Else only these: `CLAUDE.md` is one file, `rules/` is everything below it."""
+    ignore: tuple[str, ...] = ()
+    """Names (last component, shell patterns) that are the agent's own bookkeeping and never memories."""
+    protected: tuple[str, ...] = ()
+    """Paths (shell patterns; `pinned/` is everything below it) that automatic work must leave alone."""
+    generated: tuple[str, ...] = ()
+    """Paths (shell patterns) the agent regenerates: an edit is possible but will be overwritten, and says so."""
+    index_file: str | None = None
+    """The index file's path, when the layout has one."""
+    elsewhere: tuple[str, ...] = ()
+    """Paths (`a/b.md` is one file, `a/` everything below it) that belong to a root further in: listed and changed only
+    there."""
+    types: tuple[str, ...] = ()
+    """What the agent gives as `type` in front matter; offered, never enforced."""
+    whole: tuple[str, ...] = ()
+    """Paths (shell patterns) of files the agent reads whole, so that front matter in them is text to it."""
+    front_matter: str = "optional"
+    """What the agent makes of front matter in a memory: `optional`, `required` (without it the agent does not see the
+    memory) or `forbidden`. Shown, never enforced."""
+    index_format: str = ""
+    """How the index names memories: `links` is a Markdown link a line; empty where there is none memtui can read."""
+    index_lines: int | None = None
+    """So many lines of the index the agent loads; None: all of them."""
+    index_bytes: int | None = None
+    """So many bytes of the index the agent loads; None: all of them."""
+    index_uncounted: tuple[str, ...] = ()
+    """What those limits leave out: `front-matter`, `comments`."""
+    pointer_chars: int | None = None
+    """How long a line of the index may be, in characters, by the agent's own rule."""
+    entries: tuple[tuple[str, str], ...] = ()
+    """Files that hold many entries: a path (shell pattern) and the format its entries are in."""
+
+
+class Root(NamedTuple):
+    """One folder that holds memories of one scope for one agent."""
+
+    id: str
+    """`<agent>:<scope>` or `<agent>:<scope>:<instance>`; by hand, any name without `/`."""
+    path: str
+    """Absolute. May go through links; nothing below it may."""
+    agent: str = "files"
+    scope: str = "global"
+    label: str = ""
+    """What the tree shows instead of the id."""
+    policy: Policy = Policy()
+    read_only: bool = False
+    in_checkout: bool = False
+    """Inside a git checkout, so a repository could have planted it: unreviewed until the user accepts it."""
+    aliases: tuple[str, ...] = ()
+    """Other ids that mean this root, such as `claude-code:project` for the current project's."""
+    project: str | None = None
+    """The project this root belongs to (absolute path), when it is known."""
+    note: str = ""
+    """Who may rewrite these files behind us, in one sentence."""
+    kind: str = "memories"
+    """`memories` an agent writes, or `instructions` people write for it, such as CLAUDE.md and rules."""
