@@ -153,7 +153,7 @@ class MemtuiApp(SafeEnd[int]):
     async def on_event(self, event: events.Event) -> None:
         """Pass an event on; after a key or a click there may be something to keep."""
         if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
-            self.browser.returning.touched()
+            self.browser.returning.touched(in_tree=self.screen is self.browser)
         await super().on_event(event)
 
     async def action_quit(self) -> None:

@@ -199,9 +199,14 @@ class Returning:
 
     # Keeping
 
-    def touched(self) -> None:
-        """The user did something: see soon whether there is anything to keep."""
-        self._awaited = ()
+    def touched(self, *, in_tree: bool) -> None:
+        """The user did something: see soon whether there is anything to keep.
+
+        Args:
+            in_tree: it was done on the main screen; then the row that is still looked for is no longer wanted.
+        """
+        if in_tree:
+            self._awaited = ()
         self.changed()
 
     def changed(self) -> None:

@@ -103,6 +103,22 @@ async def test_it_is_there_with_the_first_frame() -> None:
     app.bridge.close()
 
 
+async def test_a_key_in_another_view_does_not_lose_the_row_that_is_still_being_read() -> None:
+    engine = engine_with(MANY)
+    async with shown(engine, place_name=NAME) as screen:
+        here = await change_everything(screen)
+        await screen.press("6")
+        await screen.until(lambda: kept(engine).view == "trash")
+    engine.remembered = None
+    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
+        screen.browser.returning._awaited = kept(engine).cursor  # its rows have not come yet
+        screen.browser.memories.go(0)
+        await screen.until(lambda: screen.browser.views.current == "trash")
+        await screen.press("1")
+        screen.browser.returning.find_row()
+        assert screen.here == here
+
+
 async def test_zoom_info_pane_and_the_text_in_focus_come_back() -> None:
     engine = engine_with(MANY)
     async with shown(engine, place_name=NAME, size=(200, 60)) as screen:
