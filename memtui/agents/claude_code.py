@@ -16,9 +16,19 @@ from memtui.engine.model import TYPES, Policy, Root
 AGENT = "claude-code"
 IGNORED = (".DS_Store", ".git", "*.lock")
 
-AUTO = Policy(index_file="MEMORY.md", ignore=IGNORED, types=TYPES, whole=("MEMORY.md",))
-"""One topic per file; of the index, the first 200 lines or 25 KB are loaded."""
-SUBAGENTS = Policy(ignore=IGNORED, types=TYPES, whole=("*/MEMORY.md",))
+AUTO = Policy(
+    index_file="MEMORY.md",
+    index_format="links",
+    index_lines=200,
+    index_bytes=25_000,
+    index_uncounted=("front-matter", "comments"),
+    pointer_chars=150,
+    ignore=IGNORED,
+    types=TYPES,
+    whole=("MEMORY.md",),
+)
+"""One topic per file; of the index, the first 200 lines or 25 KB are loaded, and a line of it should stay short."""
+SUBAGENTS = AUTO._replace(index_file="*/MEMORY.md", whole=("*/MEMORY.md",))
 """A folder for each subagent, each with an index of its own."""
 PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=IGNORED, whole=("CLAUDE.md",))
 IN_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
@@ -32,7 +42,16 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Claude Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
     folder = _home(surroundings)
     if folder is not None and is_folder(folder):
-        yield Root(f"{AGENT}:global", folder, AGENT, "global", "Claude Code instructions", PERSONAL, note=READS)
+        yield Root(
+            f"{AGENT}:global",
+            folder,
+            AGENT,
+            "global",
+            "Claude Code instructions",
+            PERSONAL,
+            note=READS,
+            kind="instructions",
+        )
         subagents = os.path.join(folder, "agent-memory")
         if is_folder(subagents):
             yield Root(
@@ -70,6 +89,7 @@ def _managed(surroundings: Surroundings) -> Iterator[Root]:
                 MANAGED,
                 read_only=True,
                 note="Set by this machine's administrators.",
+                kind="instructions",
             )
             return
 
@@ -145,6 +165,7 @@ def _in_project(surroundings: Surroundings) -> Iterator[Root]:
             in_checkout=checked_out,
             project=project,
             note=READS,
+            kind="instructions",
         )
     for name, label in (
         ("agent-memory", "Claude Code subagents"),

@@ -8,25 +8,9 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import memtui_native
+from memtui.agents.table import LAYOUTS, Layout, roots_of
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Root
-from memtui.values import NamedTuple
-
-
-class Trace(NamedTuple):
-    """What shows that an agent is in use here; without any of it, its module finds nothing."""
-
-    variables: tuple[str, ...]
-    at_home: tuple[str, ...]
-    in_project: tuple[str, ...]
-    in_system: tuple[str, ...] = ()
-
-
-CLAUDE_CODE = Trace(
-    ("CLAUDE_CONFIG_DIR",), (".claude",), ("CLAUDE.md", "CLAUDE.local.md", ".claude"), ("claude-code", "ClaudeCode")
-)
-QWEN_CODE = Trace(("QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_CODE_MEMORY_BASE_DIR"), (".qwen",), ("QWEN.md", ".qwen"))
-MUX = Trace(("XUM_ROOT", "MUX_ROOT"), (".xum", ".mux"), ())
 
 
 def discover(surroundings: Surroundings, *, all_projects: bool = False, only_roots: bool = False) -> tuple[Root, ...]:
@@ -58,33 +42,42 @@ def discover(surroundings: Surroundings, *, all_projects: bool = False, only_roo
 
 
 def _found(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    if _in_use(surroundings, CLAUDE_CODE):
-        from memtui.agents import claude_code
-
-        yield from claude_code.roots(surroundings, all_projects=all_projects)
-    if _in_use(surroundings, QWEN_CODE):
-        from memtui.agents import qwen_code
-
-        yield from qwen_code.roots(surroundings, all_projects=all_projects)
-    if _in_use(surroundings, MUX):
-        from memtui.agents import mux
-
-        yield from mux.roots(surroundings, all_projects=all_projects)
+    traces = _Traces(surroundings)
+    for layout in LAYOUTS:
+        if traces.show(layout):
+            yield from roots_of(layout, surroundings, all_projects=all_projects)
 
 
-def _in_use(surroundings: Surroundings, trace: Trace) -> bool:
-    anchor = surroundings.checkout or surroundings.project
-    return (
-        any(name in trace.variables for name, _ in surroundings.variables)
-        or (surroundings.home is not None and _any_there(surroundings.home, trace.at_home))
-        or _any_there(surroundings.project, trace.in_project)
-        or (anchor != surroundings.project and _any_there(anchor, trace.in_project))
-        or _any_there(surroundings.system_dir, trace.in_system)
-    )
+class _Traces:
+    """Which agents are in use here; a name that many agents leave is looked for once."""
 
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._variables = {name for name, _ in surroundings.variables}
+        home = surroundings.home
+        self._homes = (home,) if home else ()
+        self._projects = tuple(dict.fromkeys((surroundings.project, surroundings.checkout or surroundings.project)))
+        self._configs = tuple(filter(None, (surroundings.config_home(),)))
+        self._systems = (surroundings.system_dir,)
+        self._known: dict[tuple[str, str], bool] = {}
 
-def _any_there(folder: str, names: tuple[str, ...]) -> bool:
-    return any(os.path.lexists(os.path.join(folder, name)) for name in names)
+    def show(self, layout: Layout) -> bool:
+        """Whether an agent left any trace."""
+        return (
+            not self._variables.isdisjoint(layout.variables)
+            or self._any_there(self._homes, layout.at_home)
+            or self._any_there(self._configs, layout.in_config)
+            or self._any_there(self._projects, layout.in_project)
+            or self._any_there(self._systems, layout.in_system)
+        )
+
+    def _any_there(self, folders: tuple[str, ...], names: tuple[str, ...]) -> bool:
+        return any(self._is_there(folder, name) for folder in folders for name in names)
+
+    def _is_there(self, folder: str, name: str) -> bool:
+        place = (folder, name)
+        if place not in self._known:
+            self._known[place] = os.path.lexists(os.path.join(folder, name))
+        return self._known[place]
 
 
 def _may_nest(surroundings: Surroundings) -> bool:

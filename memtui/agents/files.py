@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
+from memtui.agents import memtui_native
+from memtui.agents.table import LAYOUTS, layout_of, policy_of
 from memtui.config.settings import RootEntry
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 from memtui.errors import UsageError
 
 AGENT = "files"
-AGENTS = (AGENT, "memtui", "claude-code", "qwen-code", "mux")
+AGENTS = (AGENT, memtui_native.AGENT, *(layout.agent for layout in LAYOUTS))
 """Whose layouts a root by hand can follow."""
 POLICY = Policy(ignore=(".DS_Store", ".git"))
 
@@ -40,23 +42,12 @@ def roots(surroundings: Surroundings, *, only_options: bool) -> Iterator[Root]:
 def _policy(entry: RootEntry) -> Policy:
     if entry.agent == AGENT:
         return POLICY
-    if entry.agent == "memtui":
-        from memtui.agents.memtui_native import POLICY as NATIVE
-
-        return NATIVE
-    if entry.agent == "claude-code":
-        from memtui.agents.claude_code import AUTO as CLAUDE_CODE
-
-        return CLAUDE_CODE
-    if entry.agent == "qwen-code":
-        from memtui.agents.qwen_code import AUTO as QWEN_CODE
-
-        return QWEN_CODE
-    if entry.agent == "mux":
-        from memtui.agents.mux import POLICY as MUX
-
-        return MUX
-    raise _refusal(entry, f"there is no layout {entry.agent!r}.", f"The layouts are {', '.join(AGENTS)}.")
+    if entry.agent == memtui_native.AGENT:
+        return memtui_native.POLICY
+    layout = layout_of(entry.agent)
+    if layout is None:
+        raise _refusal(entry, f"there is no layout {entry.agent!r}.", f"The layouts are {', '.join(AGENTS)}.")
+    return policy_of(layout)
 
 
 def _refusal(entry: RootEntry, what: str, hint: str) -> UsageError:

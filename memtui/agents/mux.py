@@ -65,6 +65,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             in_checkout=surroundings.checkout is not None,
             project=surroundings.project,
             note=READS,
+            kind="instructions",
         )
 
 

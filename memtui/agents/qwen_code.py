@@ -16,6 +16,11 @@ IGNORED = (".DS_Store", ".git", "*.lock", "meta.json", "extract-cursor.json")
 
 AUTO = Policy(
     index_file="MEMORY.md",
+    index_format="links",
+    index_lines=200,
+    index_units=25_000,
+    pointer_chars=150,
+    front_matter="required",
     ignore=IGNORED,
     protected=("pinned/",),
     generated=("MEMORY.md",),
@@ -40,7 +45,14 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
         )
     if home is not None and is_folder(home):
         yield Root(
-            f"{AGENT}:global:instructions", home, AGENT, "global", "Qwen Code instructions", PERSONAL, note=READS
+            f"{AGENT}:global:instructions",
+            home,
+            AGENT,
+            "global",
+            "Qwen Code instructions",
+            PERSONAL,
+            note=READS,
+            kind="instructions",
         )
     yield from _project_memory(surroundings, base, all_projects=all_projects)
     yield from _in_project(surroundings, known=home is not None and is_folder(home))
@@ -145,4 +157,5 @@ def _in_project(surroundings: Surroundings, *, known: bool) -> Iterator[Root]:
             in_checkout=checked_out,
             project=surroundings.project,
             note=READS,
+            kind="instructions",
         )

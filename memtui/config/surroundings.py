@@ -43,6 +43,13 @@ class Surroundings(NamedTuple):
         """Make a path from an agent's setting absolute, as the agent itself would: `~/`, then the working directory."""
         return os.path.normpath(os.path.join(self.cwd, expand_user(text, self.home)))
 
+    def config_home(self) -> str | None:
+        """Give the folder of settings that agents share: `$XDG_CONFIG_HOME` when it is absolute, else `~/.config`."""
+        named = self.variable("XDG_CONFIG_HOME")
+        if named and os.path.isabs(named):
+            return named
+        return os.path.join(self.home, ".config") if self.home else None
+
 
 def surroundings_from(
     settings: Settings, *, cwd: str, project: str | None = None, roots: Sequence[str] = ()

@@ -30,7 +30,8 @@ class Policy(NamedTuple):
     generated: tuple[str, ...] = ()
     """Paths (shell patterns) the agent regenerates: an edit is possible but will be overwritten, and says so."""
     index_file: str | None = None
-    """The index file's path, when the layout has one."""
+    """The index file's path, when the layout has one. `*/MEMORY.md`: each folder right below the root has its own, for
+    what is in that folder; `**/MEMORY.md`: the root has one, and so has every folder below it."""
     elsewhere: tuple[str, ...] = ()
     """Paths (`a/b.md` is one file, `a/` everything below it) that belong to a root further in: listed and changed only
     there."""
@@ -47,12 +48,25 @@ class Policy(NamedTuple):
     """So many lines of the index the agent loads; None: all of them."""
     index_bytes: int | None = None
     """So many bytes of the index the agent loads; None: all of them."""
+    index_units: int | None = None
+    """So many UTF-16 code units of the index the agent loads, where it counts those instead; None: all of them."""
     index_uncounted: tuple[str, ...] = ()
     """What those limits leave out: `front-matter`, `comments`."""
     pointer_chars: int | None = None
     """How long a line of the index may be, in characters, by the agent's own rule."""
     entries: tuple[tuple[str, str], ...] = ()
     """Files that hold many entries: a path (shell pattern) and the format its entries are in."""
+
+    def is_index(self, path: str) -> bool:
+        """Whether a path below the root is an index file."""
+        wanted = self.index_file
+        if wanted is None:
+            return False
+        if wanted.startswith("**/"):
+            return path.rpartition("/")[2] == wanted[3:]
+        if wanted.startswith("*/"):
+            return path.partition("/")[2] == wanted[2:]
+        return path == wanted
 
 
 class Root(NamedTuple):

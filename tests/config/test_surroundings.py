@@ -101,3 +101,13 @@ def test_a_folder_id_tells_paths_apart() -> None:
     assert folder_id("/a/app") != folder_id("/b/app")
     assert folder_id("/a/app").startswith("app-")
     assert folder_id("/").startswith("_-")
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"), [(None, "/home/ann/.config"), ("/conf", "/conf"), ("conf", "/home/ann/.config")]
+)
+def test_the_folder_of_settings_that_agents_share(named: str | None, expected: str) -> None:
+    variables = () if named is None else (("XDG_CONFIG_HOME", named),)
+    here = Surroundings("/home/ann", "/p", "/p", None, "w", "/data", variables=variables)
+    assert here.config_home() == expected
+    assert here._replace(home=None, variables=()).config_home() is None

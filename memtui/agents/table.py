@@ -1,0 +1,88 @@
+"""Every agent memtui knows, as data: what shows that it is in use, and which module knows its folders.
+
+A new agent is one entry here and one module beside this one. Its module is imported only where the agent left a trace,
+so that agents nobody uses cost a few looks at names.
+"""
+
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memtui.config.surroundings import Surroundings
+    from memtui.engine.model import Policy, Root
+
+
+class Layout(NamedTuple):
+    """One agent: its names, and the traces it leaves."""
+
+    agent: str
+    """The first part of its roots' ids, and what `agent=` of a root by hand says."""
+    title: str
+    """Its name, for people."""
+    module: str
+    """The module of this room that finds its roots: `roots(surroundings, *, all_projects)`, lazily, none twice."""
+    variables: tuple[str, ...] = ()
+    """Environment variables that name its folders; each is also in `AGENT_VARIABLES` of the settings."""
+    at_home: tuple[str, ...] = ()
+    """Paths below the home folder."""
+    in_config: tuple[str, ...] = ()
+    """Paths below the folder of settings: `$XDG_CONFIG_HOME`, else `~/.config`."""
+    in_project: tuple[str, ...] = ()
+    """Paths in the project, or in its checkout. Not names that many agents read, such as `AGENTS.md`."""
+    in_system: tuple[str, ...] = ()
+    """Paths below the folder of this machine's administrators."""
+    policy: str = "AUTO"
+    """The name, in its module, of the layout that a root by hand follows."""
+
+
+LAYOUTS = (
+    Layout(
+        "claude-code",
+        "Claude Code",
+        "claude_code",
+        variables=("CLAUDE_CONFIG_DIR",),
+        at_home=(".claude",),
+        in_project=("CLAUDE.md", "CLAUDE.local.md", ".claude"),
+        in_system=("claude-code", "ClaudeCode"),
+    ),
+    Layout(
+        "qwen-code",
+        "Qwen Code",
+        "qwen_code",
+        variables=("QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_CODE_MEMORY_BASE_DIR"),
+        at_home=(".qwen",),
+        in_project=("QWEN.md", ".qwen"),
+    ),
+    Layout("mux", "Mux", "mux", variables=("XUM_ROOT", "MUX_ROOT"), at_home=(".xum", ".mux"), policy="POLICY"),
+)
+"""In the order in which roots are shown; where two agents claim one file of a folder, the earlier one has it."""
+
+
+def layout_of(agent: str) -> Layout | None:
+    """Give the layout of an agent by its id; None for one that is not in the table."""
+    for layout in LAYOUTS:
+        if layout.agent == agent:
+            return layout
+    return None
+
+
+def roots_of(layout: Layout, surroundings: "Surroundings", *, all_projects: bool) -> "Iterator[Root]":
+    """Find an agent's roots; its module is imported now."""
+    found: Iterator[Root] = _module(layout).roots(surroundings, all_projects=all_projects)
+    return found
+
+
+def policy_of(layout: Layout) -> "Policy":
+    """Give what a root by hand follows that says it belongs to this agent."""
+    policy: Policy = getattr(_module(layout), layout.policy)
+    return policy
+
+
+def _module(layout: Layout) -> "_Module":
+    module: _Module = __import__(f"memtui.agents.{layout.module}", fromlist=["roots"])
+    return module
+
+
+if TYPE_CHECKING:
+    from types import ModuleType as _Module
