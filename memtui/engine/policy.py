@@ -55,7 +55,10 @@ class Policy(NamedTuple):
     pointer_chars: int | None = None
     """How long a line of the index may be, in characters, by the agent's own rule."""
     entries: tuple[tuple[str, str], ...] = ()
-    """Files that hold many entries: a path (shell pattern) and the format its entries are in."""
+    """Files that hold many entries: a path (shell pattern) and the format its entries are in (`goose`, `hermes`, `codex`,
+    `plain`; see `memtui/entries/formats.py`)."""
+    shown_chars: tuple[tuple[str, int], ...] = ()
+    """The agent's own limits in characters: a path (shell pattern) and how many; shown as a problem when exceeded."""
 
     def is_index(self, path: str) -> bool:
         """Whether a path below the root is an index file."""
