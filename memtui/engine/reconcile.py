@@ -172,17 +172,21 @@ class Reconciler:
                 _note_own(state.beliefs, root, own)
             if root.id in glances:
                 try:
-                    opened[root.id] = self._roots.open(root)
+                    # The folder itself is let go again: thousands of them cannot be open at a time.
+                    opened[root.id] = self._roots.open(root)._replace(handle=None)
                 except MemtuiError as error:
                     self._failed(root, state, error, gathered)
-        for found in opened.values():
-            root, state = found.root, self._states[found.root.id]
-            if found.handle is None:
-                self._away(root, state, gathered)
-                continue
+        for root_id, first in opened.items():
+            root, state = first.root, self._states[root_id]
             shelf = self._catalog.shelf(root)
             try:
-                RootPass(self._tools, root, state, shelf, found, gathered, patient=patient).run(glances[root.id])
+                found = self._roots.open(root)
+                if found.handle is None:
+                    self._away(root, state, gathered)
+                    continue
+                if found.uid == first.uid:
+                    found = found._replace(fresh=first.fresh)
+                RootPass(self._tools, root, state, shelf, found, gathered, patient=patient).run(glances[root_id])
             except MemtuiError as error:
                 self._failed(root, state, error, gathered)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from memtui.digest import sha256_hex
 from memtui.engine import fsio, paths, provenance
+from memtui.engine.handles import Handles
 from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
 from memtui.engine.paths import RootHandle
 from memtui.errors import MemtuiError, NotFoundError, UsageError
@@ -60,7 +61,7 @@ class Roots:
         self._on_recovered = on_recovered
         self._guard = threading.RLock()
         self._roots: dict[str, Root] = {}
-        self._handles: dict[str, RootHandle] = {}
+        self._handles = Handles()
         self._uids: dict[str, tuple[tuple[int, int] | None, int, bool]] = {}
         self._generation = 0
         self._locks: dict[tuple[str, tuple[int, int]], RootLock] = {}
@@ -131,7 +132,7 @@ class Roots:
             if handle is not None and handle.identity != identity:
                 handle = None
             if handle is None and identity is not None:
-                handle = self._handles[root.id] = RootHandle(root)
+                handle = self._handles.put(root.id, RootHandle(root))
             uid, fresh = self._uid(root, handle.identity if handle else None)
             return OpenRoot(root, handle, uid, fresh)
 
@@ -146,7 +147,7 @@ class Roots:
             if handle is not None and handle.identity != _identity(root):
                 handle = None
             if handle is None:
-                handle = self._handles[root.id] = RootHandle(root)
+                handle = self._handles.put(root.id, RootHandle(root))
             return handle
 
     def uid(self, root: Root) -> int:
@@ -240,7 +241,7 @@ class Roots:
                     raise
                 handle = None
             if handle is None:
-                handle = self._handles[root.id] = RootHandle(root)
+                handle = self._handles.put(root.id, RootHandle(root))
             uid, _ = self._uid(root, handle.identity)
             if not uid:  # nothing could be registered when the ledger was asked
                 self._ledger().renew()
@@ -314,11 +315,9 @@ class Roots:
     def close(self) -> None:
         """Close every folder and lock."""
         with self._guard:
-            for handle in self._handles.values():
-                handle.close()
+            self._handles.close()
             for lock in set(self._locks.values()):
                 lock.close()
-            self._handles.clear()
             self._locks.clear()
 
     # --- names
