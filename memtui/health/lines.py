@@ -1,0 +1,164 @@
+"""The lines of an index as its file writes them: which one is an entry by itself, and how a new one has to look.
+
+Only a line that is nothing but an entry is ever removed, moved or cut: where more text belongs to it, a person decides.
+"""
+
+import re
+from collections.abc import Sequence
+
+from memtui.values import NamedTuple
+
+_ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+[^\w\[\]]*\[")
+"""A list item that begins with its link; signs such as stars may stand before it."""
+_ITEM = re.compile(rb"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+_BLOCK = re.compile(rb"[ \t]*(?:#{1,6}(?:[ \t]|$)|>|```|~~~|<!--|\||(?:-{3,}|\*{3,}|_{3,})[ \t]*$)")
+"""What begins something else than more text of the item before it."""
+_STYLE = re.compile(
+    r"(?P<lead>[ \t]*(?:[-*+]|(?P<number>\d{1,9})[.)])[ \t]+)\[(?P<text>[^\]]*)\]\((?P<target>[^)]*)\)"
+    r"(?P<gap>[ \t]*(?:[—–:|]|--?)[ \t]*|[ \t]+|$)"
+)
+_BOM = b"\xef\xbb\xbf"
+_LOOKED_AT = 40
+"""So many of the last entries say how a new one is written."""
+
+
+class Span(NamedTuple):
+    """One line, in bytes of the file."""
+
+    start: int
+    end: int
+    """After its line end."""
+
+
+class Style(NamedTuple):
+    """How an index writes its entries."""
+
+    lead: str = "- "
+    number: int | None = None
+    """What the next item is numbered; None when items are not."""
+    gap: str = " — "
+    named: bool = False
+    """The link shows the file's name."""
+    end: bytes = b"\n"
+
+
+def spans(data: bytes) -> list[Span]:
+    """Find the lines of a file; only a line feed ends one."""
+    found = []
+    start = 0
+    while start < len(data):
+        stop = data.find(b"\n", start) + 1 or len(data)
+        found.append(Span(start, stop))
+        start = stop
+    return found
+
+
+def text_of(data: bytes, span: Span) -> bytes:
+    """A line without its line end, and without the byte-order mark of the file."""
+    text = data[span.start : span.end].rstrip(b"\r\n")
+    return text.removeprefix(_BOM) if span.start == 0 else text
+
+
+def is_entry(text: bytes) -> bool:
+    """Whether a line is a list item that begins with a link."""
+    return _ENTRY.match(text) is not None
+
+
+def goes_on(text: bytes, following: bytes | None) -> bool:
+    """Whether the line after an entry belongs to it: more of its text, or an item below it."""
+    if following is None or not following.strip():
+        return False
+    item = _ITEM.match(following)
+    if item is not None:
+        mine = _ITEM.match(text)
+        return mine is not None and len(item[1]) > len(mine[1])
+    return _BLOCK.match(following) is None
+
+
+def style_of(data: bytes, lines: Sequence[Span], entries: Sequence[int]) -> Style:
+    """See how an index writes its entries: as most of the last ones are.
+
+    Args:
+        data: the file.
+        lines: its lines.
+        entries: the numbers of those that are entries, rising.
+    """
+    end = b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
+    seen = [
+        found
+        for number in entries[-_LOOKED_AT:]
+        if (found := _STYLE.match(text_of(data, lines[number]).decode("utf-8", "replace")))
+    ]
+    if not seen:
+        return Style(end=end)
+    named = sum(found["text"] in (found["target"], found["target"].rpartition("/")[2]) for found in seen)
+    gaps = [found["gap"] for found in seen if found["gap"].strip()]
+    last = seen[-1]
+    return Style(
+        last["lead"],
+        int(last["number"]) + 1 if last["number"] else None,
+        max(reversed(gaps), key=gaps.count) if gaps else " — ",
+        named * 2 > len(seen),
+        end,
+    )
+
+
+def write_entry(style: Style, target: str, hook: str, *, limit: int | None, step: int = 0) -> str:
+    """Write an entry as the file writes its own.
+
+    Args:
+        style: how.
+        target: the memory's path, relative to the index.
+        hook: what to say about it; may be empty.
+        limit: how many characters the agent keeps a line to.
+        step: how many new items stand before it, for numbered ones.
+    """
+    lead = style.lead
+    if style.number is not None:
+        lead = re.sub(r"\d+", str(style.number + step), lead, count=1)
+    name = target.rpartition("/")[2]
+    shown = name if style.named else _title(name)
+    link = f"{lead}[{_bracketed(shown)}]({_destination(target)})"
+    hook = " ".join(hook.split())
+    if not hook:
+        return link
+    line = link + style.gap + hook
+    return line if limit is None else shorten(line, limit, keep=len(link)) or link
+
+
+def shorten(line: str, limit: int, *, keep: int) -> str | None:
+    """Cut a line at a word, with an ellipsis, so that it is no longer than the limit.
+
+    Args:
+        line: without its line end.
+        limit: characters.
+        keep: so many characters at its beginning have to stay.
+
+    Returns:
+        The line as it is when it fits; None when it cannot be cut.
+    """
+    if len(line) <= limit:
+        return line
+    room = limit - 1
+    if room <= keep:
+        return line[:keep] if keep <= limit else None
+    at = max(line.rfind(blank, keep, room + 1) for blank in " \t")
+    kept = line[: at if at > keep else room].rstrip(" \t,;:.—–-|")
+    return kept[:keep] if len(kept) <= keep else kept + "…"
+
+
+def _title(name: str) -> str:
+    stem = name.rpartition(".")[0] or name
+    words = " ".join(re.split(r"[-_ ]+", stem)).strip() or name
+    return words[:1].upper() + words[1:]
+
+
+def _bracketed(text: str) -> str:
+    return re.sub(r"([\[\]\\])", r"\\\1", text)
+
+
+def _destination(path: str) -> str:
+    """A path as a link's destination; blanks and brackets need the pointed form."""
+    if re.search(r"[\s()<>]", path):
+        return "<" + re.sub(r"([<>\\])", r"\\\1", path) + ">"
+    return path

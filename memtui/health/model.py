@@ -1,0 +1,97 @@
+"""What can be wrong with an index, as values, and the fix for it as edits of bytes.
+
+A fix is data until somebody applies it, so that what is shown, what is asked about and what is written are one thing.
+"""
+
+from memtui.engine.model import Address
+from memtui.pointers.cutline import Measure
+from memtui.values import NamedTuple
+
+DANGLING, UNNAMED, DUPLICATE = "dangling", "unnamed", "duplicate"
+LONG, OUTSIDE, CUT, BELOW = "long", "outside", "cut", "below"
+
+KINDS = {
+    CUT: "the agent does not load the whole index",
+    DANGLING: "the index names a memory that is not there",
+    UNNAMED: "a memory the index does not name",
+    DUPLICATE: "the index names a memory twice",
+    LONG: "a line is longer than the agent keeps it",
+    OUTSIDE: "the index names a file outside its folder",
+    BELOW: "a memory whose line the agent does not load",
+}
+"""Kinds of findings, in the order in which they are shown."""
+
+FIXABLE = (DANGLING, UNNAMED, DUPLICATE, LONG)
+"""Kinds that can be fixed all at once; the others are for a person to decide one by one."""
+
+
+class Edit(NamedTuple):
+    """Bytes that are replaced by others."""
+
+    start: int
+    end: int
+    new: bytes = b""
+
+
+class Fix(NamedTuple):
+    """What would be done to the index."""
+
+    label: str
+    """A verb and what it does it to: `remove the line`."""
+    edits: tuple[Edit, ...]
+    """In rising order; none overlaps another."""
+    offered: bool = False
+    """Only an offer for this one finding, never done with others."""
+
+
+class IndexFinding(NamedTuple):
+    """One thing that is wrong with an index."""
+
+    kind: str
+    """A key of `KINDS`."""
+    index: Address
+    """The index it is about; there may be none yet."""
+    line: int | None
+    """From 1; None when it is about no line."""
+    path: str
+    """The memory it is about, below the root, or the pointer's target as it is written. May hold hostile text."""
+    text: str
+    """What is wrong, in one sentence. May hold hostile text."""
+    fix: Fix | None = None
+    why: str = ""
+    """Why there is no fix, in one sentence."""
+    memory: Address | None = None
+    """The memory it is about, when it is there."""
+
+
+class IndexReport(NamedTuple):
+    """One index as it was found."""
+
+    index: Address
+    sha256: str | None
+    """The version the findings are about; None: there is no such file."""
+    measure: Measure
+    findings: tuple[IndexFinding, ...] = ()
+    below: tuple[Address, ...] = ()
+    """Memories whose lines are all below the cut."""
+    rebuilt: bool = False
+    """The agent makes this file anew from the memories, so what is changed in it does not stay."""
+    problem: str = ""
+    """Why it could not be looked at; empty when it was."""
+
+    def of(self, kind: str) -> tuple[IndexFinding, ...]:
+        """The findings of one kind."""
+        return tuple(finding for finding in self.findings if finding.kind == kind)
+
+
+class Preview(NamedTuple):
+    """What fixes would make of one index."""
+
+    index: Address
+    before: bytes
+    after: bytes
+    expected_sha256: str | None
+    fixes: int
+    """How many findings it takes away."""
+    notes: tuple[str, ...] = ()
+    """What follows from it besides, in sentences. May hold hostile text."""
