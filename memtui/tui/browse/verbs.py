@@ -198,6 +198,10 @@ class Verbs:
 
     def _create(self, target: Target) -> None:
         address, actor = target.address, self._screen.bridge.actor
+        if address.root in self._screen.forest.losses.vanished:
+            self._screen.close_prompt()
+            self._screen.say(f"{self._screen.root_problem(address.root)} Bring it back first.", "warning")
+            return
 
         def created(result: Saved | Unchanged) -> None:
             self._screen.close_prompt()

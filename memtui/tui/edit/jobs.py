@@ -192,6 +192,25 @@ def version_or_empty(engine: Verbs, address: Address, sha256: str) -> bytes:
         return b""
 
 
+def refuse_vanished(engine: Verbs, address: Address) -> None:
+    """Refuse to go on where the folder a memory was in is gone: writing would make it anew, empty but for one memory.
+
+    Raises:
+        NotFoundError: `E_ROOT_MISSING`.
+    """
+    try:
+        engine.read(address)
+    except NotFoundError as error:
+        if error.code == "E_ROOT_MISSING":
+            root = engine.find_root(address.root)
+            raise NotFoundError(
+                f"The folder of {root.id} is gone: {root.path}",
+                code="E_ROOT_MISSING",
+                unharmed="None of its memories counts as deleted, and every text memtui knows is kept.",
+                hint="Bring the folder back and try again, or save your text in another root.",
+            ) from None
+
+
 class Found(NamedTuple):
     """What is on disk under a name now."""
 

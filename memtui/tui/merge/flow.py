@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.digest import sha256_hex
 from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, NotFoundError
 from memtui.tui.bridge import WRITE
 from memtui.tui.edit import jobs
 from memtui.tui.edit.text_form import read_form, same_text
@@ -47,6 +47,8 @@ class Prepared(NamedTuple):
     spot: Spot
     other: bool
     """Whether somebody wrote again since it was left."""
+    missing: MemtuiError | None = None
+    """Why nothing is there, when it is not that the memory was deleted."""
 
 
 def start(editing: Editing) -> None:
@@ -108,7 +110,9 @@ class ConflictFlow:
             return
         editing.dropped()  # tells the tree of the draft
         disk, yours = self.texts.disk, self.texts.yours
-        if disk is None or found.session is None:
+        if found.missing is not None:
+            keeping.ask_where(editing, self.address, yours, found.missing, again=lambda: editing.look(editing.save))
+        elif disk is None or found.session is None:
             self._ask(self._deleted())
         elif yours != disk and same_text(yours, disk):
             self._ask(
@@ -359,6 +363,11 @@ def prepared(engine: jobs.Verbs, address: Address, texts: Texts, at: int) -> Pre
         at: now, milliseconds.
     """
     if texts.disk is None:
+        try:
+            if texts.base_sha256 is not None:
+                jobs.refuse_vanished(engine, address)
+        except NotFoundError as error:
+            return Prepared(None, Spot(), other=False, missing=error)
         return Prepared(None, Spot(), other=False)
     session = MergeSession.of(texts.base, texts.yours, texts.disk)
     spot, other = Spot(), False

@@ -158,10 +158,13 @@ def keep_elsewhere(
         close: takes the screens away that asked.
         refused: told why it could not be done.
     """
-    actor = editing.actor
+    actor, subject = editing.actor, editing.editor.subject
+    was_there = subject is not None and subject.base_sha256 is not None
 
     def create(engine: jobs.Verbs) -> Address:
         new = engine.resolve(path) if "/" in path else Address(old.root, path)
+        if was_there and new.root == old.root:
+            jobs.refuse_vanished(engine, old)
         engine.create(new, data, actor=actor)
         return new
 

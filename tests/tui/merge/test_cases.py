@@ -252,19 +252,35 @@ async def test_a_draft_that_could_not_be_kept_either_is_told(tmp_path: Path) -> 
         assert "could not be kept as a draft either: copy it, or save it elsewhere" in words
 
 
-@pytest.mark.parametrize("why", ["folder gone", "read-only"])
-async def test_a_folder_that_is_gone_or_read_only_is_told(tmp_path: Path, why: str) -> None:
+async def test_a_root_that_may_not_be_written_is_told(tmp_path: Path) -> None:
     bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        error = RefusedError("The root notes is read-only.", code="E_READ_ONLY")
+        screen = await not_saved(bench, pilot, error)
+        assert "The root notes is read-only." in text_of(screen, "#case-words")
+        assert [draft.text for draft in bench.engine.drafts()] == [YOURS.decode()]
+
+
+@pytest.mark.parametrize("noticed", [False, True], ids=["at the save", "before"])
+async def test_a_folder_that_is_gone_is_no_deletion_and_is_not_made_anew(tmp_path: Path, noticed: bool) -> None:
+    bench = make(tmp_path)
+    root, moved = tmp_path / "root", tmp_path / "moved"
     async with bench.run_test() as pilot:
         bench.flow.open(address())
         await until(pilot, lambda: bench.flow.address == address())
         bench.editor.put(YOURS)
-        if why == "read-only":
-            error = RefusedError("The root notes is read-only.", code="E_READ_ONLY")
-            screen = await not_saved(bench, pilot, error)
-            assert "The root notes is read-only." in text_of(screen, "#case-words")
-        else:
-            (tmp_path / "root").rename(tmp_path / "moved")
-            await pilot.press("ctrl+s")
-            await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+        root.rename(moved)
+        if noticed:
+            bench.flow.look()
+            await until(pilot, lambda: bench.editor.state is FileState.GONE)
+        await pilot.press("ctrl+s")
+        screen = await case_shown(bench, pilot, "unsaved")
+        assert "The folder of notes is gone" in text_of(screen, "#case-words")
         assert [draft.text for draft in bench.engine.drafts()] == [YOURS.decode()]
+        await pilot.press("s", "enter")
+        await until(pilot, lambda: "Not written" in text_of(screen, "#case-foot"))
+        assert not root.exists()
+        moved.rename(root)
+        await pilot.press("r")
+        await until(pilot, lambda: disk(bench) == YOURS)
+        await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
