@@ -7,7 +7,7 @@ from memtui.digest import sha256_hex
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
 from memtui.engine.commit import Site
 from memtui.engine.jobs import NEWS_STAYS, Job, StillWritten, Txn, calmly, transaction
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger import MOVED, Ledger
 from memtui.engine.mergenote import merge_note
 from memtui.engine.model import (
     Actor,
@@ -282,16 +282,19 @@ class Changer:
         if address == new:
             raise ConflictError(f"{address} has that name already.", code="E_EXISTS", hint="Choose another name.")
 
-        def rename(job: Job) -> Saved | Conflict:
-            if source.id != target.id:
-                return self._carry(source, target, address, new, expected, job)
-            with self._site(source, job.actor) as site:
-                return files.rename(site, address, new, expected, job)
-
-        result = calmly(job, rename)
+        result = calmly(job, lambda job: self.move_within(source, target, address, new, expected, job))
         if isinstance(result, Saved):
             self._publish([self._change(new, "renamed", job.actor, result.before, result.sha256, address)])
         return Outcome(address, result, new_address=new)
+
+    def move_within(
+        self, source: Root, target: Root, address: Address, new: Address, expected: str | None, job: Job
+    ) -> Saved | Conflict:
+        """The renaming alone, as a part of something that knows the rules, the writers and whom to tell."""
+        if source.id != target.id:
+            return self._carry(source, target, address, new, expected, job)
+        with self._site(source, job.actor) as site:
+            return files.rename(site, address, new, expected, job)
 
     def _carry(
         self, source: Root, target: Root, address: Address, new: Address, expected: str | None, job: Job
@@ -316,9 +319,8 @@ class Changer:
                     raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
                 gone: Saved | Conflict | None = None
                 try:
-                    gone = files.remove(
-                        here, address, found.sha, job._replace(operation="deleted"), moved_to=(there.uid, new.path)
-                    )
+                    leaving = job._replace(operation="deleted", note=MOVED)
+                    gone = files.remove(here, address, found.sha, leaving, moved_to=(there.uid, new.path))
                 finally:
                     if not isinstance(gone, Saved):
                         _uncarry(here, address, there, new, found.sha, job)

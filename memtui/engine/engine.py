@@ -35,6 +35,7 @@ from memtui.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Self
 
+    from memtui.engine.steps import Step
     from memtui.engine.watch import Watch
 
 
@@ -207,6 +208,24 @@ class Engine(News):
             expected: the versions that are meant; a memory that has another one by now stays, as a `Conflict`.
         """
         return self._rooms.folders.delete(addresses, actor, expected)
+
+    def together(self, steps: Iterable[Step], *, actor: Actor, label: str) -> Done:
+        """Write, rename and remove memories, also of several roots, as one undo step: all of it or nothing.
+
+        Args:
+            steps: what is done, in this order; each sees what those before it did.
+            actor: who does it.
+            label: what it is called, for people: `rename a.md to b.md`.
+
+        Returns:
+            An outcome for each step. When a memory is another version than its step expected, none of them was done:
+            that step's outcome is the `Conflict`, and the others have an error that names it.
+
+        Raises:
+            MemtuiError: a rule, a taken name or the disk said no, and nothing is changed; `unharmed` says so if what
+                was done before could not be taken back.
+        """
+        return self._rooms.together.do(steps, actor, label)
 
     def delete_tree(self, address: Address, *, actor: Actor) -> Done:
         """Delete a memory, or a folder with all there is in it, as one undo step; an empty path means the whole root.

@@ -33,6 +33,11 @@ class Txn:
         self._id: int | None = None
 
     @property
+    def begun(self) -> bool:
+        """Whether anything was recorded in it."""
+        return self._id is not None
+
+    @property
     def id(self) -> int:
         """Its number."""
         if self._id is None:

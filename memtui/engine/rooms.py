@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from memtui.engine.rules import Rules
     from memtui.engine.shelf import Shelf
     from memtui.engine.takeback import TakeBack
+    from memtui.engine.together import Together
     from memtui.engine.trees import Trees
     from memtui.engine.undoing import Undoer
 
@@ -150,6 +151,13 @@ class Rooms:
         from memtui.engine.copying import Copier
 
         return Copier(self.roots, self.ledger, self._changed, self.rules)
+
+    @cached_property
+    def together(self) -> Together:
+        """Several changes as one."""
+        from memtui.engine.together import Together
+
+        return Together(self.roots, self.ledger, self.changer, self.undoer, self._changed, self.rules)
 
     @cached_property
     def books(self) -> Library:

@@ -121,6 +121,26 @@ class Undoer:
                 outcomes.append(Outcome(address, None, error))
         return Done(str(begun), "undo", tuple(outcomes), label)
 
+    def take_back(self, txn: Txn, actor: Actor) -> set[Address]:
+        """Take back what a transaction did before it failed, as a part of it.
+
+        Returns:
+            What could not be taken back, under its names. When that is nothing, undo goes to the change before it.
+        """
+        names = self._roots.names()
+        stuck: set[Address] = set()
+        for step, moved_from in reversed(_paired(self._ledger.steps(txn.id))):
+            address = self._roots.rightful(Address(names[step.uid], step.path))
+            try:
+                done = self._inverse(step, moved_from, address, names, txn, actor, "undo").ok
+            except MemtuiError:
+                done = False
+            if not done:
+                stuck.add(address)
+        if not stuck:
+            self._ledger.mark_undone(txn.id)
+        return stuck
+
     def _is_undone(self, txn: int, steps: list[Step], names: dict[int, str]) -> bool:
         """Whether a transaction was taken back and no memory is as it left it."""
         if not all(one.undone for one in self._ledger.operations(txn, txn)):

@@ -9,6 +9,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.access import OFF, PLAN, READ_ONLY, READ_WRITE, Access
 from memtui.engine.model import Actor, Address, Change, Draft, FieldEdit, Outcome, Policy, Restoring, Root, SeenMark
+from memtui.engine.steps import Rename, Write
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from tests.faults.world import ME, sha
 
@@ -34,6 +35,9 @@ CHANGING: dict[str, Verb] = {
     "move": lambda e, old: e.move([(HELD, Address(GLOBAL, "b.md")), (MINE, Address(PROJECT, "c.md"))], actor=AGENT),
     "copy": lambda e, old: e.copy([(HELD, Address(PROJECT, "b.md"))], actor=AGENT),
     "delete": lambda e, old: e.delete([HELD, Address(PROJECT, "folder")], actor=AGENT),
+    "together": lambda e, old: e.together(
+        [Write(Address(GLOBAL, "b.md"), NEW, None), Rename(HELD, Address(PROJECT, "b.md"))], actor=AGENT, label="both"
+    ),
     "delete_tree": lambda e, old: e.delete_tree(HELD, actor=AGENT),
     "rename_tree": lambda e, old: e.rename_tree(HELD, Address(PROJECT, "b.md"), actor=AGENT),
     "restore": lambda e, old: e.restore(HELD, version=old, actor=AGENT),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.engine.model import Done
+from memtui.engine.steps import Remove, Rename, Step, Write
 from tests.faults.world import FIRST, ME, SECOND, World, at, new_world, sha
 
 OLD, NEW, OLDER = b"# A memory\n\nold\n", b"# A memory\n\nold\nand new\n", b"older\n"
@@ -75,6 +76,18 @@ def across(engine: Engine) -> object:
     return whole(engine.move([(at(path), at(path, SECOND)) for path in MANY[:2]], actor=ME))
 
 
+def together(engine: Engine) -> object:
+    """Rename into a new folder, move to the other root, write an index over, make one and remove a memory, as one."""
+    steps: tuple[Step, ...] = (
+        Rename(at(MANY[0]), at("to/0.md"), sha(MANY[0].encode())),
+        Write(at(MANY[1]), NEW, sha(MANY[1].encode())),
+        Rename(at(MANY[2]), at("2.md", SECOND), sha(MANY[2].encode())),
+        Write(at("index.md"), OLDER, None),
+        Remove(at(MANY[3]), sha(MANY[3].encode())),
+    )
+    return whole(engine.together(steps, actor=ME, label="tidy up"))
+
+
 def whole(done: Done) -> Done:
     """Require that an operation failed nowhere."""
     for outcome in done.outcomes:
@@ -120,6 +133,8 @@ DEEDS = (
     Deed("undo a deletion", _then(_one, delete), undo),
     Deed("undo a move between roots", _then(_many, pin, across), undo),
     Deed("redo a save", _then(_one, save, undo), redo),
+    Deed("change several together", _then(_many, pin), together, frozenset([NEW, OLDER])),
+    Deed("undo several together", _then(_many, pin, together), undo),
 )
 
 

@@ -1,12 +1,12 @@
 """memtui's own records, and the only SQL: versions, audit, pins, uses, seen marks, drafts, root identities."""
 
 from memtui.engine.ledger.activity import ActivityTable
-from memtui.engine.ledger.audit import Intent, Step, Transaction
+from memtui.engine.ledger.audit import MOVED, Intent, Step, Transaction
 from memtui.engine.ledger.memories import Record
 from memtui.engine.ledger.uses import HALF_LIFE_MS, decay
 from memtui.engine.ledger.versions import Observation
 
-__all__ = ["HALF_LIFE_MS", "Intent", "Ledger", "Observation", "Record", "Step", "Transaction", "decay"]
+__all__ = ["HALF_LIFE_MS", "MOVED", "Intent", "Ledger", "Observation", "Record", "Step", "Transaction", "decay"]
 
 
 class Ledger(ActivityTable):

@@ -6,7 +6,7 @@ Kept apart from the records themselves, so that no question of a screen slows do
 import os
 from collections.abc import Collection
 
-from memtui.engine.ledger.audit import Transaction
+from memtui.engine.ledger.audit import MOVED, Transaction
 from memtui.engine.ledger.database import checked
 from memtui.engine.ledger.drafts import DraftTable
 from memtui.engine.model import Address, Operation, TrashEntry
@@ -77,8 +77,9 @@ class ActivityTable(DraftTable):
             " LEFT JOIN txns t ON t.id = a.txn"
             " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
             "   AND new_path IS NULL GROUP BY root, path)"
-            " AND coalesce(t.operation, '') != 'rename'"
-            " ORDER BY a.seq DESC"
+            " AND coalesce(t.operation, '') != 'rename' AND a.note != ?"
+            " ORDER BY a.seq DESC",
+            (MOVED,),
         ):
             if root not in names:
                 continue

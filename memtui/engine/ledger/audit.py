@@ -8,6 +8,9 @@ from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Address, AuditRecord, TrashEntry
 from memtui.values import NamedTuple
 
+MOVED = "moved to another root"
+"""The audit's note of a deletion that ended a move, so that the memory is not in the trash."""
+
 
 class Intent(NamedTuple):
     """A change that was begun and has no end yet: what recovery needs to finish it or roll it back."""
@@ -189,10 +192,11 @@ class AuditTable(VersionTable):
     def moved_to(self, intent: Intent) -> tuple[int, str] | None:
         """Where the memory of a deletion is now, as (root, path), when that deletion ended a move to another root."""
         found = self.row(
-            "SELECT a.root, a.path FROM audit a JOIN txns t ON t.id = a.txn WHERE a.txn = ? AND t.operation = 'rename'"
+            "SELECT a.root, a.path FROM audit a JOIN txns t ON t.id = a.txn"
+            " WHERE a.txn = ? AND (? OR t.operation = 'rename')"
             " AND a.state = 'done' AND a.before IS NULL AND a.after = ? AND a.root != ? AND a.seq < ?"
             " ORDER BY a.seq DESC LIMIT 1",
-            (intent.txn, bytes.fromhex(intent.before or ""), intent.uid, intent.seq),
+            (intent.txn, intent.note == MOVED, bytes.fromhex(intent.before or ""), intent.uid, intent.seq),
         )
         return None if found is None else (found[0], os.fsdecode(found[1]))
 
@@ -347,8 +351,9 @@ class AuditTable(VersionTable):
                 " LEFT JOIN txns t ON t.id = a.txn"
                 " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
                 "   AND new_path IS NULL GROUP BY root, path)"
-                " AND coalesce(t.operation, '') != 'rename'"
-                " ORDER BY a.seq DESC"
+                " AND coalesce(t.operation, '') != 'rename' AND a.note != ?"
+                " ORDER BY a.seq DESC",
+                (MOVED,),
             )
             if root in names
         )
