@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from memtui.engine import paths
 from memtui.engine.ledger import Ledger, Record
-from memtui.engine.model import Actor, Address, Change, Root, SeenMark, Vanished, is_person
+from memtui.engine.model import Actor, Address, Change, Memory, Root, SeenMark, Vanished, is_person
 from memtui.engine.roots import Roots
 from memtui.errors import MemtuiError
 
@@ -21,6 +21,23 @@ class Marks:
         """Everything unseen, newest first."""
         found = [_change(root, record) for root, _, record in self._unseen()]
         return tuple(sorted(found, key=lambda change: change.at, reverse=True))
+
+    def with_unrecorded(self, changes: Iterable[Change], rows: Iterable[Memory]) -> tuple[Change, ...]:
+        """Add what the disk shows and nobody has recorded, because nothing may be written here.
+
+        Args:
+            changes: what is recorded.
+            rows: the memories as they are on disk.
+        """
+        found = {change.address: change for change in changes}
+        for row in rows:
+            if row.unseen:
+                record = self._ledger.record(self._roots.uid(self._roots.find(row.address.root)), row.address.path)
+                if record is None or record.sha256 != row.sha256:
+                    seen = None if record is None else record.seen_sha256
+                    kind = "created" if seen is None else "modified"
+                    found[row.address] = Change(row.address, kind, row.actor, seen, row.sha256, row.modified_at)
+        return tuple(sorted(found.values(), key=lambda change: change.at, reverse=True))
 
     def mark_seen(self, addresses: Iterable[Address] | None) -> list[Address]:
         """Mark memories as seen; returns those that were not."""

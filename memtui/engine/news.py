@@ -21,7 +21,10 @@ class News(Reader):
 
     def changes(self) -> tuple[Change, ...]:
         """What others did since the user last looked, newest first; deletions included."""
-        return self._rooms.marks.changes()
+        changes = self._rooms.marks.changes()
+        if not self._rooms.ledger.read_only:
+            return changes
+        return self._rooms.marks.with_unrecorded(changes, self.list().items)
 
     def mark_seen(self, addresses: Iterable[Address] | None) -> int:
         """Remember that the user has looked at the current versions; None means everything.

@@ -146,3 +146,14 @@ def test_when_files_were_written_is_known_without_reading_them(world: World, eng
     file = world.folder() / "a.md"
     found = engine.written_at([A, B])
     assert found == {A: file.stat().st_ctime_ns // 1_000_000}
+
+
+def test_where_nothing_may_be_written_what_the_disk_shows_is_news_as_in_the_list(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    engine.close()
+    (world.folder() / "a.md").write_bytes(NEW)
+    (world.folder() / "b.md").write_bytes(NEWER)
+    with Engine.open(world.roots, state_dir=str(world.state), read_only=True) as looking:
+        assert {row.address for row in looking.list().items if row.unseen} == {A, B}
+        told = {change.address: (change.kind, change.before, change.after) for change in looking.changes()}
+    assert told == {A: ("modified", sha(OLD), sha(NEW)), B: ("created", None, sha(NEWER))}
