@@ -7,8 +7,9 @@ repository's settings are not believed.
 import os
 from collections.abc import Iterator
 
+from memtui.agents import instructions
 from memtui.agents.checkout import main_checkout
-from memtui.agents.layout import SLUG_LENGTH, agent_setting, has_any, id_part, is_folder, names_in, slug
+from memtui.agents.layout import SLUG_LENGTH, agent_setting, agent_value, has_any, id_part, is_folder, names_in, slug
 from memtui.agents.projects import other_projects
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root
@@ -36,6 +37,9 @@ MANAGED = Policy(include=("CLAUDE.md",), ignore=IGNORED, whole=("CLAUDE.md",))
 
 WRITES = "Claude Code writes and tidies these files while it works."
 READS = "Claude Code reads these files and writes them when asked to."
+BELOW = " It reads those in folders further down once it works there; they are not listed here."
+OFF = " Auto memory is switched off, so Claude Code neither loads nor writes them."
+LABEL = "Claude Code instructions"
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
@@ -47,7 +51,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             folder,
             AGENT,
             "global",
-            "Claude Code instructions",
+            LABEL,
             PERSONAL,
             note=READS,
             kind="instructions",
@@ -67,6 +71,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if folder is not None and is_folder(folder):
         yield from _auto_memory(surroundings, folder, all_projects=all_projects)
     yield from _in_project(surroundings)
+    yield from _above(surroundings, folder)
 
 
 def _home(surroundings: Surroundings) -> str | None:
@@ -99,9 +104,10 @@ def _auto_memory(surroundings: Surroundings, folder: str, *, all_projects: bool)
     main = main_checkout(anchor) if surroundings.checkout else anchor
     projects = os.path.join(folder, "projects")
     alias: tuple[str, ...] = (f"{AGENT}:project",)
+    writes = WRITES + (OFF if _is_off(surroundings, folder) else "")
     moved = _moved_folder(surroundings, folder)
     if moved is not None and is_folder(moved):
-        note = WRITES + " Your settings (autoMemoryDirectory) make every project share them."
+        note = writes + " Your settings (autoMemoryDirectory) make every project share them."
         yield Root(
             f"{AGENT}:project:shared", moved, AGENT, "project", "Claude Code memory", AUTO, aliases=alias, note=note
         )
@@ -121,13 +127,21 @@ def _auto_memory(surroundings: Surroundings, folder: str, *, all_projects: bool)
             AUTO,
             aliases=alias,
             project=main,
-            note=WRITES + note,
+            note=writes + note,
         )
         alias = ()
     if all_projects:
         yield from other_projects(
-            surroundings, projects, listed, agent=AGENT, label="Claude Code memory", policy=AUTO, note=WRITES
+            surroundings, projects, listed, agent=AGENT, label="Claude Code memory", policy=AUTO, note=writes
         )
+
+
+def _is_off(surroundings: Surroundings, folder: str) -> bool:
+    """Whether the user has switched auto memory off; the variable is stronger than the setting."""
+    named = surroundings.variable("CLAUDE_CODE_DISABLE_AUTO_MEMORY")
+    if named is not None:
+        return named.lower() not in ("0", "false")
+    return agent_value(os.path.join(folder, "settings.json"), "autoMemoryEnabled") is False
 
 
 def _folder_of(projects: str, made: str) -> str | None:
@@ -154,19 +168,10 @@ def _moved_folder(surroundings: Surroundings, folder: str) -> str | None:
 def _in_project(surroundings: Surroundings) -> Iterator[Root]:
     project = surroundings.project
     checked_out = surroundings.checkout is not None
-    if has_any(project, IN_PROJECT):
-        yield Root(
-            f"{AGENT}:project:instructions",
-            project,
-            AGENT,
-            "project",
-            "Claude Code instructions",
-            Policy(include=IN_PROJECT, ignore=IGNORED, whole=IN_PROJECT[:3]),
-            in_checkout=checked_out,
-            project=project,
-            note=READS,
-            kind="instructions",
-        )
+    paths = instructions.along(surroundings, project, IN_PROJECT)
+    whole = instructions.along(surroundings, project, IN_PROJECT[:3])
+    policy = Policy(include=paths, ignore=IGNORED, whole=whole)
+    yield from instructions.here(surroundings, AGENT, LABEL, project, policy, READS + BELOW)
     for name, label in (
         ("agent-memory", "Claude Code subagents"),
         ("agent-memory-local", "Claude Code subagents, not shared"),
@@ -184,3 +189,11 @@ def _in_project(surroundings: Surroundings) -> Iterator[Root]:
                 project=project,
                 note=WRITES,
             )
+
+
+def _above(surroundings: Surroundings, home: str | None) -> Iterator[Root]:
+    """Find instructions in the folders above the project; Claude Code's own folder is a root of its own."""
+    for folder in instructions.ancestors(surroundings.project):
+        names = IN_PROJECT[:2] if os.path.join(folder, ".claude") == home else IN_PROJECT
+        policy = Policy(include=names, ignore=IGNORED, whole=names[:3])
+        yield from instructions.above(surroundings, AGENT, LABEL, iter((folder,)), policy, READS)

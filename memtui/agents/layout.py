@@ -65,6 +65,20 @@ def agent_setting(path: str, *keys: str) -> str | None:
     Returns:
         The text; None when the file, the key or a readable value is missing.
     """
+    value = agent_value(path, *keys)
+    return value if isinstance(value, str) and is_path(value) else None
+
+
+def agent_names(path: str, *keys: str) -> tuple[str, ...]:
+    """Read a file name, or a list of them, from an agent's own JSON settings; what leads out of a folder is no name."""
+    value = agent_value(path, *keys)
+    names: object = [value] if isinstance(value, str) else value
+    found = (name.strip() for name in (names if isinstance(names, list) else ()) if isinstance(name, str))
+    return tuple(dict.fromkeys(filter(is_name, found)))
+
+
+def agent_value(path: str, *keys: str) -> object:
+    """Read one value from an agent's own JSON file; None when anything on the way to it is missing or unreadable."""
     try:
         data = read_small(path)
     except OSError:
@@ -79,7 +93,13 @@ def agent_setting(path: str, *keys: str) -> str | None:
         return None
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, str) and is_path(value) else None
+    return value
+
+
+def is_name(text: str) -> bool:
+    """Whether a text from an agent's file names a file in a folder or below it, and nothing outside."""
+    parts = text.split("/")
+    return is_path(text) and "\\" not in text and not {"", ".", ".."}.intersection(parts)
 
 
 def is_path(text: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from memtui.agents import instructions
 from memtui.agents.checkout import main_checkout
 from memtui.agents.layout import has_any, id_part, is_folder, is_path, names_in, short_path
 from memtui.config.smallfile import read_small
@@ -20,11 +21,16 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
 AGENT = "mux"
-POLICY = Policy(shown_bytes=102_400, ignore=(".DS_Store", ".git", "memory-meta.json"))
+POLICY = Policy(
+    shown_bytes=102_400,
+    entries=(("*.md", "plain"),),
+    ignore=(".DS_Store", ".git", "*.lock", "memory-meta.json"),
+)
 """100 KiB for one file, and 1,000 files in a scope."""
-INSTRUCTIONS = Policy(include=("AGENTS.md",), ignore=POLICY.ignore, whole=("AGENTS.md",))
+NAMES = ("AGENTS.md", "AGENTS.local.md")
+INSTRUCTIONS = Policy(include=NAMES, ignore=POLICY.ignore, whole=NAMES)
 WRITES = "Mux writes these files while it works; it refuses more than 1,000 in one scope."
-READS = "Mux reads this file and writes it when asked to."
+READS = "Mux reads these files and writes them when asked to."
 ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."
 
 _LIST_LIMIT = 8_388_608
@@ -54,19 +60,8 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     homes = tuple(_homes(surroundings))
     for home in homes:
         yield from _in_home(surroundings, home, all_projects=all_projects)
-    if homes and has_any(surroundings.project, ("AGENTS.md",)):
-        yield Root(
-            f"{AGENT}:project:instructions",
-            surroundings.project,
-            AGENT,
-            "project",
-            "Mux instructions",
-            INSTRUCTIONS,
-            in_checkout=surroundings.checkout is not None,
-            project=surroundings.project,
-            note=READS,
-            kind="instructions",
-        )
+    if homes:
+        yield from instructions.here(surroundings, AGENT, "Mux instructions", surroundings.project, INSTRUCTIONS, READS)
 
 
 def _homes(surroundings: Surroundings) -> Iterator[_Home]:
@@ -121,6 +116,17 @@ def _in_home(surroundings: Surroundings, home: _Home, *, all_projects: bool) -> 
                 include=tuple(name + "/" if is_folder(os.path.join(memory, name)) else name for name in strange)
             ),
             note="These files are not where Mux is known to keep memories, so they are shown as plain files.",
+        )
+    if has_any(home.path, NAMES):
+        yield Root(
+            f"{AGENT}:global:{home.prefix}instructions",
+            home.path,
+            AGENT,
+            "global",
+            f"Mux instructions{older}",
+            INSTRUCTIONS,
+            note=READS,
+            kind="instructions",
         )
     listed = _Listed(home.path)
     if "project" in found:

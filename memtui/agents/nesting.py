@@ -5,8 +5,9 @@ spares the engine from knowing why two roots overlap.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from memtui.agents.table import title_of
 from memtui.engine.model import Root
 
 
@@ -60,9 +61,30 @@ def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
             if own is None:  # everything: below another root its folder, at the same place what the other includes
                 own = ("",) if below else result[outer].policy.include or ()
             taken.setdefault(outer, []).extend(below + claim for claim in own)
+    told = [*_readers(result, paths, places)]
     for number, claims in taken.items():
         result[number] = _without(result[number], claims)
+    for number, said in told:
+        result[number] = result[number]._replace(note=f"{result[number].note} {said}".strip())
     return tuple(root for root in result if root.policy.include != ())
+
+
+def _readers(roots: list[Root], paths: list[str], places: dict[str, list[int]]) -> Iterator[tuple[int, str]]:
+    """Say of roots which other agents read some of their files, too: those that name them in the same folder."""
+    for path, numbers in places.items():
+        owned: dict[str, int] = {}
+        readers: dict[int, dict[str, list[str]]] = {}
+        for number in numbers if len(numbers) > 1 else ():
+            for name in roots[number].policy.include or ():
+                owner = owned.setdefault(name, number)
+                if roots[owner].agent != roots[number].agent and os.path.lexists(os.path.join(path, name)):
+                    readers.setdefault(owner, {}).setdefault(name, []).append(title_of(roots[number].agent))
+        for owner, names in readers.items():
+            by: dict[str, list[str]] = {}
+            for name, titles in names.items():
+                by.setdefault(", ".join(titles), []).append(name)
+            for read_by, shared in by.items():
+                yield owner, f"Also read by {read_by}: {', '.join(shared)}."
 
 
 def _real(path: str, known: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Qwen Code: user, project and team memories, and QWEN.md with its relatives.
+"""Qwen Code: user, project, team and channel memories, and QWEN.md with its relatives.
 
 Unlike Claude Code, each worktree has its own project memories. `pinned/` is the user's: automatic work leaves it alone.
 """
@@ -6,7 +6,8 @@ Unlike Claude Code, each worktree has its own project memories. `pinned/` is the
 import os
 from collections.abc import Iterator
 
-from memtui.agents.layout import agent_setting, has_any, id_part, is_folder, short_path, slug
+from memtui.agents import instructions
+from memtui.agents.layout import agent_names, agent_setting, agent_value, id_part, is_folder, short_path, slug
 from memtui.agents.projects import other_projects
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root
@@ -28,10 +29,17 @@ AUTO = Policy(
     whole=("MEMORY.md",),
 )
 """One memory per file; the index is rebuilt from them. Of the index, 200 lines or 25,000 characters are loaded."""
-PERSONAL = Policy(include=("QWEN.md", "AGENTS.md"), ignore=IGNORED, whole=("QWEN.md", "AGENTS.md"))
-IN_PROJECT = ("QWEN.md", ".qwen/QWEN.local.md")
+CHANNELS = Policy(ignore=IGNORED, whole=("*/CHANNEL.md",), shown_bytes=1_048_576)
+"""A folder for each channel, a folder for each conversation, and in it one file to which lines are added."""
+NAMES = ("QWEN.md", "AGENTS.md")
+IN_PROJECT = (".qwen/QWEN.local.md", ".qwen/rules/")
+LABEL = "Qwen Code instructions"
 
 WRITES = "Qwen Code writes, merges and removes these files while it works, except below pinned/."
+CHANNEL_WRITES = "Qwen Code adds a line whenever a conversation in a channel asks it to remember something."
+SHARED = "Shared through git; Qwen Code asks before it writes here."
+TEAM_SETTING = ("memory", "enableTeamMemory")
+TEAM_OFF = " It is switched off, so Qwen Code does not load them."
 READS = "Qwen Code reads these files and writes them when asked to."
 
 
@@ -39,23 +47,26 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Qwen Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
     home = _home(surroundings)
     base = _base(surroundings, home)
+    names = _names(home)
     if base is not None and is_folder(os.path.join(base, "memories")):
         yield Root(
             f"{AGENT}:global", os.path.join(base, "memories"), AGENT, "global", "Qwen Code memory", AUTO, note=WRITES
         )
     if home is not None and is_folder(home):
+        policy = Policy(include=(*names, "rules/"), ignore=IGNORED, whole=names)
         yield Root(
-            f"{AGENT}:global:instructions",
-            home,
-            AGENT,
-            "global",
-            "Qwen Code instructions",
-            PERSONAL,
-            note=READS,
-            kind="instructions",
+            f"{AGENT}:global:instructions", home, AGENT, "global", LABEL, policy, note=READS, kind="instructions"
         )
     yield from _project_memory(surroundings, base, all_projects=all_projects)
-    yield from _in_project(surroundings, known=home is not None and is_folder(home))
+    yield from _team(surroundings, home)
+    if home is not None and is_folder(os.path.join(home, "channels", "memory")):
+        path = os.path.join(home, "channels", "memory")
+        yield Root(
+            f"{AGENT}:channel", path, AGENT, "channel", "Qwen Code channel memory", CHANNELS, note=CHANNEL_WRITES
+        )
+    # AGENTS.md belongs to many agents: it is Qwen Code's only where Qwen Code is in use.
+    known = home is not None and is_folder(home)
+    yield from _instructions(surroundings, tuple(name for name in names if known or name != "AGENTS.md"))
 
 
 def _home(surroundings: Surroundings) -> str | None:
@@ -128,34 +139,43 @@ def _project_memory(surroundings: Surroundings, base: str | None, *, all_project
         )
 
 
-def _in_project(surroundings: Surroundings, *, known: bool) -> Iterator[Root]:
+def _team(surroundings: Surroundings, home: str | None) -> Iterator[Root]:
+    """Find the memories that a repository shares, which Qwen Code loads only where it is told to."""
     anchor = surroundings.checkout or surroundings.project
-    checked_out = surroundings.checkout is not None
     team = os.path.join(anchor, ".qwen", "team-memory")
-    if is_folder(team):
-        yield Root(
-            f"{AGENT}:project:team",
-            team,
-            AGENT,
-            "project",
-            "Qwen Code team memory",
-            AUTO,
-            in_checkout=checked_out,
-            project=anchor,
-            note="Shared through git; Qwen Code asks before it writes here.",
-        )
-    # AGENTS.md belongs to many agents: it is Qwen Code's only where Qwen Code is in use.
-    wanted = (*IN_PROJECT, "AGENTS.md") if known else IN_PROJECT
-    if has_any(surroundings.project, wanted):
-        yield Root(
-            f"{AGENT}:project:instructions",
-            surroundings.project,
-            AGENT,
-            "project",
-            "Qwen Code instructions",
-            Policy(include=wanted, ignore=IGNORED, whole=wanted),
-            in_checkout=checked_out,
-            project=surroundings.project,
-            note=READS,
-            kind="instructions",
-        )
+    if not is_folder(team):
+        return
+    named = surroundings.variable("QWEN_CODE_MEMORY_TEAM")
+    on = named == "1"
+    if named not in ("0", "1"):
+        on = home is not None and agent_value(os.path.join(home, "settings.json"), *TEAM_SETTING) is True
+    yield Root(
+        f"{AGENT}:project:team",
+        team,
+        AGENT,
+        "project",
+        "Qwen Code team memory",
+        AUTO,
+        in_checkout=surroundings.checkout is not None,
+        project=anchor,
+        note=SHARED + ("" if on else TEAM_OFF),
+    )
+
+
+def _names(home: str | None) -> tuple[str, ...]:
+    """Give the names of instruction files, which the user's own settings can change."""
+    settings = os.path.join(home, "settings.json") if home is not None else None
+    return (agent_names(settings, "context", "fileName") if settings is not None else ()) or NAMES
+
+
+def _instructions(surroundings: Surroundings, names: tuple[str, ...]) -> Iterator[Root]:
+    top = surroundings.checkout or surroundings.project
+    whole = (*instructions.along(surroundings, top, names), IN_PROJECT[0])
+    policy = Policy(include=(*whole, *IN_PROJECT[1:]), ignore=IGNORED, whole=whole)
+    yield from instructions.here(surroundings, AGENT, LABEL, top, policy, READS)
+    # It looks one folder further up than the checkout; without a checkout, as far as the folder of home folders.
+    outermost = top if surroundings.checkout else surroundings.home
+    if outermost is not None and (top + os.sep).startswith(outermost.rstrip(os.sep) + os.sep):
+        folders = instructions.ancestors(top, os.path.dirname(outermost))
+        policy = Policy(include=names, ignore=IGNORED, whole=names)
+        yield from instructions.above(surroundings, AGENT, LABEL, folders, policy, READS)

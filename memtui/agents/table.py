@@ -47,6 +47,17 @@ LAYOUTS = (
         in_system=("claude-code", "ClaudeCode"),
     ),
     Layout(
+        "codex", "Codex", "codex", variables=("CODEX_HOME",), at_home=(".codex",), in_project=("AGENTS.override.md",)
+    ),
+    Layout(
+        "gemini",
+        "Gemini CLI",
+        "gemini",
+        variables=("GEMINI_CLI_HOME",),
+        at_home=(".gemini",),
+        in_project=("GEMINI.md",),
+    ),
+    Layout(
         "qwen-code",
         "Qwen Code",
         "qwen_code",
@@ -65,6 +76,12 @@ def layout_of(agent: str) -> Layout | None:
         if layout.agent == agent:
             return layout
     return None
+
+
+def title_of(agent: str) -> str:
+    """Give an agent's name for people; one that is not in the table is called by its id."""
+    layout = layout_of(agent)
+    return agent if layout is None else layout.title
 
 
 def roots_of(layout: Layout, surroundings: "Surroundings", *, all_projects: bool) -> "Iterator[Root]":

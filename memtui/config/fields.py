@@ -126,7 +126,7 @@ ACCESS = (
 ROOT_KEYS = (
     ("name", "The root's id, used in addresses: any name without `/`.", True),
     ("dir", "The folder: an absolute path, or one that starts with `~/`.", True),
-    ("agent", "Whose layout it follows: `files` (the default), `memtui`, `claude-code`, `qwen-code` or `mux`.", False),
+    ("agent", "Whose layout it follows: `files` (the default), `memtui`, or an agent, such as `claude-code`.", False),
     ("scope", "`global` (the default), `project`, `workspace` or `channel`.", False),
 )
 """The keys of one `[[roots]]` table: name, one sentence, whether it must be there."""
@@ -154,6 +154,7 @@ VARIABLES = (
     ("SSH_CONNECTION", "memtui", "When set, `calm` is on unless the settings say otherwise."),
     ("LC_ALL", "memtui", "The locale, then `LC_CTYPE`, then `LANG`: an encoding other than UTF-8 turns `ascii` on."),
     ("CLAUDE_CONFIG_DIR", "Claude Code", "Its folder, instead of `~/.claude`."),
+    ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "Claude Code", "`1`: it has no auto memory, and memtui says so."),
     ("CODEX_HOME", "Codex", "Its folder, instead of `~/.codex`."),
     ("GEMINI_CLI_HOME", "Gemini CLI", "The folder that its `.gemini` lies in, instead of the home folder."),
     ("COPILOT_HOME", "VS Code", "The folder of Copilot's hooks, instead of `~/.copilot`."),
@@ -167,6 +168,7 @@ VARIABLES = (
         "Qwen Code",
         "`workspace`: project memories belong to the exact folder, not to the checkout.",
     ),
+    ("QWEN_CODE_MEMORY_TEAM", "Qwen Code", "`1` or `0`: whether it loads team memories; memtui says so."),
     ("XUM_ROOT", "Mux", "Its folder, instead of `~/.xum`."),
     ("MUX_ROOT", "Mux", "The same, under its older name."),
 )

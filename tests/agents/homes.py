@@ -70,7 +70,9 @@ def claude_code(home: Path, project: Path) -> None:
     lay(
         project,
         {
-            "CLAUDE.md": "# App\n\nBuild with `make`.\n\n@docs/conventions.md\n@../outside.md\n@~/.claude/prefs/style.md\n",
+            "CLAUDE.md": (
+                "# App\n\nBuild with `make`.\n\n@docs/conventions.md\n@../outside.md\n@~/.claude/prefs/style.md\n"
+            ),
             "CLAUDE.local.md": "- My test account is in the vault.\n",
             "docs/conventions.md": "- Names are nouns.\n",
             ".claude/CLAUDE.md": "- Ask before you push.\n",
@@ -90,7 +92,7 @@ def codex(home: Path, project: Path) -> None:
         {
             "AGENTS.md": "- Prefer small commits.\n",
             "config.toml": 'model = "o"\nproject_doc_fallback_filenames = ["TEAM.md"]\n\n[features]\nmemories = true\n',
-            "memories/memory_summary.md": "v1\n## User Profile\n\nData engineer.\n\n## What's in Memory\n\n- app: build\n",
+            "memories/memory_summary.md": "v1\n## User Profile\n\nData engineer.\n\n## What's in Memory\n\n- app\n",
             "memories/MEMORY.md": (
                 "# Task Group: app / build and release\n\n"
                 "scope: building the app; use it for release tasks\n"

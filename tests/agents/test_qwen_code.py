@@ -46,14 +46,16 @@ def test_agents_md_is_its_only_where_it_is_in_use(machine: Machine) -> None:
     machine.path("~/.qwen").mkdir()
     assert machine.roots()["qwen-code:project:instructions"].policy.include == (
         "QWEN.md",
-        ".qwen/QWEN.local.md",
         "AGENTS.md",
+        ".qwen/QWEN.local.md",
+        ".qwen/rules/",
     )
 
 
 def test_a_project_alone_shows_its_instructions(machine: Machine) -> None:
     machine.write("app/.qwen/QWEN.local.md")
-    assert machine.roots()["qwen-code:project:instructions"].policy.include == ("QWEN.md", ".qwen/QWEN.local.md")
+    root = machine.roots()["qwen-code:project:instructions"]
+    assert root.policy.include == ("QWEN.md", ".qwen/QWEN.local.md", ".qwen/rules/")
 
 
 def test_each_worktree_has_its_own(machine: Machine) -> None:
