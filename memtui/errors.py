@@ -46,6 +46,7 @@ CODES = {
     "E_EXTRA": "an optional part of memtui is not installed",
     "E_EDITOR": "the editor cannot be started, or it failed",
     "E_PERMISSION": "the operating system refuses access",
+    "E_ENTRY": "the memory holds no entries, or the text cannot be one entry of it",
     "E_FRONTMATTER": "the front matter cannot be edited safely",
     "E_FRONTMATTER_UNSAFE": "the front matter uses anchors, aliases, tags, merge keys or excessive nesting",
     "E_FRONTMATTER_TOO_BIG": "the front matter is over its limit",

@@ -18,8 +18,8 @@ class Verdict(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def judge(data: bytes, policy: Policy) -> Verdict:
-    """Describe a whole file and name what is odd about it."""
+def judge(data: bytes, policy: Policy, path: str = "") -> Verdict:
+    """Describe a whole file, which has this path below its root, and name what is odd about it."""
     found = describe(data)
     problems = _text_problems(data)
     if found.problem is not None:
@@ -27,9 +27,22 @@ def judge(data: bytes, policy: Policy) -> Verdict:
     if policy.shown_bytes is not None and len(data) > policy.shown_bytes:
         text = f"It has {len(data):,} bytes; the agent reads up to {policy.shown_bytes:,}."
         problems.append(Problem("over-agent-limit", text))
+    if policy.shown_chars:
+        problems += _too_long(data, policy, path)
     if b"<<<<<<<" in data and _has_conflict(data):
         problems.append(Problem("conflict-markers", "A merge by git left conflict markers in it."))
     return tuple.__new__(Verdict, (found.description, tuple(problems)))
+
+
+def _too_long(data: bytes, policy: Policy, path: str) -> list[Problem]:
+    limit = policy.limit_of(path)
+    if limit is None or len(data) <= limit:
+        return []
+    # The agents that count characters take blanks off both ends first.
+    count = len(data.decode(errors="replace").strip())
+    if count <= limit:
+        return []
+    return [Problem("over-agent-limit", f"It has {count:,} characters; the agent's limit is {limit:,}.")]
 
 
 def _text_problems(data: bytes) -> list[Problem]:

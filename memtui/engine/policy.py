@@ -3,7 +3,25 @@
 So the engine needs no agent's name, and a layout needs no code of the engine.
 """
 
-from memtui.values import NamedTuple
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+
+def _first(pairs: "tuple[tuple[str, T], ...]", path: str) -> "T | None":
+    """What stands beside the first shell pattern that matches a path."""
+    for pattern, value in pairs:
+        if pattern == path or (pattern.endswith("/") and path.startswith(pattern)):
+            return value
+        if any(character in pattern for character in "*?["):
+            from fnmatch import fnmatchcase
+
+            if fnmatchcase(path, pattern):
+                return value
+    return None
 
 
 class Policy(NamedTuple):
@@ -55,8 +73,8 @@ class Policy(NamedTuple):
     pointer_chars: int | None = None
     """How long a line of the index may be, in characters, by the agent's own rule."""
     entries: tuple[tuple[str, str], ...] = ()
-    """Files that hold many entries: a path (shell pattern) and the format its entries are in (`goose`, `hermes`, `codex`,
-    `plain`; see `memtui/entries/formats.py`)."""
+    """Files that hold many entries: a path (shell pattern) and the format its entries are in (`goose`, `hermes`,
+    `codex`, `plain`; see `memtui/entries/formats.py`)."""
     shown_chars: tuple[tuple[str, int], ...] = ()
     """The agent's own limits in characters: a path (shell pattern) and how many; shown as a problem when exceeded."""
 
@@ -70,6 +88,14 @@ class Policy(NamedTuple):
         if wanted.startswith("*/"):
             return path.partition("/")[2] == wanted[2:]
         return path == wanted
+
+    def limit_of(self, path: str) -> int | None:
+        """The agent's limit in characters for a path below the root; None when it has none."""
+        return _first(self.shown_chars, path)
+
+    def format_of(self, path: str) -> str | None:
+        """The format of the entries in a file; None when it holds no entries."""
+        return _first(self.entries, path)
 
 
 class Root(NamedTuple):

@@ -143,11 +143,13 @@ def _read_one(
     if changed != key.ctime_ns or status.st_ino != key.ino or size != key.size:
         key = Key(status.st_ino, size, status.st_mtime_ns, changed, status.st_mode, status.st_nlink)
     same = after.st_size == size == len(data) and after.st_mtime_ns == key.mtime_ns and after.st_ctime_ns == changed
-    found[path] = _reading(root, key, data, before, times, same=same)
+    found[path] = _reading(root, path, key, data, before, times, same=same)
     return data
 
 
-def _reading(root: Root, key: Key, data: bytes, before: Reading | None, times: Times, *, same: bool) -> Reading:
+def _reading(
+    root: Root, path: str, key: Key, data: bytes, before: Reading | None, times: Times, *, same: bool
+) -> Reading:
     sha = sha256_hex(data)
     old = times.now - key.mtime_ns // 1_000_000 > RACY_MS
     trusted = same and old and times.now - key.ctime_ns // 1_000_000 > RACY_MS
@@ -155,7 +157,7 @@ def _reading(root: Root, key: Key, data: bytes, before: Reading | None, times: T
         description, problems, since = before.description, before.problems, before.since
         steady = before.steady or times.ticks - since >= SETTLE_MS
     else:
-        description, problems = judge(data, root.policy)
+        description, problems = judge(data, root.policy, path)
         since, steady = times.ticks, False
     return tuple.__new__(Reading, (key, sha, description, problems, trusted, since, steady or (same and old)))
 

@@ -1,23 +1,26 @@
-"""What a layout says about files, asked for one path."""
+"""What a layout says about single files: the first pattern that fits counts."""
 
-import pytest
+from memtui.engine.model import Policy
 
-from memtui.engine.policy import Policy
-
-
-@pytest.mark.parametrize(
-    ("wanted", "path", "expected"),
-    [
-        (None, "MEMORY.md", False),
-        ("MEMORY.md", "MEMORY.md", True),
-        ("MEMORY.md", "a/MEMORY.md", False),
-        ("*/MEMORY.md", "a/MEMORY.md", True),
-        ("*/MEMORY.md", "MEMORY.md", False),
-        ("*/MEMORY.md", "a/b/MEMORY.md", False),
-        ("**/MEMORY.md", "MEMORY.md", True),
-        ("**/MEMORY.md", "a/b/MEMORY.md", True),
-        ("**/MEMORY.md", "a/OLD_MEMORY.md", False),
-    ],
+POLICY = Policy(
+    entries=(("MEMORY.md", "hermes"), ("notes/", "plain"), ("*.txt", "goose")),
+    shown_chars=(("MEMORY.md", 2_200), ("*.md", 9_000)),
 )
-def test_which_files_are_an_index(wanted: str | None, path: str, expected: bool) -> None:
-    assert Policy(index_file=wanted).is_index(path) is expected
+
+
+def test_the_first_pattern_that_fits_says_the_format() -> None:
+    found = {path: POLICY.format_of(path) for path in ("MEMORY.md", "notes/a.txt", "a.txt", "b/c.txt", "a.md", "notes")}
+    assert found == {
+        "MEMORY.md": "hermes",
+        "notes/a.txt": "plain",
+        "a.txt": "goose",
+        "b/c.txt": "goose",
+        "a.md": None,
+        "notes": None,
+    }
+
+
+def test_the_first_pattern_that_fits_says_the_limit() -> None:
+    assert [POLICY.limit_of(path) for path in ("MEMORY.md", "x.md", "x.txt")] == [2_200, 9_000, None]
+    assert Policy().limit_of("MEMORY.md") is None
+    assert Policy().format_of("MEMORY.md") is None
