@@ -232,7 +232,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
                 with site.ledger.transaction(durable=False):
                     if moved is not None and moved.sha == sha != found.sha:
                         site.ledger.store(moved.data, sha)
-                    site.ledger.end(seq, "done", after=sha)
+                    site.ledger.end(seq, "done", after=sha, note=job.note)
                     finish_rename(site, address.path, new.path, sha, job)
                 concluded = True
         finally:
@@ -256,6 +256,7 @@ def _announce_rename(site: Site, address: Address, new: Address, job: Job, found
             before=found.sha,
             after=found.sha,
             target=(site.uid, new.path),
+            note=job.note,
         )
 
 
@@ -329,8 +330,12 @@ def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> N
     """Let everything the ledger knows of a memory follow its new name. Call inside a transaction."""
     ledger = site.ledger
     now = ledger.clock()
+    others = ledger.record(site.uid, path) if job.note == NEWS_STAYS else None
     ledger.follow(site.uid, path, site.uid, new_path)
     ledger.add_rename(site.uid, new_path, sha, actor=job.actor.name, at=now, note=path)
+    if others is not None:  # what others did before stays news, with their name and time
+        ledger.set_moved(site.uid, path, new_path, sha, actor=others.actor, at=others.at)
+        return
     ledger.set_moved(site.uid, path, new_path, sha, actor=job.actor.name, at=now)
     if is_person(job.actor.name):
         ledger.mark_seen([(site.uid, path, None), (site.uid, new_path, sha)])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.75
 """Seconds a change waits for another program that has the memory open for writing, so that no half version is taken."""
 _STEP = 0.01
-NEWS_STAYS = "took back a part of what others did; the rest is still news"
+NEWS_STAYS = "took back what others did; what is left of it is still news"
 """The audit's note of a change after which the user has not seen the rest; undo, redo and recovery go by it too."""
 
 

@@ -131,7 +131,7 @@ def _rename(spot: Spot, intent: Intent, new_path: str) -> None:
         here, there = spot.glance(), None
     if there is not None and (here is None or here.sha != intent.before == there.sha):
         with site.ledger.transaction(durable=False):
-            site.ledger.end(intent.seq, "done", after=there.sha)
+            site.ledger.end(intent.seq, "done", after=there.sha, note=intent.note)
             site.ledger.store(there.data, there.sha)
             files.finish_rename(site, intent.path, new_path, there.sha, _job(intent))
     else:

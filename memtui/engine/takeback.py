@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from memtui.engine import files
 from memtui.engine.changing import Changer, Publish
-from memtui.engine.jobs import Job, Txn, calmly, transaction
+from memtui.engine.jobs import NEWS_STAYS, Job, Txn, calmly, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved, Unchanged
 from memtui.engine.roots import Roots
@@ -47,7 +47,8 @@ class TakeBack:
         self._rules.writable(address, actor)
         if old is None or change.after is None:
             return Outcome(address, self._put_back(address, change.before, change.after, txn, actor))
-        moved = self._changer.move_one(address, old, change.after, Job(txn, actor, "renamed"), again=True)
+        job = Job(txn, actor, "renamed", note=NEWS_STAYS)
+        moved = self._changer.move_one(address, old, change.after, job, again=True)
         if not moved.ok or change.before == change.after:
             return moved
         return Outcome(address, self._put_back(old, change.before, change.after, txn, actor), new_address=old)
@@ -67,7 +68,7 @@ class TakeBack:
                     return files.create(site, address, data, job)
                 return files.replace(site, address, data, after, job)
 
-        result = calmly(Job(txn, actor, "restored"), change)
+        result = calmly(Job(txn, actor, "restored", note=NEWS_STAYS), change)
         if isinstance(result, Saved):
             kind = "deleted" if before is None else "created" if after is None else "modified"
             self._publish([Change(address, kind, actor.name, after, before, self._ledger.clock())])

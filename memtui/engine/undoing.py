@@ -198,7 +198,7 @@ class Undoer:
     ) -> Outcome:
         if step.operation in ("pin", "unpin"):
             return self._pin(step, address, txn, actor)
-        job = Job(txn, actor, "renamed")
+        job = Job(txn, actor, "renamed", note=step.note if step.note == NEWS_STAYS else "")
         if moved_from is not None:
             back = self._roots.rightful(Address(names[moved_from.uid], moved_from.path))
             return self._changer.move_one(address, back, step.after, job, again=True)

@@ -56,8 +56,10 @@ def test_each_kind_is_taken_back_and_all_are_one_undo_step(world: World, engine:
     undone = engine.undo(actor=ME)
     assert undone.label == done.label
     assert world.disk() == after
+    assert kinds(engine.changes()) == kinds(changes)
     engine.redo(actor=ME)
     assert world.disk() == before
+    assert engine.changes() == ()
 
 
 def test_a_memory_renamed_and_changed_gets_name_and_text_back(world: World, engine: Engine) -> None:
@@ -73,6 +75,8 @@ def test_a_memory_renamed_and_changed_gets_name_and_text_back(world: World, engi
     assert not (world.folder() / "z.md").exists()
     engine.undo(actor=ME)
     assert (world.folder() / "z.md").read_bytes() == b"other\n"
+    (again,) = engine.changes()
+    assert (again.kind, again.old_address, again.actor) == ("modified", at("a.md"), change.actor)
 
 
 def test_what_changed_since_it_was_shown_stays(world: World, engine: Engine) -> None:
