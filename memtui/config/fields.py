@@ -157,7 +157,7 @@ VARIABLES = (
     ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "Claude Code", "`1`: it has no auto memory, and memtui says so."),
     ("CODEX_HOME", "Codex", "Its folder, instead of `~/.codex`."),
     ("GEMINI_CLI_HOME", "Gemini CLI", "The folder that its `.gemini` lies in, instead of the home folder."),
-    ("COPILOT_HOME", "VS Code", "The folder of Copilot's hooks, instead of `~/.copilot`."),
+    ("COPILOT_HOME", "VS Code", "The folder of Copilot's hooks and instructions, instead of `~/.copilot`."),
     ("VSCODE_PORTABLE", "VS Code", "The data folder of a portable installation."),
     ("QWEN_HOME", "Qwen Code", "Its folder, instead of `~/.qwen`."),
     ("QWEN_RUNTIME_DIR", "Qwen Code", "Where it keeps memories, instead of its own folder."),
@@ -171,5 +171,13 @@ VARIABLES = (
     ("QWEN_CODE_MEMORY_TEAM", "Qwen Code", "`1` or `0`: whether it loads team memories; memtui says so."),
     ("XUM_ROOT", "Mux", "Its folder, instead of `~/.xum`."),
     ("MUX_ROOT", "Mux", "The same, under its older name."),
+    ("SERENA_HOME", "Serena", "Its folder, instead of `~/.serena`."),
+    ("LETTA_MEMORY_DIR", "Letta Code", "The memories of the agent that is running."),
+    ("MEMORY_DIR", "Letta Code", "The same, when it names a memory repository of Letta Code's."),
+    ("LETTA_LOCAL_BACKEND_DIR", "Letta Code", "Where agents of this machine are kept, instead of `~/.letta`."),
+    ("HERMES_HOME", "Hermes", "Its folder, or a profile's, instead of `~/.hermes`."),
+    ("OPENCLAW_STATE_DIR", "OpenClaw", "Its folder, instead of `~/.openclaw`."),
+    ("OPENCLAW_WORKSPACE_DIR", "OpenClaw", "The agent's workspace."),
+    ("OPENCLAW_PROFILE", "OpenClaw", "The profile: its folder is `~/.openclaw-<profile>`."),
 )
 """Every environment variable that changes what memtui does: name, whose it is, one sentence."""

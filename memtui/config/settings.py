@@ -35,6 +35,14 @@ AGENT_VARIABLES = (
     "QWEN_CODE_MEMORY_TEAM",
     "XUM_ROOT",
     "MUX_ROOT",
+    "SERENA_HOME",
+    "LETTA_MEMORY_DIR",
+    "MEMORY_DIR",
+    "LETTA_LOCAL_BACKEND_DIR",
+    "HERMES_HOME",
+    "OPENCLAW_STATE_DIR",
+    "OPENCLAW_WORKSPACE_DIR",
+    "OPENCLAW_PROFILE",
 )
 """The variables of agents that say where their memories and settings are; nothing else of the environment is kept."""
 

@@ -106,8 +106,10 @@ import os, sys
 CHANGES = ("subprocess", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.mkdir", "os.rename")
 CHANGES += ("os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.utime")
 CHANGES += ("socket.", "shutil.")
-import memtui.agents.claude_code, memtui.agents.files, memtui.agents.mux, memtui.agents.qwen_code, memtui.agents.nesting
-import json
+import json, memtui.agents.files, memtui.agents.nesting
+from memtui.agents.table import LAYOUTS, policy_of
+for layout in LAYOUTS:
+    policy_of(layout)
 from memtui.agents import discover
 from memtui.config.settings import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from

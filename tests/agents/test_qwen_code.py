@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.layout import slug
+from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine
 from tests.agents.test_checkout import worktree
 
@@ -42,7 +43,7 @@ def test_what_is_found(machine: Machine) -> None:
 
 def test_agents_md_is_its_only_where_it_is_in_use(machine: Machine) -> None:
     machine.write("app/AGENTS.md")
-    assert list(machine.roots()) == NATIVE
+    assert list(machine.roots()) == [*NATIVE, "agents-md:project:instructions"]
     machine.path("~/.qwen").mkdir()
     assert machine.roots()["qwen-code:project:instructions"].policy.include == (
         "QWEN.md",
@@ -119,3 +120,75 @@ def test_all_projects(machine: Machine) -> None:
     assert roots[f"qwen-code:project:{slug(str(machine.folder / 'there'))}"].project == str(machine.folder / "there")
     assert "gone" in roots[f"qwen-code:project:{slug(str(machine.folder / 'gone'))}"].note
     assert len(machine.roots()) == len(roots) - 2
+
+
+def test_every_tier(machine: Machine) -> None:
+    homes.qwen_code(machine.home, machine.app)
+    roots = machine.roots()
+    found = {name: (root.scope, root.kind) for name, root in roots.items() if root.agent == "qwen-code"}
+    assert found == {
+        "qwen-code:global": ("global", "memories"),
+        "qwen-code:global:instructions": ("global", "instructions"),
+        mine(machine): ("project", "memories"),
+        "qwen-code:project:team": ("project", "memories"),
+        "qwen-code:channel": ("channel", "memories"),
+        "qwen-code:project:instructions": ("project", "instructions"),
+    }
+    assert roots["qwen-code:channel"].path == str(machine.home / ".qwen" / "channels" / "memory")
+    policy = roots["qwen-code:global"].policy
+    assert (policy.index_lines, policy.index_units, policy.index_bytes) == (200, 25_000, None)
+    assert (policy.front_matter, policy.protected, policy.generated) == ("required", ("pinned/",), ("MEMORY.md",))
+
+
+def test_channels_follow_the_home_and_not_the_runtime_folder(machine: Machine) -> None:
+    homes.qwen_code(machine.home, machine.app)
+    machine.write("run/channels/memory/x/y/CHANNEL.md")
+    machine.write("home2/channels/memory/x/y/CHANNEL.md")
+    roots = machine.roots(QWEN_RUNTIME_DIR=str(machine.folder / "run"), QWEN_HOME=str(machine.folder / "home2"))
+    assert roots["qwen-code:channel"].path == str(machine.folder / "home2" / "channels" / "memory")
+    assert "qwen-code:global" not in roots
+
+
+@pytest.mark.parametrize(
+    ("setting", "variable", "off"),
+    [(None, None, True), (True, None, False), (True, "0", True), (None, "1", False), ("yes", None, True)],
+)
+def test_team_memory_that_is_switched_off_says_so(
+    machine: Machine, setting: object, variable: str | None, off: bool
+) -> None:
+    machine.write("app/.qwen/team-memory/MEMORY.md")
+    machine.write("~/.qwen/settings.json", json.dumps({"memory": {"enableTeamMemory": setting}}))
+    environ = {} if variable is None else {"QWEN_CODE_MEMORY_TEAM": variable}
+    assert ("switched off" in machine.roots(**environ)["qwen-code:project:team"].note) is off
+
+
+def test_instructions_down_to_the_user_and_one_folder_above_the_checkout(machine: Machine) -> None:
+    homes.qwen_code(machine.home, machine.app)
+    machine.write("QWEN.md")
+    machine.write("~/QWEN.md")
+    roots = machine.roots("app/api")
+    assert {"QWEN.md", "api/QWEN.md"} <= set(roots["qwen-code:project:instructions"].policy.include or ())
+    assert [name for name in roots if ":above" in name] == [f"qwen-code:project:above{slug(str(machine.folder))}"]
+
+
+def test_without_a_checkout_instructions_are_read_from_the_home_folder_down(machine: Machine) -> None:
+    homes.qwen_code(machine.home, machine.app)
+    machine.write("~/QWEN.md")
+    machine.write("QWEN.md")
+    machine.path("~/notes/deep").mkdir(parents=True)
+    above = [root.path for root in machine.roots("~/notes/deep").values() if ":above" in root.id]
+    assert above == [str(machine.folder), str(machine.home)]
+    outside = machine.folder / "free"
+    outside.mkdir()
+    assert not [name for name in machine.roots("free") if ":above" in name]
+
+
+def test_the_users_settings_name_the_files(machine: Machine) -> None:
+    machine.write("~/.qwen/settings.json", json.dumps({"context": {"fileName": ["TEAM.md", "../x", "AGENTS.md"]}}))
+    machine.write("app/TEAM.md")
+    assert machine.roots()["qwen-code:project:instructions"].policy.include == (
+        "TEAM.md",
+        "AGENTS.md",
+        ".qwen/QWEN.local.md",
+        ".qwen/rules/",
+    )

@@ -25,7 +25,7 @@ def test_an_entry_leads_to_a_module(layout: Layout) -> None:
     assert policy.include is None, "a root by hand is any folder"
     assert set(layout.variables) <= set(AGENT_VARIABLES), "the settings keep no other variables"
     assert layout.variables + layout.at_home + layout.in_config + layout.in_project + layout.in_system
-    assert "AGENTS.md" not in layout.in_project
+    assert ("AGENTS.md" in layout.in_project) == (layout.agent == "agents-md"), "it shows what no other agent claims"
 
 
 def test_an_unknown_agent_has_no_layout() -> None:

@@ -1,0 +1,108 @@
+"""What simple layouts are made of: a root that is there, a root of the project, one line of an agent's own settings.
+
+Most agents keep one folder, or a few named files, so their modules say only where and what; this one keeps the rules
+they share in one place, such as that nothing is shown that is not on disk.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.layout import has_any, is_folder, is_path
+from memtui.config.smallfile import read_small
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Root
+
+BOOKKEEPING = (".DS_Store", ".git", "*.lock")
+"""Names that are no memories in anybody's layout."""
+
+
+def there(*roots: Root) -> Iterator[Root]:
+    """Give those of the roots of which anything is on disk: the folder, or one of the names that it holds only."""
+    for root in roots:
+        include = root.policy.include
+        if has_any(root.path, include) if include is not None else is_folder(root.path):
+            yield root
+
+
+def in_project(surroundings: Surroundings, *roots: Root) -> Iterator[Root]:
+    """Give those of the roots that are on disk, as roots of the current project."""
+    for root in there(*roots):
+        yield root._replace(
+            scope="project", in_checkout=surroundings.checkout is not None, project=surroundings.project
+        )
+
+
+def only(root: Root, *names: str) -> Root:
+    """Narrow a root to some names, in the form of `Policy.include`."""
+    return root._replace(policy=root.policy._replace(include=names))
+
+
+def is_too_wide(surroundings: Surroundings, folder: str) -> bool:
+    """Whether a folder from an agent's setting holds the whole home folder, so that it is not believed."""
+    home = (surroundings.home or "/").rstrip("/") + "/"
+    return home.startswith(folder.rstrip("/") + "/")
+
+
+def settings_text(path: str) -> str:
+    """Read an agent's own settings file of the user or the machine, never one inside a repository.
+
+    Returns:
+        Its text; empty when it is missing, unreadable or too large.
+    """
+    try:
+        return (read_small(path) or b"").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def yaml_setting(text: str, key: str) -> str | None:
+    """Find a plain value in the text of a YAML file by its key, which stands only once there.
+
+    Returns:
+        The value without quotes and comment; None when there is none on the key's own line.
+    """
+    for line in text.splitlines():
+        name, colon, value = line.strip().partition(":")
+        if not colon or name.strip("\"'") != key:
+            continue
+        value = value.strip()
+        quote = value[:1] if value[:1] in ("'", '"') else ""
+        value = value[1:].partition(quote)[0] if quote else value.partition(" #")[0].strip()
+        return value if is_path(value) else None
+    return None
+
+
+def quoted_settings(text: str, key: str) -> tuple[str, ...]:
+    """Find every quoted value of a key in a JSON file, also one with comments and bare keys, without parsing it.
+
+    Returns:
+        The values that can be paths, in order. Escapes are not resolved: a value with a backslash is left out.
+    """
+    found = []
+    position = text.find(key)
+    while position >= 0:
+        end = position + len(key)
+        if not (text[position - 1 : position].isalnum() or text[position - 1 : position] in ("_", "$")):
+            rest = text[end : end + 1].replace('"', "").replace("'", "") + text[end + 1 : end + 5_000]
+            _, colon, value = rest.partition(":")
+            value = value.lstrip()
+            if colon and not rest.partition(":")[0].strip() and value[:1] in ('"', "'"):
+                inner, quote, _ = value[1:].partition(value[0])
+                if quote and "\\" not in inner and is_path(inner):
+                    found.append(inner)
+        position = text.find(key, end)
+    return tuple(found)
+
+
+def number_setting(text: str, key: str, otherwise: int) -> int:
+    """Find a whole number in the text of a YAML file; `otherwise` when there is none that can be believed."""
+    found = yaml_setting(text, key)
+    return int(found) if found is not None and found.isascii() and found.isdigit() and len(found) < 10 else otherwise
+
+
+def home_of(surroundings: Surroundings, variable: str, name: str) -> str | None:
+    """Give an agent's own folder: what its variable names, else a folder below the user's home folder."""
+    named = surroundings.variable(variable)
+    if named:
+        return surroundings.folder(named)
+    return os.path.join(surroundings.home, name) if surroundings.home else None

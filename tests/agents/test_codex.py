@@ -1,0 +1,117 @@
+"""Codex's folders: the memories, what is generated in them, and AGENTS.md from the checkout down to the user."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memtui.engine.roots import included
+from memtui.engine.selection import Patterns
+from tests.agents import homes
+from tests.agents.machine import NATIVE, Machine
+
+
+def files(root_path: str) -> set[str]:
+    """Every file below a folder, as a root names them."""
+    return {path.relative_to(root_path).as_posix() for path in Path(root_path).rglob("*") if path.is_file()}
+
+
+def test_what_is_found(machine: Machine) -> None:
+    homes.codex(machine.home, machine.app)
+    roots = machine.roots("app/api")
+    assert list(roots) == [*NATIVE, "codex:global", "codex:global:instructions", "codex:project:instructions"]
+    memories = roots["codex:global"]
+    assert (memories.path, memories.kind) == (str(machine.home / ".codex" / "memories"), "memories")
+    assert [roots[name].kind for name in list(roots)[4:]] == ["instructions"] * 2
+    assert [root.in_checkout for root in list(roots.values())[3:]] == [False, False, True]
+
+
+def test_generated_files_are_marked(machine: Machine) -> None:
+    homes.codex(machine.home, machine.app)
+    policy = machine.roots()["codex:global"].policy
+    generated = {
+        name for name in files(str(machine.home / ".codex/memories")) if Patterns(policy.generated).match(name)
+    }
+    assert generated == {
+        "raw_memories.md",
+        "phase2_workspace_diff.md",
+        "rollout_summaries/2026-03-01T10-00-00-abcd-fix_release.md",
+    }
+    assert policy.format_of("MEMORY.md") == "codex"
+    assert policy.format_of("memory_summary.md") is None
+
+
+@pytest.mark.parametrize(
+    ("cwd", "folders"), [("app", [""]), ("app/api", ["", "api/"]), ("app/api/v2", ["", "api/", "api/v2/"])]
+)
+def test_instructions_from_the_checkout_down_to_the_user(machine: Machine, cwd: str, folders: list[str]) -> None:
+    homes.codex(machine.home, machine.app)
+    names = ("AGENTS.override.md", "AGENTS.md", "TEAM.md")
+    root = machine.roots(cwd)["codex:project:instructions"]
+    assert root.path == str(machine.app)
+    assert root.policy.include == tuple(folder + name for folder in folders for name in names)
+    assert included(root, "api/v2/TEAM.md") is ("api/v2/" in folders)
+
+
+def test_the_chain_begins_at_the_checkout_not_at_the_project(machine: Machine) -> None:
+    homes.codex(machine.home, machine.app)
+    found = machine.surroundings("app/api/v2", project=str(machine.app / "api"))
+    assert (found.project, found.checkout) == (str(machine.app / "api"), str(machine.app))
+    root = machine.roots("app/api/v2")["codex:project:instructions"]
+    assert root.path == str(machine.app)
+
+
+def test_without_a_checkout_only_the_folder_at_hand_counts(machine: Machine) -> None:
+    machine.path("~/.codex").mkdir()
+    machine.write("notes/AGENTS.md")
+    machine.write("notes/deep/AGENTS.md")
+    root = machine.roots("notes/deep")["codex:project:instructions"]
+    assert (root.path, root.policy.include) == (
+        str(machine.folder / "notes" / "deep"),
+        ("AGENTS.override.md", "AGENTS.md"),
+    )
+
+
+def test_the_folder_can_be_elsewhere(machine: Machine) -> None:
+    homes.codex(machine.home, machine.app)
+    machine.write("other/memories/MEMORY.md")
+    roots = machine.roots(CODEX_HOME=str(machine.folder / "other"))
+    assert roots["codex:global"].path == str(machine.folder / "other" / "memories")
+    assert "codex:global:instructions" not in roots
+    assert roots["codex:project:instructions"].policy.include == ("AGENTS.override.md", "AGENTS.md")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (["A.md", "docs/B.md", "AGENTS.md", "A.md"], ("A.md", "docs/B.md")),
+        (["../A.md", "/etc/passwd", "a/../../b", "", "a\\b", "./c", 3], ()),
+        ("A.md", ()),
+    ],
+)
+def test_only_names_within_a_folder_are_further_names(
+    machine: Machine, value: object, expected: tuple[str, ...]
+) -> None:
+    machine.write("app/AGENTS.md")
+    machine.write("~/.codex/config.toml", f"project_doc_fallback_filenames = {json.dumps(value)}\n")
+    include = machine.roots()["codex:project:instructions"].policy.include
+    assert include == ("AGENTS.override.md", "AGENTS.md", *expected)
+
+
+@pytest.mark.parametrize("text", ["project_doc_fallback_filenames = [", "\ufffe", "project_doc_fallback_filenames = 1"])
+def test_any_settings_file_is_survived(machine: Machine, text: str) -> None:
+    machine.write("app/AGENTS.md")
+    machine.write("~/.codex/config.toml", text)
+    assert "codex:project:instructions" in machine.roots()
+
+
+def test_a_repositorys_settings_are_not_believed(machine: Machine) -> None:
+    machine.path("~/.codex").mkdir()
+    machine.write("app/AGENTS.md")
+    machine.write("app/.codex/config.toml", 'project_doc_fallback_filenames = ["SECRETS.md"]\n')
+    assert machine.roots()["codex:project:instructions"].policy.include == ("AGENTS.override.md", "AGENTS.md")
+
+
+def test_agents_md_alone_is_not_its(machine: Machine) -> None:
+    machine.write("app/AGENTS.md")
+    assert list(machine.roots()) == [*NATIVE, "agents-md:project:instructions"]
