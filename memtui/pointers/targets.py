@@ -1,0 +1,134 @@
+"""Where a link leads: from the text somebody wrote to a path below the root, or to nowhere.
+
+One place decides it, so that no pointer, link or import of a hostile memory leads out of its root: everything that is
+not plainly a path below it is no path at all. Nothing here looks at the disk.
+"""
+
+import re
+
+MOST_BYTES, MOST_PARTS, MOST_NAME = 1_024, 20, 255
+"""No memory has a longer path, a deeper one or a longer name; see the engine's `paths`."""
+MARKDOWN = ".md"
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ENCODED = re.compile(rb"%([0-9A-Fa-f]{2})")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+_UNSAFE = re.compile(r"[\x00-\x20\x7f%()<>\\#\[\]\"]")
+_FIRST_COLON = re.compile(r"[^/]*:")
+
+
+def resolve(target: str, here: str) -> str | None:
+    """Find the path a link's target means.
+
+    Args:
+        target: as written, such as `../a%20b.md#part`; bytes that are not UTF-8 as surrogate escapes.
+        here: the path, below the root, of the file that has the link.
+
+    Returns:
+        A path below the root, with a `/` at its end when a folder is meant; None when it leads out of the root, to the
+        web or to the file itself, or can be no path of a memory.
+    """
+    if len(target) > 3 * MOST_BYTES + MOST_NAME:  # a long fragment is no reason to look at all of it
+        return None
+    text = _ESCAPED.sub(r"\1", target).partition("#")[0]
+    if not text or _outside(text):
+        return None
+    decoded = _decoded(text)
+    if _outside(decoded) or _CONTROL.search(decoded):
+        return None
+    parts = here.split("/")[:-1]
+    wanted = decoded.split("/")
+    for part in wanted:
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return _checked(parts, folder=wanted[-1] in ("", ".", ".."))
+
+
+def resolve_name(name: str, here: str) -> str | None:
+    """Find the path that `[[name]]` means where nothing else is known: beside the file, and Markdown.
+
+    Args:
+        name: what stands between the brackets, with or without an ending, `#part` and `|shown text`.
+        here: the path, below the root, of the file that has the link.
+    """
+    bare = name_of(name)
+    if not bare or "\\" in bare or "%" in bare:
+        return None
+    found = resolve(bare, here)
+    return None if found is None or found.endswith("/") else with_ending(found)
+
+
+def name_of(name: str) -> str:
+    """The part of what stands between `[[` and `]]` that names something."""
+    return name.partition("|")[0].partition("#")[0].strip()
+
+
+def with_ending(path: str) -> str:
+    """A path with the ending of Markdown, unless it has it already."""
+    return path if path.lower().endswith(MARKDOWN) else path + MARKDOWN
+
+
+def without_ending(path: str) -> str:
+    """A path without the ending of Markdown."""
+    return path[: -len(MARKDOWN)] if path.lower().endswith(MARKDOWN) else path
+
+
+def relative(path: str, here: str) -> str:
+    """Write a path below the root as seen from a file.
+
+    Args:
+        path: what is meant.
+        here: the file it is written in.
+    """
+    base, parts = here.split("/")[:-1], path.split("/")
+    shared = 0
+    while shared < min(len(base), len(parts) - 1) and base[shared] == parts[shared]:
+        shared += 1
+    return "/".join([".."] * (len(base) - shared) + parts[shared:])
+
+
+def written(path: str, here: str, like: str, *, angled: bool = False) -> str | None:
+    """Write a Markdown target that means a path, in the manner of the one it takes the place of.
+
+    Args:
+        path: what is meant.
+        here: the file it is written in.
+        like: the old target: its `./` and its `#part` stay.
+        angled: it stands between `<` and `>`.
+
+    Returns:
+        None when it cannot be written so that it is read as meant.
+    """
+    plain = relative(path, here)
+    text = plain if angled else _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", plain)
+    dotted = like.startswith("./") and not text.startswith("../")
+    if dotted or text[:1] == "~" or _FIRST_COLON.match(text):
+        text = "./" + text
+    hashed, part = like.partition("#")[1:]
+    text += hashed + part
+    if angled and ("<" in text or ">" in text):
+        return None
+    return text if resolve(text, here) == path else None
+
+
+def _outside(text: str) -> bool:
+    return text[0] in "/\\~" or _SCHEME.match(text) is not None
+
+
+def _decoded(text: str) -> str:
+    if "%" not in text:
+        return text
+    data = text.encode("utf-8", "surrogateescape")
+    return _ENCODED.sub(lambda found: bytes([int(found[1], 16)]), data).decode("utf-8", "surrogateescape")
+
+
+def _checked(parts: list[str], *, folder: bool) -> str | None:
+    sizes = [len(part.encode("utf-8", "surrogateescape")) for part in parts]
+    if not parts or len(parts) > MOST_PARTS or max(sizes) > MOST_NAME or sum(sizes) + len(parts) > MOST_BYTES + 1:
+        return None
+    return "/".join(parts) + "/" * folder
