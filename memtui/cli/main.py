@@ -26,6 +26,7 @@ COMMANDS = {
     "view": "reading",
     "history": "reading",
     "diff": "reading",
+    "health": "health",
     "create": "changing",
     "save": "changing",
     "mv": "changing",

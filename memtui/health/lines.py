@@ -103,12 +103,13 @@ def style_of(data: bytes, lines: Sequence[Span], entries: Sequence[int]) -> Styl
     )
 
 
-def write_entry(style: Style, target: str, hook: str, *, limit: int | None, step: int = 0) -> str:
+def write_entry(style: Style, target: str, name: str, hook: str, *, limit: int | None, step: int = 0) -> str:
     """Write an entry as the file writes its own.
 
     Args:
         style: how.
-        target: the memory's path, relative to the index.
+        target: the memory as the link means it, from the index.
+        name: the memory's file.
         hook: what to say about it; may be empty.
         limit: how many characters the agent keeps a line to.
         step: how many new items stand before it, for numbered ones.
@@ -116,10 +117,9 @@ def write_entry(style: Style, target: str, hook: str, *, limit: int | None, step
     lead = style.lead
     if style.number is not None:
         lead = re.sub(r"\d+", str(style.number + step), lead, count=1)
-    name = target.rpartition("/")[2]
     shown = name if style.named else _title(name)
-    link = f"{lead}[{_bracketed(shown)}]({_destination(target)})"
-    hook = " ".join(hook.split())
+    link = f"{lead}[{_bracketed(shown)}]({target})"
+    hook = " ".join(hook.split()).replace("](", "] (").replace("<!--", "<! --")
     if not hook:
         return link
     line = link + style.gap + hook
@@ -155,10 +155,3 @@ def _title(name: str) -> str:
 
 def _bracketed(text: str) -> str:
     return re.sub(r"([\[\]\\])", r"\\\1", text)
-
-
-def _destination(path: str) -> str:
-    """A path as a link's destination; blanks and brackets need the pointed form."""
-    if re.search(r"[\s()<>]", path):
-        return "<" + re.sub(r"([<>\\])", r"\\\1", path) + ">"
-    return path

@@ -21,8 +21,11 @@ KINDS = {
 }
 """Kinds of findings, in the order in which they are shown."""
 
-FIXABLE = (DANGLING, UNNAMED, DUPLICATE, LONG)
+BULK = (DANGLING, UNNAMED, DUPLICATE, LONG)
 """Kinds that can be fixed all at once; the others are for a person to decide one by one."""
+
+TOGETHER = (DANGLING, UNNAMED, DUPLICATE)
+"""Kinds that are fixed when everything is: shortening a line loses words, so it has to be asked for by its name."""
 
 
 class Edit(NamedTuple):
@@ -49,7 +52,7 @@ class IndexFinding(NamedTuple):
 
     kind: str
     """A key of `KINDS`."""
-    index: Address
+    address: Address
     """The index it is about; there may be none yet."""
     line: int | None
     """From 1; None when it is about no line."""
@@ -67,7 +70,7 @@ class IndexFinding(NamedTuple):
 class IndexReport(NamedTuple):
     """One index as it was found."""
 
-    index: Address
+    address: Address
     sha256: str | None
     """The version the findings are about; None: there is no such file."""
     measure: Measure
@@ -87,7 +90,7 @@ class IndexReport(NamedTuple):
 class Preview(NamedTuple):
     """What fixes would make of one index."""
 
-    index: Address
+    address: Address
     before: bytes
     after: bytes
     expected_sha256: str | None

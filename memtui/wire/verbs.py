@@ -8,6 +8,7 @@ from memtui.wire.params import ADDRESS, ADDRESSES, AGENT, GLOBALS, LIMIT, NAMES,
 from memtui.wire.verb import Param, Verb
 from memtui.wire.verbs_agents import AGENTS
 from memtui.wire.verbs_changing import CHANGE
+from memtui.wire.verbs_health import HEALTH
 from memtui.wire.verbs_install import INSTALL
 
 __all__ = ["GLOBALS", "GROUPS", "VERBS", "find"]
@@ -267,7 +268,7 @@ SETUP = (
     ),
 )
 
-VERBS = LOOK + CHANGE + FOLLOW + AGENTS + INSTALL + SETUP
+VERBS = LOOK + HEALTH + CHANGE + FOLLOW + AGENTS + INSTALL + SETUP
 """Every verb, in the order in which help shows them."""
 
 

@@ -1,0 +1,179 @@
+"""What is wrong with the indexes agents load, and the fixes for it: shown as a diff, made once the user agrees."""
+
+from collections.abc import Sequence
+
+from memtui.cli import places
+from memtui.cli.call import Call
+from memtui.cli.output import Column
+from memtui.curation.diff import unified
+from memtui.engine.model import Root
+from memtui.health.applying import Applied, Chosen, apply, choose, prepare
+from memtui.health.looking import Looker, has_index
+from memtui.health.model import LONG, TOGETHER, IndexReport, Preview
+from memtui.wire import indexes, outcomes, values
+
+_STYLES = {"+": "added", "-": "removed", "@": "hunk"}
+_YES = ("y", "yes")
+
+
+def health(call: Call) -> int:
+    """List findings, or fix them."""
+    engine = call.engine
+    named = call.args.text("root")
+    chosen = None if named is None else places.place(engine, named).roots
+    roots = [root for root in engine.roots if chosen is None or root.id in chosen]
+    reports = Looker().look(engine, roots)
+    kind = call.args.text("fix")
+    if kind is not None:
+        return _fix(call, reports, kind, rebuilt=named is not None)
+    if call.out.json:
+        policies = {root.id: root.policy for root in roots}
+        found = values.listing(indexes.finding(one) for report in reports for one in report.findings)
+        found["indexes"] = [indexes.index(report, policies[report.address.root]) for report in reports]
+        call.out.document(found)
+        return outcomes.DONE
+    _table(call, reports)
+    _say(call, reports, roots)
+    return outcomes.DONE
+
+
+def _table(call: Call, reports: Sequence[IndexReport]) -> None:
+    call.out.table(
+        (
+            Column("KIND"),
+            Column("INDEX", flexible=True),
+            Column("LINE", "number"),
+            Column("FIX", optional=True),
+            Column("PATH", flexible=True),
+            Column("FINDING", flexible=True, wraps=True),
+        ),
+        [
+            (
+                one.kind,
+                str(one.address),
+                one.line,
+                "" if one.fix is None else "offered" if one.fix.offered else "yes",
+                one.path,
+                one.text,
+            )
+            for report in reports
+            for one in report.findings
+        ],
+    )
+
+
+def _say(call: Call, reports: Sequence[IndexReport], roots: Sequence[Root]) -> None:
+    out = call.out
+    for report in reports:
+        if report.problem:
+            out.say(f"{report.address} was not looked at: {report.problem}")
+    if not out.terminal:
+        return
+    fixable = [one for report in reports for one in report.findings if one.fix is not None and not one.fix.offered]
+    if not any(report.findings for report in reports):
+        looked = sum(map(has_index, roots))
+        out.say(
+            f"Nothing is wrong with the indexes of {looked:,} roots." if looked else "No agent keeps an index here."
+        )
+    elif fixable:
+        out.say(f"memtui health --fix all shows what would change ({len(fixable):,} can be fixed, long lines by name).")
+
+
+def _fix(call: Call, reports: Sequence[IndexReport], kind: str, *, rebuilt: bool) -> int:
+    """Show what fixes would change, and make them if that is wanted."""
+    engine, out = call.engine, call.out
+    kinds = TOGETHER if kind == "all" else (kind,)
+    chosen = choose(reports, kinds, rebuilt=rebuilt)
+    previews = prepare(engine, chosen)
+    if not out.json:
+        for shown in previews:
+            _show(call, shown)
+        out.flush()
+    done = apply(engine, previews, actor=call.actor) if previews and _agreed(call, previews) else None
+    if out.json:
+        out.document(_document(previews, done))
+        return outcomes.DONE
+    _tell(call, reports, previews, done, kind, rebuilt=rebuilt)
+    return outcomes.DONE
+
+
+def _agreed(call: Call, previews: Sequence[Preview]) -> bool:
+    if call.args.flag("yes"):
+        return True
+    if call.out.json or not call.out.interactive:
+        return False
+    answer = call.out.ask(f"Make {_fixes(previews)}? [y/N] ")
+    return answer is not None and answer.strip().casefold() in _YES
+
+
+def _fixes(previews: Sequence[Preview]) -> str:
+    count = sum(shown.fixes for shown in previews)
+    words = "1 fix" if count == 1 else f"{count:,} fixes"
+    return f"{words} in {previews[0].address}" if len(previews) == 1 else f"{words} in {len(previews):,} indexes"
+
+
+def _diff(shown: Preview) -> list[str]:
+    before, after = (data.decode("utf-8", "replace") for data in (shown.before, shown.after))
+    name = str(shown.address)
+    return unified(before, after, name if shown.expected_sha256 else "/dev/null", name)
+
+
+def _show(call: Call, shown: Preview) -> None:
+    for number, line in enumerate(_diff(shown)):
+        call.out.line(line, "head" if number < 2 else _STYLES.get(line[:1], ""))
+    for note in shown.notes:
+        call.out.say(note)
+
+
+def _document(previews: Sequence[Preview], done: Applied | None) -> outcomes.Json:
+    return {
+        "written": done is not None,
+        "fixes": sum(shown.fixes for shown in previews),
+        "txn": done.txn if done is not None else None,
+        "changes": [
+            {
+                "index": str(shown.address),
+                "fixes": shown.fixes,
+                "diff": "".join(f"{line}\n" for line in _diff(shown)),
+                "notes": list(shown.notes),
+            }
+            for shown in previews
+        ],
+    }
+
+
+def _tell(
+    call: Call,
+    reports: Sequence[IndexReport],
+    previews: Sequence[Preview],
+    done: Applied | None,
+    kind: str,
+    *,
+    rebuilt: bool,
+) -> None:
+    out = call.out
+    kinds = TOGETHER if kind == "all" else (kind,)
+    left = () if rebuilt else tuple(one for one in choose(reports, kinds) if one.report.rebuilt)
+    if done is not None:
+        out.say(f"Made {_fixes(previews)}. `memtui undo` takes it back.")
+    elif previews:
+        out.say(f"Nothing was written. To make the change: memtui health {_again(call)} --yes")
+    else:
+        out.say("There is nothing to fix.")
+    if left:
+        out.say(
+            f"Left alone, because the agent makes them anew: {_names(left)}. Name the root to fix one all the same."
+        )
+    long = choose(reports, (LONG,), rebuilt=rebuilt) if kind == "all" else ()
+    if long:
+        count = sum(len(one.findings) for one in long)
+        out.say(f"Long lines are left as they are ({count:,}): --fix {LONG} shortens them, which loses words.")
+
+
+def _again(call: Call) -> str:
+    root = call.args.text("root")
+    return " ".join((*([root] if root else []), "--fix", call.args.need("fix")))
+
+
+def _names(chosen: Sequence[Chosen]) -> str:
+    return ", ".join(str(one.report.address) for one in chosen[:3]) + (" and more" if len(chosen) > 3 else "")

@@ -1,0 +1,128 @@
+"""Applying fixes: on exactly the version they were found in, all of them as one step of undo.
+
+What changed meanwhile is never written over: then nothing happens, and the caller looks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtui.engine.model import Actor, Conflict
+from memtui.engine.steps import Write
+from memtui.errors import ConflictError, NotFoundError
+from memtui.health.fixing import preview
+from memtui.health.looking import Reader
+from memtui.health.model import IndexFinding, IndexReport, Preview
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+
+class Chosen(NamedTuple):
+    """What is to be fixed in one index."""
+
+    report: IndexReport
+    findings: tuple[IndexFinding, ...]
+
+
+class Applied(NamedTuple):
+    """What was done."""
+
+    txn: str
+    fixes: int
+    indexes: int
+
+
+def choose(
+    reports: Sequence[IndexReport], kinds: Sequence[str], *, root: str | None = None, rebuilt: bool = True
+) -> tuple[Chosen, ...]:
+    """Pick what can be fixed.
+
+    Args:
+        reports: what was found.
+        kinds: which kinds.
+        root: only this root.
+        rebuilt: also indexes the agent makes anew, where a fix does not stay.
+
+    Returns:
+        The findings that have a fix which can be done together with others, by index.
+    """
+    found = []
+    for report in reports:
+        if (root is not None and report.address.root != root) or (report.rebuilt and not rebuilt):
+            continue
+        here = tuple(
+            finding
+            for finding in report.findings
+            if finding.kind in kinds and finding.fix is not None and not finding.fix.offered
+        )
+        if here:
+            found.append(Chosen(report, here))
+    return tuple(found)
+
+
+def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[Preview, ...]:
+    """Say what fixes would write.
+
+    Raises:
+        ConflictError: an index is not the version any more that the findings are about.
+    """
+    found = []
+    for report, findings in chosen:
+        data = _data(engine, report)
+        policy = engine.find_root(report.address.root).policy
+        found.append(preview(report.address, data, findings, policy, rebuilt=report.rebuilt))
+    return tuple(found)
+
+
+def apply(engine: Engine, previews: Sequence[Preview], *, actor: Actor, label: str = "") -> Applied:
+    """Write what was shown, as one step of undo.
+
+    Args:
+        engine: what writes.
+        previews: from `prepare`.
+        actor: who does it.
+        label: what the step is called, for people; made up when empty.
+
+    Raises:
+        ConflictError: an index changed meanwhile; nothing was written.
+        MemtuiError: it could not be written.
+    """
+    fixes = sum(one.fixes for one in previews)
+    steps = [Write(one.address, one.after, one.expected_sha256) for one in previews if one.after != one.before]
+    if not steps:
+        return Applied("", 0, 0)
+    done = engine.together(steps, actor=actor, label=label or _label(previews, fixes))
+    for outcome in done.outcomes:
+        if isinstance(outcome.result, Conflict):
+            raise _changed(str(outcome.address))
+    for outcome in done.outcomes:
+        if outcome.error is not None:
+            raise outcome.error
+    return Applied(done.txn, fixes, len(steps))
+
+
+def _label(previews: Sequence[Preview], fixes: int) -> str:
+    where = str(previews[0].address) if len(previews) == 1 else f"{len(previews):,} indexes"
+    return f"fix {fixes:,} findings in {where}" if fixes != 1 else f"fix {where}"
+
+
+def _data(engine: Reader, report: IndexReport) -> bytes | None:
+    try:
+        found = engine.read(report.address)
+    except NotFoundError:
+        if report.sha256 is not None:
+            raise _changed(str(report.address)) from None
+        return None
+    if found.sha256 != report.sha256:
+        raise _changed(str(report.address))
+    return found.bytes
+
+
+def _changed(name: str) -> ConflictError:
+    return ConflictError(
+        f"{name} changed meanwhile.",
+        unharmed="Nothing was written.",
+        hint="Look at its findings again; they may be others now.",
+    )

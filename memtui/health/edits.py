@@ -1,0 +1,22 @@
+"""Edits of bytes, made all at once on the version they were found in, so that no byte outside them can differ."""
+
+from collections.abc import Iterable
+
+from memtui.health.model import Edit
+
+
+def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
+    """Return the bytes with every edit made; of two edits that overlap the later one is left out.
+
+    Args:
+        data: the version the edits were found in.
+        edits: in any order; those that only insert at one place keep their order.
+    """
+    parts: list[bytes] = []
+    at = 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        if edit.start < at:
+            continue
+        parts += (data[at : edit.start], edit.new)
+        at = edit.end
+    return b"".join([*parts, data[at:]])

@@ -1,0 +1,77 @@
+"""What fixes would make of an index, before anything is written: the new bytes, and what follows from them.
+
+Kept apart from writing, so that every front shows the very bytes that would be written.
+"""
+
+from collections.abc import Sequence
+
+from memtui.digest import sha256_hex
+from memtui.engine.model import Address, Policy
+from memtui.health.edits import apply_edits
+from memtui.health.model import IndexFinding, Preview
+from memtui.pointers.cutline import Measure, measure
+from memtui.pointers.index import parse
+
+REBUILT = "The agent makes this index anew from the memories: the fix holds only until it does."
+_NAMED = 3
+
+
+def preview(
+    address: Address, data: bytes | None, findings: Sequence[IndexFinding], policy: Policy, *, rebuilt: bool
+) -> Preview:
+    """Say what fixing findings of one index would make of it.
+
+    Args:
+        address: the index.
+        data: the version the findings are about; None: there is no such file.
+        findings: those to fix; the ones without a fix are left out.
+        policy: what the layout says.
+        rebuilt: the agent makes the file anew.
+    """
+    before = data or b""
+    fixed = [finding for finding in findings if finding.fix is not None]
+    after = apply_edits(before, (edit for finding in fixed if finding.fix is not None for edit in finding.fix.edits))
+    notes = [REBUILT] if rebuilt else []
+    notes += _cut_notes(address.path, before, after, policy)
+    return Preview(address, before, after, None if data is None else sha256_hex(data), len(fixed), tuple(notes))
+
+
+def _cut_notes(path: str, before: bytes, after: bytes, policy: Policy) -> list[str]:
+    """What moves over the cut line."""
+    old, new = measure(before, policy), measure(after, policy)
+    if old.cut is None and new.cut is None:
+        return []
+    hidden, left = _below(path, before, old), _below(path, after, new)
+    fallen = [name for name in left if name not in hidden]
+    risen = [name for name in hidden if name not in left]
+    notes = []
+    if risen and new.cut is None:
+        notes.append("The agent then loads the whole index.")
+    elif risen:
+        notes.append(f"Then loaded: {_list(risen)}.")
+    if fallen:
+        notes.append(f"Then no longer loaded: {_list(fallen)}.")
+    if new.cut is not None:
+        notes.append(f"Below the cut: {_lines(new)} then, {_lines(old)} now.")
+    return notes
+
+
+def _below(path: str, data: bytes, found: Measure) -> dict[str, None]:
+    """The paths that are named only below the cut, in their order."""
+    if found.cut is None:
+        return {}
+    first: dict[str, int] = {}
+    for pointer in parse(data, path):
+        if pointer.path is not None:
+            first.setdefault(pointer.path, pointer.line)
+    return {name: None for name, line in first.items() if line >= found.cut}
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMED])
+    more = len(names) - _NAMED
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _lines(found: Measure) -> str:
+    return "1 line" if found.lost_lines == 1 else f"{found.lost_lines:,} lines"

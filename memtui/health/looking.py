@@ -1,0 +1,174 @@
+"""The indexes of every root, looked at through the engine: which there are, what they name, what is wrong with them.
+
+An index is read again only when it or the list of memories around it is another one, so that following along is cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from memtui.engine.model import Address, Listing, Memory, Root, RootStatus, Snapshot
+from memtui.engine.selection import Patterns
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.health import checking
+from memtui.health.checking import LINKS, Index
+from memtui.health.model import IndexReport
+from memtui.pointers.cutline import measure
+from memtui.pointers.index import parse
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
+
+READ_ONLY = "This folder is only read."
+
+
+class Reader(Protocol):
+    """What is asked of the engine."""
+
+    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
+        """The memories of some roots."""
+
+    def read(self, address: Address) -> Snapshot:
+        """One memory."""
+
+    def kind(self, address: Address) -> str:
+        """What has a name."""
+
+
+class _Shelf(NamedTuple):
+    """One root with its memories by path."""
+
+    root: Root
+    status: RootStatus | None
+    rows: Mapping[str, Memory]
+
+
+class Looker:
+    """Looks at indexes, and keeps what it found for as long as nothing is different."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._known: dict[str, tuple[int, tuple[IndexReport, ...]]] = {}
+
+    def look(self, engine: Reader, roots: Sequence[Root]) -> tuple[IndexReport, ...]:
+        """Look at every index of these roots; those without an index in their layout are left out.
+
+        Args:
+            engine: what reads.
+            roots: which.
+
+        Returns:
+            A report for each index, and for each that is missing although there are memories; in the order of roots.
+        """
+        wanted = [root for root in roots if has_index(root)]
+        listing = engine.list([root.id for root in wanted])
+        rows: dict[str, dict[str, Memory]] = {root.id: {} for root in wanted}
+        for row in listing.items:
+            if not row.missing and row.address.root in rows:
+                rows[row.address.root][row.address.path] = row
+        statuses = {status.root.id: status for status in listing.roots}
+        found: list[IndexReport] = []
+        for root in wanted:
+            shelf = _Shelf(root, statuses.get(root.id), rows[root.id])
+            key = _key(shelf)
+            known = self._known.get(root.id)
+            if known is None or known[0] != key:
+                known = self._known[root.id] = (key, tuple(_look(engine, shelf)))
+            found += known[1]
+        for gone in self._known.keys() - rows.keys():
+            del self._known[gone]
+        return tuple(found)
+
+
+def has_index(root: Root) -> bool:
+    """Whether a root's layout has an index that memtui can look at."""
+    policy = root.policy
+    limits = (policy.index_lines, policy.index_bytes, policy.index_units)
+    return policy.index_file is not None and (policy.index_format == LINKS or any(limits))
+
+
+def _key(shelf: _Shelf) -> int:
+    rows = tuple(
+        (path, row.sha256 if shelf.root.policy.is_index(path) else row.description) for path, row in shelf.rows.items()
+    )
+    return hash((shelf.root, None if shelf.status is None else shelf.status.writable, rows))
+
+
+def _look(engine: Reader, shelf: _Shelf) -> Iterator[IndexReport]:
+    root, policy = shelf.root, shelf.root.policy
+    texts: dict[str, Snapshot] = {}
+    for path in sorted(filter(policy.is_index, shelf.rows)):
+        address = Address(root.id, path)
+        try:
+            texts[path] = engine.read(address)
+        except MemtuiError as error:
+            yield IndexReport(address, None, measure(b"", policy), problem=error.message)
+    linked = policy.index_format == LINKS
+    names = {path: parse(text.bytes, path) for path, text in texts.items()} if linked else {}
+    named = {pointer.path for pointers in names.values() for pointer in pointers}
+    memories = {path: row.description for path, row in shelf.rows.items()}
+    orphans = _unnamed(shelf, named) if linked else {}
+    rebuilt = Patterns(policy.generated)
+    why = READ_ONLY if root.read_only or (shelf.status is not None and not shelf.status.writable) else ""
+    for path in sorted({*texts, *(path for path in orphans if path not in shelf.rows)}):
+        pointed = {pointer.path for pointer in names.get(path, ()) if pointer.path is not None}
+        present = frozenset(one for one in pointed - memories.keys() if _is_there(engine, Address(root.id, one)))
+        text = texts.get(path)
+        index = Index(
+            Address(root.id, path),
+            text.bytes if text is not None else b"",
+            policy,
+            memories,
+            present,
+            tuple(orphans.get(path, ())),
+            why,
+        )
+        found = checking.check(index)
+        yield IndexReport(
+            index.address,
+            text.sha256 if text is not None else None,
+            found.measure,
+            found.findings,
+            tuple(Address(root.id, one) for one in found.below),
+            rebuilt.match(path),
+        )
+
+
+def _unnamed(shelf: _Shelf, named: set[str | None]) -> dict[str, list[str]]:
+    """The memories that no index names, by the index that would have to."""
+    policy = shelf.root.policy
+    name = (policy.index_file or "").rpartition("/")[2]
+    suffix = name.rpartition(".")[2]
+    found: dict[str, list[str]] = {}
+    for path in sorted(shelf.rows):
+        if path in named or policy.is_index(path) or not path.endswith("." + suffix):
+            continue
+        home = _home(policy.index_file or "", name, path, shelf.rows)
+        if home:
+            found.setdefault(home, []).append(path)
+    return found
+
+
+def _home(index_file: str, name: str, path: str, rows: Mapping[str, Memory]) -> str:
+    """The index that has to name a memory; empty when none does."""
+    if index_file.startswith("**/"):
+        folder = path.rpartition("/")[0]
+        while folder and f"{folder}/{name}" not in rows:
+            folder = folder.rpartition("/")[0]
+        return f"{folder}/{name}" if folder else name
+    if index_file.startswith("*/"):
+        head, slash, _ = path.partition("/")
+        return f"{head}/{index_file[2:]}" if slash else ""
+    return index_file
+
+
+def _is_there(engine: Reader, address: Address) -> bool:
+    try:
+        return bool(engine.kind(address._replace(path=address.path.rstrip("/"))))
+    except NotFoundError:
+        return False
+    except MemtuiError:
+        return True  # there is something, though it may not be opened: that its row or `ls` tells

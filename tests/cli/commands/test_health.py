@@ -1,0 +1,120 @@
+"""health."""
+
+from pathlib import Path
+
+import pytest
+
+from memtui.agents.layout import slug
+from tests.cli.conftest import Cli
+
+GONE = "- [gone.md](gone.md) — was here\n"
+HERE = "- [a.md](a.md) — is here\n"
+
+
+@pytest.fixture
+def index(cli: Cli, home: Path) -> Path:
+    """The index of Claude Code's memories of this project, with a dangling line, and a memory it does not name."""
+    folder = home / ".claude/projects" / slug(str(Path.cwd())) / "memory"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text(GONE + HERE, encoding="utf-8")
+    (folder / "a.md").write_text("a\n", encoding="utf-8")
+    (folder / "b.md").write_text("---\ndescription: See\n---\nb\n", encoding="utf-8")
+    return folder / "MEMORY.md"
+
+
+def test_findings_one_a_line(cli: Cli, index: Path) -> None:
+    result = cli("health")
+    assert result.status == 0
+    rows = [line.split("\t") for line in result.lines]
+    assert [(row[0], row[2], row[3], row[4]) for row in rows] == [
+        ("dangling", "1", "yes", "gone.md"),
+        ("unnamed", "", "yes", "b.md"),
+    ]
+    assert rows[0][1].endswith("/MEMORY.md")
+
+
+def test_json_has_the_indexes_as_well(cli: Cli, index: Path) -> None:
+    document = cli("health", "--json").json
+    items, indexes = document["items"], document["indexes"]
+    assert isinstance(items, list)
+    assert isinstance(indexes, list)
+    assert [(one["kind"], one["path"], one["fix"]) for one in items] == [
+        ("dangling", "gone.md", "remove the line"),
+        ("unnamed", "b.md", "add a line"),
+    ]
+    assert indexes[0]["limits"]["lines"] == 200
+    assert indexes[0]["lines"] == 2
+    assert indexes[0]["cut"] is None
+
+
+def test_without_a_terminal_fixing_only_shows(cli: Cli, index: Path) -> None:
+    result = cli("health", "--fix", "all")
+    assert result.status == 0
+    assert "-" + GONE.rstrip() in result.lines
+    assert "+- [b.md](b.md) — See" in result.lines
+    assert "Nothing was written. To make the change: memtui health --fix all --yes" in result.err
+    assert index.read_text(encoding="utf-8") == GONE + HERE
+
+
+def test_with_yes_it_is_made_and_undone_at_once(cli: Cli, index: Path) -> None:
+    result = cli("health", "--fix", "all", "--yes")
+    assert "Made 2 fixes in " in result.err
+    assert index.read_text(encoding="utf-8") == HERE + "- [b.md](b.md) — See\n"
+    assert cli("undo").status == 0
+    assert index.read_text(encoding="utf-8") == GONE + HERE
+
+
+@pytest.mark.parametrize(("answer", "made"), [(b"y\n", True), (b"n\n", False), (b"\n", False), (b"", False)])
+def test_on_a_terminal_it_asks(cli: Cli, index: Path, answer: bytes, made: bool) -> None:
+    result = cli("health", "--fix", "dangling", terminal=True, stdin=answer)
+    assert "Make 1 fix in " in result.err
+    assert (index.read_text(encoding="utf-8") == HERE) is made
+    assert ("Nothing was written" in result.err) is not made
+
+
+def test_json_tells_what_was_written(cli: Cli, index: Path) -> None:
+    shown = cli("health", "--fix", "dangling", "--json").json
+    assert (shown["written"], shown["fixes"]) == (False, 1)
+    made = cli("health", "--fix", "dangling", "--yes", "--json").json
+    assert made["written"] is True
+    assert made["txn"]
+    changes = made["changes"]
+    assert isinstance(changes, list)
+    assert "-" + GONE in changes[0]["diff"]
+
+
+def test_long_lines_are_shortened_only_by_name(cli: Cli, index: Path) -> None:
+    index.write_text("- [a.md](a.md) — " + "word " * 60 + "\n- [b.md](b.md)\n", encoding="utf-8")
+    result = cli("health", "--fix", "all", "--yes")
+    assert "Long lines are left as they are (1)" in result.err
+    assert "There is nothing to fix." in result.err
+    assert cli("health", "--fix", "long", "--yes").status == 0
+    assert len(index.read_text(encoding="utf-8").split("\n")[0]) <= 150
+
+
+def test_an_index_that_is_made_anew_is_fixed_only_by_name(cli: Cli, home: Path) -> None:
+    folder = home / ".qwen/memories"
+    folder.mkdir(parents=True)
+    index = folder / "MEMORY.md"
+    index.write_text(GONE, encoding="utf-8")
+    result = cli("health", "--fix", "all", "--yes")
+    assert "Left alone, because the agent makes them anew: qwen-code:global/MEMORY.md." in result.err
+    assert index.read_text(encoding="utf-8") == GONE
+    result = cli("health", "qwen-code:global", "--fix", "all", "--yes")
+    assert "The agent makes this index anew from the memories: the fix holds only until it does." in result.err
+    assert index.read_text(encoding="utf-8") == ""
+
+
+def test_one_root(cli: Cli, index: Path) -> None:
+    assert cli("health", "claude-code:project").lines
+    assert not cli("health", "memtui:global").lines
+    assert cli("health", "nobody:here").status == 4
+
+
+def test_a_sound_machine_says_so(cli: Cli) -> None:
+    assert "No agent keeps an index here." in cli("health", terminal=True).err
+
+
+def test_nothing_is_fixed_where_nothing_may_be_written(cli: Cli, index: Path) -> None:
+    assert cli("--read-only", "health", "--fix", "all", "--yes").status == 5
+    assert index.read_text(encoding="utf-8") == GONE + HERE

@@ -1,0 +1,180 @@
+"""What is found in folders with an index: each kind of finding, nested indexes, and what is no finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Policy, Snapshot
+from memtui.health.looking import READ_ONLY, Looker, has_index
+from memtui.health.model import BELOW, CUT, DANGLING, DUPLICATE, LONG, OUTSIDE, UNNAMED
+from tests.health.folders import LINKS, Folders, at, entry, kinds, memory
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Folders:
+    return Folders(tmp_path)
+
+
+def test_a_sound_index_has_no_findings(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": "# Memory\n\n" + entry("a.md") + entry("sub/b.md"), "a.md": "a\n", "sub/b.md": "b\n"})
+    (report,) = folders.look()
+    assert report.findings == ()
+    assert report.address == at("MEMORY.md")
+    assert (report.measure.lines, report.rebuilt, report.problem) == (4, False, "")
+
+
+def test_each_kind_is_found(folders: Folders) -> None:
+    lines = [entry("a.md"), entry("gone.md"), entry("a.md"), entry("b.md", "x" * 200), "- [o](../out.md) — out\n"]
+    folders.lay({"MEMORY.md": "".join(lines), "a.md": "a\n", "b.md": "b\n", "c.md": memory("See")})
+    assert kinds(folders.look()) == [
+        (DANGLING, 2, "gone.md"),
+        (UNNAMED, None, "c.md"),
+        (DUPLICATE, 3, "a.md"),
+        (LONG, 4, "b.md"),
+        (OUTSIDE, 5, "../out.md"),
+    ]
+
+
+def test_the_cut_line_and_the_memories_below_it(folders: Folders) -> None:
+    folders.lay({f"m{number}.md": "text\n" for number in range(203)})
+    folders.lay({"MEMORY.md": "".join(entry(f"m{number}.md") for number in range(203))})
+    (report,) = folders.look()
+    assert kinds([report]) == [(CUT, 201, "MEMORY.md"), *((BELOW, 201 + n, f"m{200 + n}.md") for n in range(3))]
+    assert report.below == (at("m200.md"), at("m201.md"), at("m202.md"))
+    assert report.findings[0].text == ("over 200 lines: line 201 and what follows (3 lines, 3 memories) is not loaded")
+
+
+def test_a_memory_named_above_the_cut_as_well_is_not_below_it(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(index_lines=2)
+    folders.lay({"MEMORY.md": entry("a.md") + entry("b.md") + entry("a.md"), "a.md": "", "b.md": ""})
+    (report,) = folders.look()
+    assert report.below == ()
+    assert [one.kind for one in report.findings] == [CUT, DUPLICATE]
+
+
+def test_what_is_no_file_is_no_finding(folders: Folders) -> None:
+    text = "- [site](https://example.org/a.md)\n- [mail](mailto:a@b.c)\n- [here](#top)\n```\n- [x](x.md)\n```\n"
+    folders.lay({"MEMORY.md": text})
+    assert kinds(folders.look()) == []
+
+
+def test_a_file_that_is_no_memory_and_a_folder_are_there(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(ignore=("*.lock",))
+    folders.lay({"MEMORY.md": "- [l](x.lock)\n- [s](sub)\n- [a](sub/a.md)\n", "x.lock": "", "sub/a.md": "a\n"})
+    assert kinds(folders.look()) == []
+
+
+def test_the_index_itself_and_other_files_need_no_line(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": entry("a.md"), "a.md": "a\n", "data.json": "{}"})
+    assert kinds(folders.look()) == []
+
+
+def test_memories_without_any_index(folders: Folders) -> None:
+    folders.lay({"a.md": "a\n"})
+    (report,) = folders.look()
+    assert report.sha256 is None
+    assert kinds([report]) == [(UNNAMED, None, "a.md")]
+
+
+def test_an_empty_folder_is_sound(folders: Folders) -> None:
+    assert folders.look() == ()
+
+
+def test_each_folder_below_the_root_has_an_index_of_its_own(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(index_file="*/MEMORY.md")
+    folders.lay(
+        {"MEMORY.md": "stray\n", "one/MEMORY.md": entry("a.md"), "one/a.md": "", "two/b.md": "", "one/c.md": ""}
+    )
+    assert [(report.address, kinds([report])) for report in folders.look()] == [
+        (at("one/MEMORY.md"), [(UNNAMED, None, "one/c.md")]),
+        (at("two/MEMORY.md"), [(UNNAMED, None, "two/b.md")]),
+    ]
+
+
+def test_the_nearest_index_has_to_name_a_memory(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(index_file="**/MEMORY.md")
+    folders.lay({"MEMORY.md": "# Top\n", "one/MEMORY.md": "# One\n", "one/deep/a.md": "", "two/b.md": ""})
+    assert [(report.address.path, kinds([report])) for report in folders.look()] == [
+        ("MEMORY.md", [(UNNAMED, None, "two/b.md")]),
+        ("one/MEMORY.md", [(UNNAMED, None, "one/deep/a.md")]),
+    ]
+
+
+def test_an_index_in_another_format_is_only_measured(folders: Folders) -> None:
+    folders.policies["notes"] = Policy(index_file="MEMORY.md", index_lines=1)
+    folders.lay({"MEMORY.md": "one\n- [gone](gone.md)\n", "a.md": "a\n"})
+    assert kinds(folders.look()) == [(CUT, 2, "MEMORY.md")]
+
+
+def test_a_root_without_an_index_is_left_out(folders: Folders) -> None:
+    folders.policies["notes"] = Policy()
+    assert not has_index(folders.roots()[0])
+    assert folders.look() == ()
+
+
+def test_a_rebuilt_index_says_so(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(generated=("MEMORY.md",))
+    folders.lay({"MEMORY.md": entry("gone.md")})
+    (report,) = folders.look()
+    assert report.rebuilt
+
+
+def test_where_nothing_may_be_written_there_are_findings_without_fixes(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": entry("gone.md"), "a.md": "a\n"})
+    roots = [root._replace(read_only=True) for root in folders.roots()]
+    with Engine.open(roots, state_dir=str(folders.base / "state")) as engine:
+        (report,) = Looker().look(engine, engine.roots)
+    assert [(one.kind, one.fix, one.why) for one in report.findings] == [
+        (DANGLING, None, READ_ONLY),
+        (UNNAMED, None, READ_ONLY),
+    ]
+
+
+def test_an_index_that_cannot_be_read_is_a_report_with_the_reason(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(read_bytes=10)
+    folders.lay({"MEMORY.md": entry("gone.md")})
+    (report,) = folders.look()
+    assert report.findings == ()
+    assert report.problem
+
+
+def test_looking_writes_nothing(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": entry("gone.md"), "a.md": "a\n"})
+    before = folders.disk()
+    folders.look()
+    assert folders.disk() == before
+
+
+def test_an_index_is_read_again_only_when_something_is_different(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders.lay({"MEMORY.md": entry("a.md"), "a.md": "a\n"})
+    with folders.engine() as engine:
+        looker, reads = Looker(), []
+        real = engine.read
+
+        def read(address: object) -> Snapshot:
+            reads.append(address)
+            return real(address)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(engine, "read", read)
+        first = looker.look(engine, engine.roots)
+        assert looker.look(engine, engine.roots) == first
+        assert len(reads) == 1
+        folders.lay({"b.md": memory("See")})
+        assert kinds(looker.look(engine, engine.roots)) == [(UNNAMED, None, "b.md")]
+        folders.lay({"MEMORY.md": entry("a.md") + entry("b.md")})
+        assert kinds(looker.look(engine, engine.roots)) == []
+        assert len(reads) == 3
+
+
+def test_hostile_names_do_no_harm(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": b"- [\x1b[31m](\xff\xfe.md)\n- [a](<a b.md>)\n", "a b.md": "a\n", "new\nline.md": "x\n"})
+    (report,) = folders.look()
+    found = {one.kind: one for one in report.findings}
+    assert set(found) == {DANGLING, UNNAMED}
+    assert found[UNNAMED].fix is None
+    assert found[UNNAMED].why
