@@ -144,7 +144,9 @@ ACTIONS: tuple[Action, ...] = (
     _("only_unseen", "f a", "changed only", "Show only what others changed since you looked; again shows all.", "list"),
     _("only_pinned", "f p", "pinned only", "Show only pinned memories; again shows all.", "list"),
     _("only_conflicts", "f c", "conflicts only", "Show only memories with a conflict; again shows all.", "list"),
-    _("all_projects", "A", "all projects", "Show the memories of every project, or of this one only.", "list"),
+    _("all_projects", "A", "all projects", "Read the memories of every project, or show this one's only.", "list"),
+    _("group", "a", "group", "Group by agent, or by scope again.", "view"),
+    _("instructions", "f i", "instructions", "Put away the files people write for agents, or show them.", "list"),
     _("reload", "R", "reload", "Read every folder again.", "list"),
     # On a memory
     _("open", "enter", "edit", "Open the memory in the editor; a folder opens or closes.", "memory", footer=1),

@@ -198,7 +198,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
 
 def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
     """Gather what the screen is told at the start."""
-    from memtui.wire.session import other_projects
+    from memtui.wire.session import other_projects, own_roots
 
     surroundings = session.surroundings
     name = surroundings.project or "no project"
@@ -206,10 +206,12 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
     place = read_place(kept)
     if session.options.fresh:
         place = Place(bookmarks=place.bookmarks)
+    if session.options.all_projects:
+        place = place._replace(projects=True)
     project = surroundings.project.rpartition("/")[2] or surroundings.project
     return Facts(
         settings=session.settings,
-        roots=session.roots,
+        roots=own_roots(session),
         project=project,
         workspace=session.settings.workspace or "",
         ascii=session.options.ascii,

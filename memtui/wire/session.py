@@ -89,6 +89,15 @@ def open_in(
     return Session(settings, roots, engine, options, surroundings)
 
 
+def own_roots(session: Session) -> tuple[Root, ...]:
+    """Give the roots of where the user stands, also of a session that was opened on every project."""
+    if not session.options.all_projects:
+        return session.roots
+    found = discover(session.surroundings, only_roots=session.options.only_roots)
+    known = {root.id: root for root in session.roots}
+    return tuple(known.get(root.id, root) for root in found)
+
+
 def other_projects(session: Session) -> tuple[Root, ...]:
     """Find every root of every project, for a session that was opened on one."""
     return discover(session.surroundings, all_projects=True, only_roots=session.options.only_roots)

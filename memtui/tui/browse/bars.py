@@ -11,6 +11,7 @@ from memtui.engine.model import Health, Memory
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.actions import Action, shown_key
 from memtui.tui.browse.cells import Look, Run, count_words, since, size_words
+from memtui.tui.browse.cells import end_of_line as end_of_line
 from memtui.tui.browse.nodes import Signs
 from memtui.tui.draw.pages import fold
 from memtui.values import NamedTuple
@@ -48,6 +49,8 @@ class State(NamedTuple):
     read_only: bool = False
     demo: bool = False
     loading: bool = False
+    progress: str = ""
+    """What goes on behind the screen, such as reading other projects."""
     needs: str = ""
     """The size that would show everything, where this one does not."""
     marked: int = 0
@@ -77,6 +80,8 @@ def header(state: State, width: int) -> Line:
     right += _health_runs(state.health, width)
     if state.loading:
         right.append(("reading...  ", "dim"))
+    elif state.progress:
+        right.append((f"{state.progress}...  ", "dim"))
     return spread(left, right, width)
 
 
@@ -101,18 +106,6 @@ def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain:
     fill = width - 2 - cell_width(name[0]) - note_width - (3 if notes else 0)
     tail: Line = [(" ", "rule"), *notes, (f" {rule}", "rule")] if notes else []
     return [(rule * 2, "rule"), name, (rule * max(fill, 0), "rule"), *tail]
-
-
-def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
-    """Make text safe and at most so many cells wide, keeping its end: of a path that is the name."""
-    safe = visible(text, ascii_tokens=plain)
-    if cell_width(safe) <= width:
-        return safe
-    dots = "..." if plain else "…"
-    start = 0
-    while start < len(safe) and cell_width(safe[start:]) > width - len(dots):
-        start += 1
-    return (dots + safe[start:])[: max(width, 1)]
 
 
 LONG_WORD = 40

@@ -161,9 +161,9 @@ class BrowserScreen(Parts):
             return tuple(root for root in roots if root.agent == "memtui") or roots
         there = {status.root.id for status in listing.roots if status.files or status.problems}
         there |= {memory.address.root for memory in listing.items} | self.forest.losses.vanished.keys()
-        known = tuple(status.root for status in listing.roots)
-        wanted = tuple(root for root in known if root.id in there or root.agent in ("memtui", "files"))
-        return self.commands.only_wanted(wanted)
+        here = {root.id for root in self.facts.roots}
+        known = tuple(status.root for status in listing.roots if status.root.id in here)
+        return tuple(root for root in known if root.id in there or root.agent in ("memtui", "files"))
 
     # News
 
@@ -179,9 +179,14 @@ class BrowserScreen(Parts):
 
     def on_rows_changed(self, event: messages.RowsChanged) -> None:
         """Take in rows that differ."""
-        self._apply(self.forest.update(event.rows, event.gone))
+        rows = [memory for memory in event.rows if not self.forest.others.hides(memory.address.root)]
+        self._apply(self.forest.update(rows, event.gone))
         if self.editing:
             self.host.rows_changed({memory.address for memory in event.rows} | set(event.gone))
+
+    def take(self, effect: Effect) -> None:
+        """Show what another part did to the rows."""
+        self._apply(effect)
 
     def on_drafts_changed(self, event: messages.DraftsChanged) -> None:
         """Take in which memories have unsaved text; what is left from an earlier run is offered once."""
@@ -243,6 +248,10 @@ class BrowserScreen(Parts):
     @on(MemoryTree.CursorMoved)
     def _cursor_moved(self, event: MemoryTree.CursorMoved) -> None:
         self.side.follow(event.node, by_user=event.by_user)
+
+    @on(MemoryTree.Unfolded)
+    def _row_unfolded(self, event: MemoryTree.Unfolded) -> None:
+        self.projects.opened(event.node, below=event.below)
 
     @on(MemoryTree.MarksChanged)
     def _marks_changed(self) -> None:

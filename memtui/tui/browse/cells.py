@@ -6,8 +6,8 @@ It draws nothing itself: a run is text and the name of a style. Text of memories
 from __future__ import annotations
 
 from memtui.engine.model import Memory, Problem
-from memtui.safe_text import cell_width, one_line
-from memtui.tui.browse.nodes import FOLDER, MEMORY, Node, Signs
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.tui.browse.nodes import FOLDER, MEMORY, OTHERS, Node, Signs
 from memtui.tui.browse.rows import Forest
 from memtui.values import NamedTuple
 
@@ -83,6 +83,18 @@ def fit(text: str, width: int, *, plain: bool = False, right: bool = False) -> s
     return pad + cut if right else cut + pad
 
 
+def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
+    """Make text safe and at most so many cells wide, keeping its end: of a path that is the name."""
+    safe = visible(text, ascii_tokens=plain)
+    if cell_width(safe) <= width:
+        return safe
+    dots = "..." if plain else "…"
+    start = 0
+    while start < len(safe) and cell_width(safe[start:]) > width - len(dots):
+        start += 1
+    return (dots + safe[start:])[: max(width, 1)]
+
+
 def below_home(path: str, home: str | None) -> str:
     """Write a path below the user's home folder with `~`."""
     return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
@@ -126,20 +138,38 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
     sums = sum_runs(node.signs)
     if deleted := forest.losses.below(node):
         sums.append((f"D{deleted} ", "del"))
-    if columns.description > 0:
-        tail = count_words(node.files, "file") + (" " if node.files == 1 else "")
-        tail += f"{size_words(node.bytes) if node.kind != FOLDER else '':>8}"
-    else:
-        tail = str(node.files)
+    other = forest.others.get(node.root) if node.depth == 1 else None
+    tail = _tail(node, forest, columns)
     if node.root in forest.losses.vanished and node.kind != FOLDER:
         tail = "folder gone"
     room = columns.width - 2
     used = sum(len(text) for text, _ in sums)
-    shown = one_line(name, max(room - used - len(tail) - len(indent) - 4, 3), ascii_tokens=look.ascii)
+    left_over = max(room - used - len(tail) - len(indent) - 4, 3)
+    if other is None:
+        shown = one_line(name, left_over, ascii_tokens=look.ascii)
+    else:
+        shown = end_of_line(name, left_over, plain=look.ascii)
     pad = columns.name - len(indent) - 2 - cell_width(shown)
     left: list[Run] = [(indent + arrows, "dim"), (shown + " " * max(pad, 1), style), *sums]
     gap = room - sum(cell_width(text) for text, _ in left) - len(tail)
     return _exact([*left, (" " * max(gap, 1) + tail, "dim")], room)
+
+
+def _tail(node: Node, forest: Forest, columns: Columns) -> str:
+    """What a group's row says at its end: how much is below it, or that nobody has read it yet."""
+    other = forest.others.get(node.root) if node.depth == 1 else None
+    wide = columns.description > 0
+    if node.kind == OTHERS:
+        return count_words(forest.projects_in(node), "project") if wide else f"{forest.projects_in(node):,}"
+    if other is not None:
+        count = count_words(node.files, "file") if node.root in forest.others.read else "not read"
+        if not wide:
+            return str(node.files) if node.root in forest.others.read else "-"
+        return f"{'project gone  ' if other.gone else ''}{other.what}  {count:>9}"
+    if not wide:
+        return str(node.files)
+    size = size_words(node.bytes) if node.kind != FOLDER else ""
+    return f"{count_words(node.files, 'file')}{' ' if node.files == 1 else ''}{size:>8}"
 
 
 def _looks_open(node: Node, forest: Forest) -> bool:

@@ -98,6 +98,7 @@ class Chrome:
             screen.bridge.read_only,
             facts.demo,
             self.loading,
+            screen.projects.progress if "projects" in screen.__dict__ else "",
             self._needed_size(),
             0 if screen.is_current and screen.panes.layout.left else len(screen.memories.marks),
         )
@@ -120,7 +121,13 @@ class Chrome:
             reverse=forest.reverse,
             marked=len(tree.marks),
             room=width - bars.LEAST_TITLE,
-            only=" | ".join([*([f"/{' '.join(forest.words)}"] if forest.words else []), *sorted(forest.only)]),
+            only=" | ".join(
+                [
+                    *([f"/{' '.join(forest.words)}"] if forest.words else []),
+                    *sorted(forest.only),
+                    *(["no instructions"] if not forest.instructions else []),
+                ]
+            ),
         )
         return [self._title("Memories", notes, width, focused=self._screen.focused is tree)]
 

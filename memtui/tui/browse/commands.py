@@ -10,7 +10,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Address, Root
+from memtui.engine.model import Address
 from memtui.tui.actions import BROWSER_ROOMS, Action, in_room, shown_keys
 from memtui.tui.browse.nodes import MEMORY
 from memtui.tui.browse.rows import Effect
@@ -44,6 +44,7 @@ ELSEWHERE = {
     "pin": "verbs.pin",
     "trash": "verbs.trash",
     "copy_to": "verbs.copy_to",
+    "all_projects": "projects.toggle",
     "undo": "verbs.undo",
     "redo": "verbs.redo",
 }
@@ -55,9 +56,6 @@ class Commands:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-        self.all_projects = False
-        """The memories of every project are shown."""
-        self._more_roots: tuple[Root, ...] = ()
         tree = screen.memories
         self._does: dict[str, Callable[[], object]] = {
             "palette": self._palette,
@@ -76,7 +74,8 @@ class Commands:
             "range_down": lambda: tree.extend(1),
             "range_up": lambda: tree.extend(-1),
             "mark_all": tree.mark_shown,
-            "all_projects": self._toggle_projects,
+            "group": self._group_by,
+            "instructions": self._instructions,
             "reload": self._reload,
             "open": self._open,
             "edit": self._edit,
@@ -235,38 +234,18 @@ class Commands:
         self._screen.say("Reading every folder again.")
         self._screen.bridge.reload()
 
-    def _toggle_projects(self, *, quiet: bool = False) -> None:
-        screen = self._screen
-        self.all_projects = not self.all_projects
-        if not self.all_projects:
-            screen.say("Showing this project only.")
-            screen.bridge.refresh(everything=True)
-            return
-        more = screen.facts.more_roots
+    def _group_by(self) -> None:
+        forest = self._screen.forest
+        forest.group_by_agent(by_agent=not forest.by_agent)
+        self._changed()
+        self._screen.say("Grouped by agent; again groups by scope." if forest.by_agent else "Grouped by scope.")
 
-        def found(count: int) -> None:
-            if not quiet:
-                screen.say(f"Showing {count} folders of every project. A shows this one only.")
-            screen.bridge.refresh(everything=True)
-
-        def find(engine: object) -> int:
-            roots = more()
-            engine.add_roots(roots)  # type: ignore[attr-defined]
-            return len(roots)
-
-        screen.bridge.run(find, found, what="find other projects")
-
-    def show_every_project(self, *, quiet: bool = False) -> None:
-        """Show the memories of every project, as a jump to one of them needs."""
-        if not self.all_projects:
-            self._toggle_projects(quiet=quiet)
-
-    def only_wanted(self, roots: tuple[Root, ...]) -> tuple[Root, ...]:
-        """Leave out other projects, unless they are to be shown."""
-        if self.all_projects:
-            return roots
-        here = {root.id for root in self._screen.facts.roots}
-        return tuple(root for root in roots if root.id in here)
+    def _instructions(self) -> None:
+        forest = self._screen.forest
+        forest.show_instructions(wanted=not forest.instructions)
+        self._changed()
+        words = "The files people write for agents are shown." if forest.instructions else "Instruction files put away."
+        self._screen.say(words)
 
     def _info(self) -> None:
         screen = self._screen

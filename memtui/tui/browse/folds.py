@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memtui.tui.browse.nodes import MEMORY, ROOT, SCOPE, Key, Node
+from memtui.tui.browse.nodes import MEMORY, OTHERS, ROOT, SCOPE, Key, Node
 
 OPEN_UP_TO = 300
 """With so many memories or fewer, folders are open at the start."""
@@ -41,6 +41,8 @@ class Folds:
         """Whether what is below a row is shown, with so many memories in all."""
         if node.key in self._opened or node.key in self._closed:
             return node.key in self._opened
+        if node.kind == OTHERS or (node.parent is not None and node.parent.kind == OTHERS):
+            return False
         if node.kind == ROOT and node.parent is not None:
             return len(node.parent.children) <= OPEN_ROOTS or node.files <= OPEN_ROOTS
         return node.kind == SCOPE or memories <= OPEN_UP_TO

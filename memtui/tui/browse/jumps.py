@@ -259,7 +259,7 @@ class Jumping:
         address = mark.address
         if address is not None and address not in self._screen.forest.nodes:
             self._screen.views.back()
-            self._screen.commands.show_every_project()
+            self._screen.projects.want([address.root])
             self._screen.go_when_there(address)
         elif self._go(Spot(MAIN, mark.key)):
             self._screen.say(f"Bookmark {letter}: {mark.name}.")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from memtui.engine.model import Address, Draft, Memory, Problem, Root
 from memtui.values import NamedTuple
 
-SCOPE, ROOT, FOLDER, MEMORY = "scope", "root", "folder", "memory"
-"""The kinds of rows."""
+SCOPE, OTHERS, ROOT, FOLDER, MEMORY = "scope", "others", "root", "folder", "memory"
+"""The kinds of rows: a group, a group of other projects, a root, a folder in it, a memory."""
 
 Key = tuple[str, ...]
 """What a row is, across reloads: its kind and names."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.copying import Copying
     from memtui.tui.browse.filtering import Filtering
+    from memtui.tui.browse.projects import Projects
     from memtui.tui.browse.verbs import Verbs
     from memtui.tui.edit.host import EditorHost
     from memtui.tui.views.switching import Views
@@ -69,6 +70,13 @@ class Parts(KeyedScreen[None]):
         from memtui.tui.edit.host import EditorHost
 
         return EditorHost(self._browser)
+
+    @cached_property
+    def projects(self) -> Projects:
+        """Other projects."""
+        from memtui.tui.browse.projects import Projects
+
+        return Projects(self._browser)
 
     @cached_property
     def filtering(self) -> Filtering:

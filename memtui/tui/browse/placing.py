@@ -73,8 +73,7 @@ def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
         root, folder = above.root, folder or above.folder
         above = above.parent
     if root not in roots and node is not None:
-        scope = node.name if node.kind == "scope" else ""
-        root = next((one.id for one in roots.values() if one.scope == scope), "")
+        root = next((child.root for child in node.children.values() if child.root in roots), "")
         folder = ""
     if root not in roots:
         root = next(iter(roots), "")

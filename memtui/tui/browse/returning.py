@@ -67,6 +67,9 @@ class Place(NamedTuple):
     only: frozenset[str] = frozenset()
     sort: str = "name"
     reverse: bool = False
+    by_agent: bool = False
+    instructions: bool = True
+    """Whether the files people write for agents were shown."""
     mode: str = PREVIEW
     """What the pane beside the tree shows."""
     page: int = 0
@@ -76,6 +79,7 @@ class Place(NamedTuple):
     zoom: str = ""
     info: bool = True
     projects: bool = False
+    """Whether the memories of every project were shown."""
     editing: Key = ()
     """What was open in the editor."""
     bookmarks: tuple[tuple[str, Bookmark], ...] = ()
@@ -113,6 +117,8 @@ def read_place(value: object) -> Place:
         frozenset(one for one in ONLY if isinstance(only, list) and one in only),
         text("sort", *SORTS),
         value.get("reverse") is True,
+        value.get("by_agent") is True,
+        value.get("instructions") is not False,
         text("mode", PREVIEW, CHANGES, INFO),
         number("page"),
         text("focus", "tree", "page", "info"),
@@ -165,6 +171,7 @@ class Returning:
         screen.panes.zoomed, screen.panes.info_wanted = place.zoom, place.info
         forest = screen.forest
         forest.sort, forest.reverse, forest.only = place.sort, place.reverse, place.only
+        forest.by_agent, forest.instructions = place.by_agent, place.instructions
         forest.set_filter(place.words)
         forest.folds.remember(place.opened, place.closed)
         screen.jumping.bookmarks = dict(place.bookmarks)
@@ -188,8 +195,8 @@ class Returning:
     def finish(self) -> None:
         """After the first frame: what costs more than that."""
         screen, place = self._screen, self._place
-        if place.projects and not screen.facts.demo:
-            screen.commands.show_every_project(quiet=True)
+        screen.projects.all = place.projects and not screen.facts.demo
+        screen.projects.find()
         if place.mode != PREVIEW and not place.editing:
             screen.side.show_mode(place.mode)
         if place.editing[:1] == (MEMORY,) and len(place.editing) == 3:
@@ -262,12 +269,14 @@ class Returning:
             forest.only,
             forest.sort,
             forest.reverse,
+            forest.by_agent,
+            forest.instructions,
             screen.side.mode,
             screen.page_view.top if screen.side.mode == PREVIEW else 0,
             focus,
             screen.panes.zoomed,
             screen.panes.info_wanted,
-            screen.commands.all_projects,
+            screen.projects.all,
             (MEMORY, *address) if address is not None else (),
             tuple(jumping.bookmarks.items()),
         )

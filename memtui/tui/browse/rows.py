@@ -7,15 +7,14 @@ the nodes it concerns and no others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from memtui.engine.model import SCOPES, Address, Draft, Memory, Root
+from memtui.engine.model import Address, Draft, Memory, Root
 from memtui.tui.browse.folds import Folds
 from memtui.tui.browse.losses import Losses
 from memtui.tui.browse.nodes import (
     FOLDER,
     MEMORY,
-    ROOT,
     SCOPE,
     Key,
     Node,
@@ -26,6 +25,7 @@ from memtui.tui.browse.nodes import (
     sort_value,
     sum_up,
 )
+from memtui.tui.browse.planting import Planting
 from memtui.values import NamedTuple
 
 _DIGITS = re.compile(r"\d+")
@@ -43,29 +43,23 @@ class Effect(NamedTuple):
 NOTHING = Effect(rebuilt=False, touched=frozenset())
 
 
-class Forest:
+class Forest(Planting):
     """All rows, and which of them are shown."""
 
     def __init__(self) -> None:
-        self.top = Node("top", (), "", None)
-        self.nodes: dict[Address, Node] = {}
-        self.names: Mapping[str, str] = {}
-        """Scope to the name of the one the user stands in, such as the project's."""
+        super().__init__()
         self.sort = "name"
         self.reverse = False
         self.words: tuple[str, ...] = ()
         self.only: frozenset[str] = frozenset()
         """`unseen`, `pinned`, `conflicts`: all of them must hold."""
         self.losses = Losses()
-        self._roots: dict[str, Root] = {}
-        self.homes: dict[str, Node] = {}
-        self._drafts: dict[Address, Draft] = {}
         self.folds = Folds()
         self._shown: list[Node] | None = None
         self._matched = 0
 
     def load(self, roots: Iterable[Root], memories: Iterable[Memory]) -> None:
-        """Start anew with these roots and rows; what is open, filtered and sorted stays as it is."""
+        """Start anew with these roots and rows; what is open, filtered, sorted and grouped stays as it is."""
         self._roots = {root.id: root for root in roots}
         self.nodes = {}
         self._plant()
@@ -82,24 +76,6 @@ class Forest:
         sum_up(self.top)
         self._add_ghosts()
         self._shown = None
-
-    def _plant(self) -> None:
-        """Make the nodes of scopes and roots."""
-        self.top = Node("top", (), "", None)
-        self.homes = {}
-        for scope in (*SCOPES, *sorted({root.scope for root in self._roots.values()} - set(SCOPES))):
-            here = [root for root in self._roots.values() if root.scope == scope]
-            if not here:
-                continue
-            node = Node(SCOPE, (SCOPE, scope), scope, self.top, root=here[0].id if len(here) == 1 else "")
-            self.top.children[scope] = node
-            if len(here) == 1:
-                self.homes[here[0].id] = node
-                continue
-            for root in here:
-                child = Node(ROOT, (ROOT, root.id), root.label or root.id, node, root=root.id)
-                node.children[root.id] = child
-                self.homes[root.id] = child
 
     def update(self, rows: Iterable[Memory], gone: Iterable[Address] = ()) -> Effect:
         """Take in rows that differ and rows that went; rows of unknown roots are left out."""
@@ -129,7 +105,8 @@ class Forest:
 
     def replace_all(self, roots: Iterable[Root], memories: Iterable[Memory]) -> Effect:
         """Take a full list as an update of what is there, so that only what differs is touched."""
-        roots = tuple(roots)
+        roots = tuple(root for root in roots if root.id not in self.others)
+        memories = [one for one in memories if not self.others.hides(one.address.root)]
         if {root.id: root for root in roots} != self._roots:
             self.load(roots, memories)
             return Effect(rebuilt=True, touched=frozenset())
@@ -175,29 +152,6 @@ class Forest:
         self._forget_orders(folder)
         return True
 
-    def _folder(self, node: Node, path: str) -> Node:
-        """Find or make the folder of a path that ends in `/`, or is empty."""
-        start = 0
-        while (slash := path.find("/", start)) >= 0:
-            name = path[start:slash]
-            child = node.children.get(name + "/")
-            if child is None:
-                child = Node(FOLDER, (FOLDER, node.root, path[:slash]), name, node, root=node.root)
-                node.children[name + "/"] = child
-                node.forget_order()
-            node, start = child, slash + 1
-        return node
-
-    def _hang(self, folder: Node, name: str, memory: Memory) -> Node:
-        """Add a memory to its folder, without counting it above."""
-        leaf = Node(MEMORY, (), name, folder, root=folder.root)
-        leaf.memory = memory
-        leaf.files, leaf.bytes = 1, memory.bytes
-        if memory.pinned or memory.unseen or self._drafts:
-            leaf.signs = self._signs(memory)
-        folder.children[name] = self.nodes[memory.address] = leaf
-        return leaf
-
     def _replace(self, node: Node, memory: Memory) -> bool:
         """Put a newer row in a node's place; says whether it may have to move or disappear."""
         old = node.memory
@@ -232,11 +186,6 @@ class Forest:
             node.forget_order()
             node = node.parent if self.sort != "name" else None
 
-    def _signs(self, memory: Memory) -> Signs:
-        draft = self._drafts.get(memory.address)
-        conflict = draft is not None and draft.base_sha256 != memory.sha256
-        return Signs(int(memory.pinned), int(memory.unseen), int(conflict), int(draft is not None))
-
     # Looking
 
     def rows(self) -> list[Node]:
@@ -245,7 +194,8 @@ class Forest:
             self._shown = []
             self._matched = 0
             for node in self._sorted(self.top):
-                self._list(node, self._shown)
+                if not self.put_away(node):
+                    self._list(node, self._shown)
         return self._shown
 
     @property
@@ -337,6 +287,27 @@ class Forest:
         self.only = self.only ^ {what}
         self._shown = None
 
+    def group_by_agent(self, *, by_agent: bool) -> None:
+        """Group by agent, or by scope."""
+        self.by_agent = by_agent
+        self._plant_again()
+
+    def show_instructions(self, *, wanted: bool) -> None:
+        """Show the files people write for agents, or put them away."""
+        self.instructions = wanted
+        self._shown = None
+
+    def learn_others(self, roots: Iterable[Root], home: str | None) -> None:
+        """Give the roots of other projects their rows; memories of theirs that are here stay."""
+        self.others.learn(roots, home)
+        for root_id in self.others.roots.keys() & self._roots.keys():
+            del self._roots[root_id]
+        self._plant_again()
+
+    def _plant_again(self) -> None:
+        memories = [node.memory for node in self.nodes.values() if node.memory is not None]
+        self.load(self._roots.values(), memories)
+
     def clear_filters(self) -> None:
         """Show everything."""
         self.words, self.only, self._shown = (), frozenset(), None
@@ -364,31 +335,14 @@ class Forest:
         node = self.nodes.get(address)
         above = node.parent if node is not None else None
         while above is not None and above is not self.top:
+            if self.put_away(above):
+                self.show_instructions(wanted=True)
             if not self.is_open(above):
                 self.set_open(above, open=True)
             above = above.parent
         return node
 
-    def root(self, root_id: str) -> Root | None:
-        """Return a root by its id."""
-        return self._roots.get(root_id)
-
-    def label(self, node: Node) -> str:
-        """Return the words of a scope or root row."""
-        if node.kind != SCOPE:
-            return node.name
-        root = self._roots.get(node.root)
-        words = [node.name.upper(), self.names.get(node.name, "")]
-        if root is not None and root.agent != "memtui":
-            words.append(root.label)
-        return " ".join(word for word in words if word)
-
     @property
     def totals(self) -> Signs:
         """How many of each sign there are in all."""
         return self.top.signs
-
-    @property
-    def roots(self) -> Mapping[str, Root]:
-        """Every root by its id."""
-        return self._roots

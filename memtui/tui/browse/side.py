@@ -13,7 +13,7 @@ from memtui.engine.model import Address, Memory
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look, below_home, since, size_words
-from memtui.tui.browse.nodes import FOLDER, MEMORY, SCOPE, Node
+from memtui.tui.browse.nodes import FOLDER, MEMORY, OTHERS, SCOPE, Node
 from memtui.tui.draw.pages import Page, PageLine, fields_page
 
 if TYPE_CHECKING:
@@ -268,8 +268,9 @@ class Side:
 
     def _scope_fields(self, node: Node) -> list[tuple[str, str]]:
         fields = [("", "")]
-        for root in self._screen.forest.roots.values():
-            if root.scope == node.name:
+        for child in node.children.values():
+            root = self._screen.forest.root(child.root)
+            if root is not None:
                 fields += [(f" {root.label or root.id}", ""), ("   id", root.id), ("   folder", self.short(root.path))]
         return fields
 
@@ -279,12 +280,23 @@ class Side:
 
     def group_notes(self, node: Node) -> list[str]:
         """What is said about a folder or root: where it is, who else writes there, what is wrong."""
-        root = self._screen.forest.root(node.root) if node.root else None
+        forest = self._screen.forest
+        if node.kind == OTHERS:
+            return [self._others_words(node)]
+        root = forest.root(node.root) if node.root else None
         if root is None:
             return []
         below = f"/{node.key[-1]}" if node.kind == FOLDER else ""
         notes = (self.short(root.path + below), root.note, self._screen.root_problem(root.id))
         return [note for note in notes if note]
+
+    def _others_words(self, node: Node) -> str:
+        """What a row of other projects is."""
+        unread = sum(1 for child in node.children.values() if child.root not in self._screen.forest.others.read)
+        many = f"{len(node.children):,} folders of projects you do not stand in"
+        if not unread:
+            return f"{many}; all of them were read."
+        return f"{many}, {unread:,} not read yet. Opening one reads it; A reads all of them."
 
     # Other ways to look
 
@@ -328,7 +340,7 @@ class Side:
             return "", []
         if node.memory is None:
             return self._screen.forest.label(node), []
-        words = str(node.memory.address)
+        words = self._screen.forest.shown(node.memory.address)
         if self.mode == CHANGES and self.difference is not None:
             return f"What changed: {words}", [(self.difference.title, "agent")]
         if self.mode == INFO:

@@ -37,6 +37,15 @@ how many memories are below and how many of them need you."""
     class MarksChanged(Message):
         """Other rows are marked."""
 
+    class Unfolded(Message):
+        """The user opened a row, whose memories may not be read yet."""
+
+        def __init__(self, node: Node, *, below: bool) -> None:
+            """Say which, and whether everything below it was opened as well."""
+            super().__init__()
+            self.node = node
+            self.below = below
+
     def __init__(
         self,
         forest: Forest,
@@ -231,6 +240,8 @@ how many memories are below and how many of them need you."""
     def _unfold(self, node: Node, *, wide: bool, below: bool = False) -> None:
         self.forest.set_open(node, open=wide, below=below)
         self.apply(REBUILT, by_user=True)
+        if wide:
+            self.post_message(self.Unfolded(node, below=below))
 
     def reveal(self, address: Address) -> bool:
         """Open what hides a memory and put the cursor on it."""

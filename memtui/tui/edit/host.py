@@ -69,7 +69,7 @@ class EditorHost:
         screen = self._screen
         screen.views.back()
         if address not in screen.forest.nodes:
-            screen.commands.show_every_project()
+            screen.projects.want([address.root])
         elif not screen.memories.reveal(address):
             screen.filtering.clear()
         screen.open_when_there(address, then=f"line {place[0]}:{place[1]} {words}")
