@@ -15,6 +15,7 @@ from memtui.agents.layout import (
     has_any,
     id_part,
     is_folder,
+    is_name,
     is_path,
     names_in,
     short_path,
@@ -92,7 +93,7 @@ def _memories(surroundings: Surroundings, home: str, *, all_projects: bool) -> I
         projects = {name: path for path, name in listed.items()}
         for name in names_in(folder):
             if name not in mine and is_folder(os.path.join(folder, name, "memory")):
-                yield _root(surroundings, folder, name, _owner(folder, name) or projects.get(name), here=False)
+                yield _root(surroundings, folder, name, projects.get(name) or _owner(folder, name), here=False)
 
 
 def _root(surroundings: Surroundings, folder: str, name: str, project: str | None, *, here: bool) -> Root:
@@ -116,7 +117,7 @@ def _listed(home: str) -> dict[str, str]:
     return {
         path: name
         for path, name in (value.items() if isinstance(value, dict) else ())
-        if isinstance(name, str) and is_path(path) and os.path.isabs(path) and is_path(name) and "/" not in name
+        if isinstance(name, str) and is_path(path) and os.path.isabs(path) and is_name(name) and "/" not in name
     }
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.layout import slug
+from memtui.engine import Engine
 from memtui.engine.model import TYPES
+from memtui.engine.roots import included
+from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine
 from tests.agents.test_checkout import worktree
 
@@ -213,3 +216,72 @@ def test_types_are_known_and_files_that_are_read_whole_are_named(machine: Machin
     assert policies["claude-code:global"].whole == ("CLAUDE.md",)
     assert ".claude/CLAUDE.md" in policies["claude-code:project:instructions"].whole
     assert policies["memtui:global"].types == TYPES
+
+
+def test_instructions_down_to_where_the_user_stands(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    machine.write("app/api/v2/CLAUDE.md")
+    root = machine.roots("app/api/v2")["claude-code:project:instructions"]
+    assert {"CLAUDE.md", "api/CLAUDE.md", "api/v2/CLAUDE.md", "api/v2/.claude/rules/"} <= set(root.policy.include or ())
+    assert included(root, "api/v2/.claude/rules/x.md")
+    assert not included(machine.roots("app/api")["claude-code:project:instructions"], "api/v2/CLAUDE.md")
+
+
+def test_instructions_above_the_project(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    name = f"claude-code:project:above{slug(str(machine.folder))}"
+    root = machine.roots()[name]
+    assert (root.path, root.kind, root.project) == (str(machine.folder), "instructions", str(machine.app))
+    assert (root.in_checkout, root.scope) == (False, "project")
+    assert [found for found in machine.roots() if ":above" in found] == [name]
+
+
+def test_what_lies_above_in_another_checkout_is_unreviewed(machine: Machine) -> None:
+    (machine.app / "vendor" / "lib" / ".git").mkdir(parents=True)
+    machine.path("~/.claude").mkdir()
+    machine.write("app/CLAUDE.md")
+    root = machine.roots("app/vendor/lib")[f"claude-code:project:above{slug(str(machine.app))}"]
+    assert root.in_checkout
+
+
+def test_its_own_folder_above_the_project_is_listed_once(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    (machine.home / "src" / "x" / ".git").mkdir(parents=True)
+    assert not [name for name in machine.roots("~/src/x") if name.endswith(slug(str(machine.home)))]
+    machine.write("~/CLAUDE.md")
+    root = machine.roots("~/src/x")[f"claude-code:project:above{slug(str(machine.home))}"]
+    assert root.policy.include == ("CLAUDE.md", "CLAUDE.local.md")
+
+
+def test_imports_are_not_followed(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    with Engine.open(machine.roots().values(), state_dir=str(machine.folder / "state")) as engine:
+        listed = {str(row.address) for row in engine.list().items}
+    assert "claude-code:project:instructions/CLAUDE.md" in listed
+    assert not [name for name in listed if name.endswith(("conventions.md", "outside.md", "style.md"))]
+
+
+def test_the_limits_of_an_index(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    roots = machine.roots()
+    policy = roots[f"claude-code:project:{slug(str(machine.app))}"].policy
+    assert (policy.index_lines, policy.index_bytes, policy.pointer_chars) == (200, 25_000, 150)
+    assert (policy.index_format, policy.index_uncounted) == ("links", ("front-matter", "comments"))
+    for name in ("claude-code:global:agent-memory", "claude-code:project:agent-memory-local"):
+        assert roots[name].policy.is_index("reviewer/MEMORY.md")
+        assert not roots[name].policy.is_index("MEMORY.md")
+
+
+@pytest.mark.parametrize(
+    ("setting", "variable", "off"),
+    [(None, None, False), (True, None, False), (False, None, True), (False, "0", False), (True, "1", True)],
+)
+def test_memory_that_is_switched_off_says_so(
+    machine: Machine, setting: bool | None, variable: str | None, off: bool
+) -> None:
+    memory(machine, machine.app)
+    if setting is not None:
+        machine.write("~/.claude/settings.json", json.dumps({"autoMemoryEnabled": setting}))
+    machine.environ |= {} if variable is None else {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": variable}
+    root = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"]
+    assert ("switched off" in root.note) is off

@@ -12,6 +12,8 @@ import pytest
 from memtui.agents import discover
 from memtui.agents.layout import slug
 from memtui.agents.mux import project_folder
+from memtui.agents.table import LAYOUTS
+from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine
 from tests.agents.test_checkout import worktree
 from tests.config.fresh import imported_by
@@ -26,6 +28,8 @@ def full(machine: Machine) -> Machine:
         machine.write(f"~/.claude/projects/{made}/memory/MEMORY.md")
         machine.write(f"~/.qwen/projects/{made}/memory/MEMORY.md")
         machine.write(f"~/.xum/memory/project/{project_folder(str(machine.folder / project))}/a.md")
+    homes.codex(machine.home, machine.folder / "fix")
+    homes.gemini(machine.home, machine.folder / "fix")
     for name in (
         "~/.claude/CLAUDE.md",
         "~/.claude/settings.json",
@@ -52,13 +56,13 @@ def test_the_order_is_our_own_then_by_hand_then_by_agent(full: Machine) -> None:
     roots = full.roots("fix", "notes=notes")
     assert list(roots)[:4] == [*NATIVE, "notes"]
     agents = [root.agent for root in list(roots.values())[4:]]
-    assert agents == sorted(agents, key=["claude-code", "qwen-code", "mux"].index)
-    assert {"claude-code", "qwen-code", "mux"} == set(agents)
+    assert agents == sorted(agents, key=[layout.agent for layout in LAYOUTS].index)
+    assert {"claude-code", "codex", "gemini", "qwen-code", "mux"} <= set(agents)
 
 
 def test_the_current_projects_roots_have_aliases(full: Machine) -> None:
     aliases = {alias for root in full.roots("fix").values() for alias in root.aliases}
-    assert {"claude-code:project", "qwen-code:project", "mux:project"} <= aliases
+    assert {"claude-code:project", "gemini:project", "qwen-code:project", "mux:project"} <= aliases
 
 
 def test_all_projects_adds_and_takes_nothing_away(full: Machine) -> None:
@@ -106,7 +110,7 @@ import os, sys
 CHANGES = ("subprocess", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.mkdir", "os.rename")
 CHANGES += ("os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.utime")
 CHANGES += ("socket.", "shutil.")
-import json, memtui.agents.files, memtui.agents.nesting
+import json, tomllib, memtui.agents.files, memtui.agents.nesting
 from memtui.agents.table import LAYOUTS, policy_of
 for layout in LAYOUTS:
     policy_of(layout)
@@ -145,7 +149,10 @@ def test_it_only_looks(full: Machine, reach: str) -> None:
     assert not told["CHANGE"]
     own = full.app / ".git" / "worktrees" / "fix"
     home = full.home
-    assert told["READ"] <= {
+    marks = {
+        name for name in told["READ"] if name.startswith(f"{home}/.gemini/tmp/") and name.endswith("/.project_root")
+    }
+    assert told["READ"] - marks <= {
         str(path)
         for path in (
             fix / ".git",
@@ -154,6 +161,9 @@ def test_it_only_looks(full: Machine, reach: str) -> None:
             home / ".claude" / "settings.json",
             home / ".qwen" / "settings.json",
             home / ".xum" / "config.json",
+            home / ".codex" / "config.toml",
+            home / ".gemini" / "settings.json",
+            home / ".gemini" / "projects.json",
         )
     }
     memories = {name for name in told["LIST"] if "/memory/" in name.removeprefix(str(home / ".xum" / "memory"))}
@@ -171,14 +181,15 @@ def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:
     )
     loaded = imported_by(code, "import memtui.engine.model")
     assert "memtui.agents.memtui_native" in loaded
-    heavy = {"claude_code", "qwen_code", "mux", "files", "nesting", "layout"}
+    heavy = {*(layout.module for layout in LAYOUTS), "files", "nesting", "layout", "instructions"}
     assert not {f"memtui.agents.{name}" for name in heavy} & loaded
     assert not {"json", "hashlib", "dataclasses", "pathlib", "inspect", "subprocess", "shutil"} & loaded
 
 
 def test_every_root_is_on_its_page(full: Machine) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "layouts.md").read_text("utf-8")
-    listed = re.findall(r"`((?:memtui|claude-code|qwen-code|mux):[^`]*)`", page)
+    agents = "|".join(("memtui", *(layout.agent for layout in LAYOUTS)))
+    listed = re.findall(rf"`((?:{agents}):[^`]*)`", page)
     forms = [re.compile(re.sub(r"<\\?\w+\\?>", ".+", re.escape(name))) for name in listed]
     full.write("~/.mux/memory/global/a.md")
     full.write("~/.mux/memory/stray.md")

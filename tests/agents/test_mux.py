@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.mux import project_folder
+from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine
 from tests.agents.test_checkout import worktree
 
@@ -160,3 +161,17 @@ def test_any_list_of_its_own_is_survived(machine: Machine, text: str) -> None:
     machine.write("~/.xum/memory/project/x/a.md")
     machine.write("~/.xum/config.json", text)
     assert {"mux:workspace:w", "mux:project:x"} <= set(machine.roots(all_projects=True))
+
+
+def test_instructions_of_its_own_and_of_the_project(machine: Machine) -> None:
+    homes.mux(machine.home, machine.app)
+    machine.write("~/.xum/AGENTS.local.md")
+    machine.write("~/.mux/AGENTS.md")
+    roots = machine.roots()
+    kinds = {name: root.kind for name, root in roots.items() if name.endswith("instructions")}
+    assert kinds == {
+        "mux:global:instructions": "instructions",
+        "mux:global:old-instructions": "instructions",
+        "mux:project:instructions": "instructions",
+    }
+    assert roots["mux:project:instructions"].policy.include == ("AGENTS.md", "AGENTS.local.md")

@@ -40,6 +40,14 @@ def test_a_root_of_named_files_loses_the_names_a_root_further_in_has() -> None:
     assert [one.policy.include for one in found] == [("CLAUDE.md",), ("CLAUDE.md", "rules/")]
 
 
+def test_who_else_reads_a_file_is_said_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").touch()
+    policy = Policy(include=("AGENTS.md", "TEAM.md"))
+    agents = ("codex", "codex", "qwen-code", "mux")
+    found = innermost([Root(f"{number}", str(tmp_path), agent, policy=policy) for number, agent in enumerate(agents)])
+    assert [(one.id, one.note) for one in found] == [("0", "Also read by Qwen Code, Mux: AGENTS.md.")]
+
+
 def test_part_of_a_named_folder_can_be_taken_out() -> None:
     found = innermost([root("project", "/p", ".claude/rules/"), root("inner", "/p/.claude/rules/shared")])
     assert (found[0].policy.include, found[0].policy.elsewhere) == ((".claude/rules/",), (".claude/rules/shared/",))

@@ -158,8 +158,8 @@ def test_team_memory_that_is_switched_off_says_so(
 ) -> None:
     machine.write("app/.qwen/team-memory/MEMORY.md")
     machine.write("~/.qwen/settings.json", json.dumps({"memory": {"enableTeamMemory": setting}}))
-    environ = {} if variable is None else {"QWEN_CODE_MEMORY_TEAM": variable}
-    assert ("switched off" in machine.roots(**environ)["qwen-code:project:team"].note) is off
+    machine.environ |= {} if variable is None else {"QWEN_CODE_MEMORY_TEAM": variable}
+    assert ("switched off" in machine.roots()["qwen-code:project:team"].note) is off
 
 
 def test_instructions_down_to_the_user_and_one_folder_above_the_checkout(machine: Machine) -> None:

@@ -1,0 +1,122 @@
+"""Gemini CLI's folders: private memories by the project's short name, and GEMINI.md at every level."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from tests.agents import homes
+from tests.agents.machine import NATIVE, Machine
+
+
+def test_what_is_found(machine: Machine) -> None:
+    homes.gemini(machine.home, machine.app)
+    roots = machine.roots("app/api")
+    assert list(roots) == [
+        *NATIVE,
+        "gemini:global:instructions",
+        "gemini:project:app",
+        "gemini:project:instructions",
+    ]
+    mine = roots["gemini:project:app"]
+    assert (mine.aliases, mine.project) == (("gemini:project",), str(machine.app))
+    assert (mine.policy.index_file, mine.policy.index_format, mine.kind) == ("MEMORY.md", "links", "memories")
+    assert roots["gemini:project:instructions"].policy.include == (
+        "GEMINI.md",
+        "TEAM.md",
+        "api/GEMINI.md",
+        "api/TEAM.md",
+    )
+
+
+def test_the_inbox_is_no_memory(machine: Machine) -> None:
+    homes.gemini(machine.home, machine.app)
+    machine.write("~/.gemini/tmp/app/memory/inbox/private/extraction.patch")
+    with Engine.open(machine.roots().values(), state_dir=str(machine.folder / "state")) as engine:
+        listed = {row.address.path for row in engine.list().items if row.address.root == "gemini:project:app"}
+    assert listed == {"MEMORY.md", "deploy.md"}
+
+
+def test_a_folder_that_is_marked_as_anothers_is_not_mine(machine: Machine) -> None:
+    homes.gemini(machine.home, machine.app)
+    machine.write("~/.gemini/tmp/app/.project_root", str(machine.folder / "other"))
+    assert "gemini:project:app" not in machine.roots()
+    machine.path("~/.gemini/tmp/app/.project_root").unlink()
+    assert "gemini:project:app" in machine.roots()
+
+
+def test_a_folder_from_before_projects_had_names(machine: Machine) -> None:
+    name = hashlib.sha256(str(machine.app).encode()).hexdigest()
+    machine.write(f"~/.gemini/tmp/{name}/memory/GEMINI.md")
+    root = machine.roots()[f"gemini:project:{name}"]
+    assert (root.aliases, root.project) == (("gemini:project",), str(machine.app))
+
+
+def test_all_projects(machine: Machine) -> None:
+    homes.gemini(machine.home, machine.app)
+    machine.path("~/.gemini/tmp/empty/chats").mkdir(parents=True)
+    (machine.folder / "there").mkdir()
+    machine.write("~/.gemini/tmp/there/memory/MEMORY.md")
+    machine.write("~/.gemini/tmp/there/.project_root", str(machine.folder / "there"))
+    here, roots = machine.roots(), machine.roots(all_projects=True)
+    added = {name: (roots[name].project, "gone" in roots[name].note) for name in roots if name not in here}
+    old = hashlib.sha256(b"/elsewhere").hexdigest()
+    assert added == {
+        "gemini:project:moved-away": (str(machine.folder / "moved-away"), True),
+        "gemini:project:there": (str(machine.folder / "there"), False),
+        f"gemini:project:{old}": (None, False),
+    }
+
+
+def test_the_folder_can_be_elsewhere(machine: Machine) -> None:
+    homes.gemini(machine.home, machine.app)
+    machine.write("else/.gemini/GEMINI.md")
+    root = machine.moved("GEMINI_CLI_HOME", "else")["gemini:global:instructions"]
+    assert root.path == str(machine.folder / "else" / ".gemini")
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, ("GEMINI.md",)),
+        ({"context": {"fileName": " TEAM.md "}}, ("TEAM.md",)),
+        ({"context": {"fileName": ["A.md", "../B.md", 1]}}, ("A.md",)),
+        ({"contextFileName": "OLD.md"}, ("OLD.md",)),
+        ({"context": {"fileName": "../../etc/passwd"}}, ("GEMINI.md",)),
+        ({"context": 3}, ("GEMINI.md",)),
+    ],
+)
+def test_the_users_settings_name_the_files(machine: Machine, settings: object, expected: tuple[str, ...]) -> None:
+    machine.write("~/.gemini/settings.json", json.dumps(settings))
+    for name in ("GEMINI.md", "TEAM.md", "A.md", "OLD.md"):
+        machine.write(f"app/{name}")
+    assert machine.roots()["gemini:project:instructions"].policy.include == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"projects": 1}', '{"projects": {"x": 1, "/a": "../..", "": "x", "/b": "\\u0000", "/c": "a/b"}}', "{"],
+)
+def test_any_list_of_its_own_is_survived(machine: Machine, text: str) -> None:
+    machine.write("~/.gemini/projects.json", text)
+    machine.write("~/.gemini/tmp/x/memory/MEMORY.md")
+    assert machine.roots(all_projects=True)["gemini:project:x"].project is None
+
+
+@pytest.mark.parametrize("content", [b"", b"relative", b"\0", b"\xff" * 9000])
+def test_any_mark_is_survived(machine: Machine, content: bytes) -> None:
+    machine.write("~/.gemini/tmp/x/memory/MEMORY.md")
+    Path(machine.path("~/.gemini/tmp/x/.project_root")).write_bytes(content)
+    assert machine.roots(all_projects=True)["gemini:project:x"].project is None
+
+
+def test_a_list_that_leads_out_is_not_followed(machine: Machine) -> None:
+    machine.write("~/secret/memory/MEMORY.md")
+    machine.path("~/.gemini/tmp").mkdir(parents=True)
+    machine.write("~/.gemini/projects.json", json.dumps({"projects": {str(machine.app): "../../secret"}}))
+    assert list(machine.roots()) == NATIVE
+    machine.write("~/.gemini/projects.json", json.dumps({"projects": {str(machine.app): ".."}}))
+    machine.write("~/.gemini/memory/MEMORY.md")
+    assert list(machine.roots()) == NATIVE
