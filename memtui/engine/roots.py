@@ -404,4 +404,11 @@ def _identity(root: Root) -> tuple[int, int] | None:
 def _disjoint(first: Root, second: Root) -> bool:
     """Two roots may share a folder when each takes its own files from it."""
     one, two = first.policy.include, second.policy.include
-    return one is not None and two is not None and not set(one) & set(two)
+    if one is not None and two is not None:
+        return not set(one) & set(two)
+    return _leaves(first, two) or _leaves(second, one)
+
+
+def _leaves(root: Root, paths: tuple[str, ...] | None) -> bool:
+    """Whether a root leaves all of these paths to another one."""
+    return paths is not None and all(_named(path, root.policy.elsewhere) for path in paths)

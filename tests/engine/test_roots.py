@@ -124,6 +124,24 @@ def test_two_roots_may_share_a_folder_and_take_their_own_files(world: World) -> 
             engine.create(at("QWEN.md", "one"), NEW, actor=ME)
 
 
+@pytest.mark.parametrize("part_first", [True, False])
+def test_a_root_may_take_a_few_files_out_of_the_folder_of_another(world: World, *, part_first: bool) -> None:
+    part = Root("part", str(world.folder()), policy=Policy(include=("rules.md", "more/")))
+    rest = Root("rest", str(world.folder()), policy=Policy(elsewhere=("rules.md", "more/")))
+    roots = [part, rest] if part_first else [rest, part]
+    for _ in range(2):  # and after a restart
+        with Engine.open(roots, state_dir=str(world.state)) as engine:
+            assert {root.id for root in engine.roots} == {"part", "rest"}
+            for address in (at("rules.md", "part"), at("more/a.md", "part"), at("a.md", "rest")):
+                if not world.folder().joinpath(address.path).exists():
+                    engine.create(address, OLD, actor=ME)
+                assert engine.resolve(engine.file_path(address)) == address
+            listed = sorted(str(memory.address) for memory in engine.list().items)
+            assert listed == ["part/more/a.md", "part/rules.md", "rest/a.md"]
+    with Engine.open([part, rest._replace(policy=Policy(elsewhere=("more/",)))], state_dir=str(world.state)) as engine:
+        assert [root.id for root in engine.roots] == ["part"], "a file would belong to both"
+
+
 def test_what_happened_in_a_shared_folder_is_told_of_the_root_whose_file_it_was(world: World) -> None:
     roots = [
         Root("one", str(world.folder()), policy=Policy(include=("CLAUDE.md", "rules/"))),
