@@ -39,6 +39,7 @@ COMMANDS = {
     "redact": "changing",
     "workspace": "changing",
     "edit": "edit",
+    "entries": "entries",
     "changes": "following",
     "seen": "following",
     "log": "following",
@@ -53,6 +54,7 @@ COMMANDS = {
     "completion": "setup",
     "demo": "demo",
     "context": "context",
+    "cost": "cost",
     "web": "web",
 }
 """The module of `memtui.cli.commands` with each verb's function; imported when the verb is used."""

@@ -50,6 +50,34 @@ CHANGE = (
         "one object: result (saved, unchanged or kept), address, sha256",
     ),
     Verb(
+        "entries",
+        "change",
+        "List and change the entries of a memory that holds many, one at a time",
+        (
+            Param(
+                "action", "what to do", metavar="ACTION", choices=("list", "show", "add", "edit", "rm"), required=True
+            ),
+            ADDRESS,
+            Param("entry", "which one: N@CHECK as `list` shows it, or N@FIRST WORDS", metavar="N@CHECK"),
+            DASH,
+            FILE,
+        ),
+        (
+            ("memtui entries list goose:global/development.txt", "each entry with its name, tags and first words"),
+            ("memtui entries show hermes:global/MEMORY.md 3", "the third one"),
+            ("memtui entries edit hermes:global/MEMORY.md 3@5f2c91ab", "in your editor; with `-`, from standard input"),
+            ("echo 'Tests run with make.' | memtui entries add hermes:global/MEMORY.md -", "one more, behind the last"),
+            ("memtui entries rm goose:global/development.txt '2@Use ruff'", "`memtui undo` takes it back"),
+        ),
+        "Goose, Hermes, Codex and Mux keep many entries in one file; the layout says which files and how they are "
+        "divided. No byte of another entry changes. N is where the entry stood when you looked, and CHECK (the "
+        "beginning of its hash) or its first words say which one is meant: an entry that has moved since is found, one "
+        "that has changed is left alone (exit 3).",
+        "list: entries with number, name, line, bytes, sha256, title, tags, and beside items format, characters, "
+        "limit, notes; show: one entry with text (null and base64 when it is not UTF-8); add, edit, rm: one object: "
+        "result (saved or unchanged), address, sha256, before, txn",
+    ),
+    Verb(
         "mv",
         "change",
         "Rename a memory or a folder, or move it to another root",

@@ -155,3 +155,29 @@ def here(cli: Cli, notes: Path) -> Cli:
         return cli("--root", f"notes={notes}", "--only-root", *words, stdin=stdin, terminal=terminal)
 
     return call
+
+
+Editor = Callable[..., Path]
+"""Sets an editor, and gives the file that lists what it was opened with."""
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
+    """Sets an editor that runs one shell line for each time it is opened; `$1` is the file."""
+
+    def set_up(*lines: str) -> Path:
+        script, log = tmp_path / "editor.sh", tmp_path / "opened"
+        cases = "\n".join(f"{number}) {line} ;;" for number, line in enumerate(lines, start=1))
+        script.write_text(
+            f'echo "$1" >> "{log}"\ncp "$1" "{log}.$(wc -l < "{log}" | tr -d " ")"\n'
+            f'case $(wc -l < "{log}" | tr -d " ") in\n{cases}\nesac\n'
+        )
+        monkeypatch.setenv("MEMTUI_EDITOR", f"sh {script}")
+        return log
+
+    return set_up
+
+
+def left_overs(home: Path) -> list[Path]:
+    """Copies for an editor that are still there."""
+    return [path for path in (home / ".memtui-test" / "edits").rglob("*") if path.is_file()]

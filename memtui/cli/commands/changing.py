@@ -16,7 +16,7 @@ _READ_LIMIT = 4 * 1_048_576
 def create(call: Call) -> int:
     """Make a new memory."""
     address = call.engine.resolve(call.args.need("address"))
-    text = _given_text(call)
+    text = given_text(call)
     return results.saved(call.out, call.engine.create(address, text, actor=call.actor), word="created")
 
 
@@ -24,14 +24,20 @@ def save(call: Call) -> int:
     """Save a memory, compare-and-set."""
     address = call.engine.resolve(call.args.need("address"))
     expected = call.args.need("expect")
-    text = _given_text(call)
+    text = given_text(call)
     return results.saved(
         call.out,
         call.engine.save(address, text, expected_sha256=None if expected == "absent" else expected, actor=call.actor),
     )
 
 
-def _given_text(call: Call) -> bytes:
+def given_text(call: Call) -> bytes:
+    """Read the text a command is given, from a file or standard input.
+
+    Raises:
+        UsageError: there is none, or there are two.
+        MemtuiError: it cannot be read, or it is too big to be anybody's memory.
+    """
     file, dash = call.args.text("file"), call.args.text("source")
     if file is not None and dash is not None:
         raise UsageError("The text is given twice.", hint="Give either `-` or --file FILE.")

@@ -27,13 +27,8 @@ _STOP = ("s", "stop")
 def edit(call: Call) -> int:
     """Edit a memory."""
     address = call.engine.resolve(call.args.need("address"))
-    if call.session.options.read_only:
-        raise RefusedError(
-            "memtui was started with --read-only.",
-            code="E_READ_ONLY",
-            hint="Use memtui view, or leave --read-only out.",
-        )
-    flow = _Flow(call, address)
+    flow = Flow(call, address)
+    flow.refuse_read_only()
     flow.start(new=call.args.flag("new"))
     try:
         return flow.run()
@@ -51,7 +46,7 @@ def _interrupts_are_the_editors() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class _Flow:
+class Flow:
     """One edit, from opening the editor to a text that is safe somewhere."""
 
     def __init__(self, call: Call, address: Address) -> None:
@@ -85,9 +80,18 @@ class _Flow:
         else:
             self._rebase(snapshot)
             self._text = snapshot.bytes
-            self._refuse_what_cannot_be_saved()
+            self.refuse_what_cannot_be_saved()
 
-    def _refuse_what_cannot_be_saved(self) -> None:
+    def refuse_read_only(self) -> None:
+        """Refuse to open an editor in a memtui that only looks."""
+        if self._call.session.options.read_only:
+            raise RefusedError(
+                "memtui was started with --read-only.",
+                code="E_READ_ONLY",
+                hint="Use memtui view, or leave --read-only out.",
+            )
+
+    def refuse_what_cannot_be_saved(self) -> None:
         """Say before the editor opens, not after an hour in it, that nothing could be saved here."""
         if self._call.engine.find_root(self._address.root).read_only:
             raise RefusedError(

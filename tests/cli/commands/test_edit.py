@@ -2,15 +2,13 @@
 
 import hashlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, Editor, left_overs
 
 BASE = "one\ntwo\nthree\nfour\nfive\n"
-Editor = Callable[..., Path]
 
 
 def sha(text: str) -> str:
@@ -22,27 +20,6 @@ def memory(notes: Path) -> Path:
     path = notes / "edited.md"
     path.write_text(BASE)
     return path
-
-
-@pytest.fixture
-def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
-    """Sets an editor that runs one shell line for each time it is opened; `$1` is the file."""
-
-    def set_up(*lines: str) -> Path:
-        script, log = tmp_path / "editor.sh", tmp_path / "opened"
-        cases = "\n".join(f"{number}) {line} ;;" for number, line in enumerate(lines, start=1))
-        script.write_text(
-            f'echo "$1" >> "{log}"\ncp "$1" "{log}.$(wc -l < "{log}" | tr -d " ")"\n'
-            f'case $(wc -l < "{log}" | tr -d " ") in\n{cases}\nesac\n'
-        )
-        monkeypatch.setenv("MEMTUI_EDITOR", f"sh {script}")
-        return log
-
-    return set_up
-
-
-def left_overs(home: Path) -> list[Path]:
-    return [path for path in (home / ".memtui-test" / "edits").rglob("*") if path.is_file()]
 
 
 def test_an_edit_is_saved_and_the_copy_is_outside_the_root(

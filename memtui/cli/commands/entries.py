@@ -1,0 +1,160 @@
+"""`memtui entries`: the entries of a memory that holds many, looked at and changed one at a time.
+
+A number alone never decides what is overwritten or removed: it comes with a check, or with the text that was opened.
+"""
+
+from memtui.cli import results
+from memtui.cli.call import Call
+from memtui.cli.commands.changing import given_text
+from memtui.cli.commands.edit import Flow
+from memtui.cli.output import Column
+from memtui.engine.model import Address, Snapshot
+from memtui.entries import changing, counting, keeping
+from memtui.entries.model import Entry, EntryFile
+from memtui.entries.naming import EntryGoneError, Name, exact, find, read_name
+from memtui.errors import UsageError
+from memtui.wire import entries as wire
+from memtui.wire import outcomes
+
+
+def entries(call: Call) -> int:
+    """List, show, add, edit or remove entries."""
+    address = call.engine.resolve(call.args.need("address"))
+    action = call.args.need("action")
+    if action == "list":
+        return _list(call, address)
+    if action == "show":
+        return _show(call, address)
+    if action == "add":
+        return _add(call, address)
+    return _edit(call, address) if action == "edit" else _remove(call, address)
+
+
+def _list(call: Call, address: Address) -> int:
+    file, snapshot = keeping.read_file(call.engine, address)
+    used = counting.usage(file, call.engine.find_root(address.root).policy.limit_of(address.path))
+    if call.out.json:
+        call.out.document(wire.entries(snapshot, file, used))
+        return outcomes.DONE
+    rows = [(one.name, one.line, one.size, " ".join(one.tags), one.title) for one in file.entries]
+    columns = (
+        Column("ENTRY"),
+        Column("LINE", "number", optional=True),
+        Column("SIZE", "size"),
+        Column("TAGS", flexible=True, optional=True),
+        Column("FIRST WORDS", flexible=True),
+    )
+    call.out.table(columns, rows)
+    if call.out.terminal:
+        call.out.say(used.words + (f": {used.over:,} over the agent's limit." if used.over else "."))
+        for note in file.notes:
+            call.out.say(note)
+    return outcomes.DONE
+
+
+def _show(call: Call, address: Address) -> int:
+    file, snapshot = keeping.read_file(call.engine, address)
+    entry = find(file, _need_name(call))
+    text = file.text(entry)
+    if call.out.json:
+        call.out.document(wire.whole(snapshot, entry, text))
+    elif call.out.terminal:
+        call.out.text(text.decode("utf-8", "surrogateescape") + "\n")
+    else:
+        call.out.raw(text)
+    return outcomes.DONE
+
+
+def _add(call: Call, address: Address) -> int:
+    if call.args.text("entry") not in (None, "-"):
+        raise UsageError("A new entry goes behind the last one, so it needs no number.", hint="Leave it out.")
+    if call.args.text("entry") == "-":
+        call.args.values["source"] = "-"
+    keeping.need_format(call.engine, address)
+    result = keeping.add(call.engine, address, given_text(call), actor=call.actor)
+    return results.saved(call.out, result, word="added an entry to")
+
+
+def _edit(call: Call, address: Address) -> int:
+    name = _need_name(call)
+    file, snapshot = keeping.read_file(call.engine, address)
+    if call.args.text("source") is None and call.args.text("file") is None:
+        flow = EntryFlow(call, snapshot, file, find(file, name))
+        flow.check()
+        try:
+            return flow.run()
+        finally:
+            flow.end()
+    _need_check(file, name)
+    result = keeping.replace(call.engine, address, name, given_text(call), actor=call.actor)
+    return results.saved(call.out, result)
+
+
+def _remove(call: Call, address: Address) -> int:
+    name = _need_name(call)
+    file, _ = keeping.read_file(call.engine, address)
+    _need_check(file, name)
+    result = keeping.remove(call.engine, address, name, actor=call.actor)
+    return results.saved(call.out, result, word=f"removed entry {name.number} of")
+
+
+def _need_name(call: Call) -> Name:
+    text = call.args.text("entry")
+    action = call.args.need("action")
+    if text is None or text == "-":
+        raise UsageError(
+            f"memtui entries {action} needs the entry.", hint="Write its name, as `memtui entries list` shows it."
+        )
+    return read_name(text)
+
+
+def _need_check(file: EntryFile, name: Name) -> None:
+    """Refuse a bare number where nothing else says which entry is meant."""
+    if not name.check:
+        entry = find(file, name)
+        raise UsageError(
+            "A number alone may be another entry by now.",
+            hint=f"Entry {name.number} begins with {entry.title[:40]!r}: write {entry.name} if it is the one.",
+        )
+    find(file, name)
+
+
+class EntryFlow(Flow):
+    """One edit of one entry; where somebody else changed the same entry, it goes on with the whole file."""
+
+    def __init__(self, call: Call, snapshot: Snapshot, file: EntryFile, entry: Entry) -> None:
+        """Begin with the entry's text; an editor ends a text with a line end, so it gets one with it."""
+        super().__init__(call, snapshot.address)
+        self._snapshot, self._file, self._entry = snapshot, file, entry
+        self._text = self._base = file.text(entry) + file.newline
+
+    def check(self) -> None:
+        """Say before the editor opens that nothing could be saved here.
+
+        Raises:
+            RefusedError: why.
+        """
+        self.refuse_read_only()
+        self.refuse_what_cannot_be_saved()
+
+    def run(self) -> int:
+        """Edit and save."""
+        self._open_editor()
+        if self._text == self._base:
+            self._expected = self._snapshot.sha256
+            return self._unchanged()
+        call, address = self._call, self._address
+        try:
+            result = keeping.replace(call.engine, address, exact(self._entry), self._text, actor=call.actor)
+        except EntryGoneError:
+            return self._go_on_with_the_file()
+        self._forget()
+        return results.saved(self._out, result)
+
+    def _go_on_with_the_file(self) -> int:
+        """Somebody else changed or removed this entry: both texts of the file are what there is to decide about."""
+        self._text = changing.replace(self._file, self._entry, self._text)
+        self._rebase(self._snapshot)
+        self._out.say("Somebody else changed this entry meanwhile, so this goes on with the whole file.")
+        status = self._save_again()
+        return super().run() if status is None else status
