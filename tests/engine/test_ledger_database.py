@@ -9,6 +9,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.ledger import Ledger
+from memtui.engine.ledger import database as database_module
 from memtui.engine.ledger.migrations import LATEST
 from memtui.engine.model import Root
 from memtui.errors import MemtuiError, StorageError
@@ -191,6 +192,26 @@ def test_a_full_disk_at_the_end_does_not_undo_what_was_done(
     engine.close()
     assert handles() == before
     assert any("no space left" in notice for notice in ledger_of(engine).notices)
+
+
+def test_a_full_disk_at_the_start_hides_no_memory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(database: apsw.Connection, clock: Clock) -> None:
+        if database.filename:
+            raise apsw.FullError("database or disk is full")
+        migrate(database, clock)
+
+    migrate = database_module._migrate
+    monkeypatch.setattr(database_module, "_migrate", full)
+    (world.folder() / "a.md").write_bytes(OLD)
+    with world.engine() as engine:
+        listing = engine.list()
+        assert [row.address for row in listing.items] == [A]
+        assert not any(status.problems for status in listing.roots)
+        assert engine.read(A).bytes == OLD
+        assert any("disk is full" in notice for notice in engine.notices())
+        with pytest.raises(StorageError):
+            engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    assert (world.folder() / "a.md").read_bytes() == OLD
 
 
 def test_a_backup_that_was_interrupted_is_no_backup(used: World, clock: Clock) -> None:

@@ -97,6 +97,10 @@ def ls(call: Call) -> int:
         and (row.problems or not args.flag("problems"))
     ]
     _sort(rows, args.text("sort"))
+    for status in found.roots:
+        for problem in status.problems:
+            if problem.code.startswith("E_"):
+                call.out.say(f"{status.root.id} could not be listed: {problem.text}")
     return show(call, rows, truncated=found.truncated, waiting=_waiting(found))
 
 

@@ -258,7 +258,7 @@ class Database:
         except (apsw.NotADBError, apsw.CorruptError):
             self._repair()
             database = self._prepare()
-        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError) as error:
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError) as error:
             return self._in_memory(str(error))
         self._identity = self._on_disk()
         return database

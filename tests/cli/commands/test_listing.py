@@ -86,6 +86,13 @@ def test_hostile_names_are_listed_on_one_safe_line(here: Cli, notes: Path) -> No
     assert all(row["problems"] for row in rows if row["path"] not in ("bare.md", "plain.md", "deep/down.md"))
 
 
+def test_ls_says_which_folder_could_not_be_listed(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    result = cli("--root", f"notes={tmp_path / 'file'}", "ls")
+    assert result.status == 0
+    assert "notes could not be listed: " in result.err
+
+
 def test_ls_says_when_there_is_nothing(cli: Cli) -> None:
     result = cli("--only-root", "ls", terminal=True)
     assert (result.status, result.out, result.err) == (0, "", "No memories.\n")
