@@ -51,7 +51,8 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
                 yield root
     copilot = home_of(surroundings, "COPILOT_HOME", ".copilot")
     if copilot is not None:
-        yield from there(only(_instructions("global:cli", copilot), "copilot-instructions.md", "instructions/"))
+        mine = _instructions("global:cli", copilot)._replace(label="Copilot CLI instructions")
+        yield from there(only(mine, "copilot-instructions.md", "instructions/"))
     mine = _instructions("project:instructions", surroundings.project)
     yield from in_project(surroundings, only(mine, ".github/copilot-instructions.md", ".github/instructions/"))
 

@@ -63,7 +63,7 @@ def yaml_setting(text: str, key: str) -> str | None:
     """
     for line in text.splitlines():
         name, colon, value = line.strip().partition(":")
-        if not colon or name.strip("\"'") != key:
+        if not colon or name.strip().strip("\"'") != key:
             continue
         value = value.strip()
         quote = value[:1] if value[:1] in ("'", '"') else ""

@@ -1,0 +1,57 @@
+"""Cline's memory bank and rules, and whose a bank is."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.agents import homes_more
+from tests.agents.listing import listed
+from tests.agents.machine import NATIVE, Machine
+
+SIX = ("activeContext", "productContext", "progress", "projectbrief", "systemPatterns", "techContext")
+
+
+def test_what_is_found(machine: Machine, tmp_path: Path) -> None:
+    homes_more.cline(machine.home, machine.app)
+    roots = machine.roots()
+    assert listed(roots, tmp_path / "state") == {
+        "cline:global:instructions": ["style.md"],
+        "cline:project:instructions": [".clinerules/01-coding.md"],
+        "cline:project:bank-instructions": [".clinerules"],
+        "cline:project": [f"{name}.md" for name in SIX],
+    }
+    assert [root.kind for root in list(roots.values())[3:]] == [*["instructions"] * 3, "memories"]
+    assert roots["cline:project"].policy.is_index("activeContext.md")
+    assert roots["cline:project"].in_checkout
+
+
+def test_rules_in_one_file_and_in_the_other_folder_of_the_user(machine: Machine, tmp_path: Path) -> None:
+    machine.write("app/.clinerules")
+    machine.write("~/Cline/Rules/a.md")
+    assert listed(machine.roots(), tmp_path / "state") == {
+        "cline:global:instructions-home": ["a.md"],
+        "cline:project:instructions": [".clinerules"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "agent"),
+    [
+        (["activeContext.md"], "cline"),
+        (["decisionLog.md"], "roo"),
+        (["decisionLog.md", "projectbrief.md"], "cline"),
+        (["../.roo/rules/a.md", "progress.md"], "roo"),
+        (["../.roo/rules/a.md", "../.clinerules/a.md"], "cline"),
+    ],
+)
+def test_a_bank_has_one_owner(machine: Machine, files: list[str], agent: str) -> None:
+    machine.path("app/memory-bank").mkdir()
+    for name in files:
+        machine.write(f"app/memory-bank/{name}")
+    roots = machine.roots()
+    assert [root.agent for root in roots.values() if root.path.endswith("memory-bank")] == [agent]
+
+
+def test_a_project_without_any_has_none(machine: Machine) -> None:
+    machine.write("app/README.md")
+    assert list(machine.roots()) == NATIVE

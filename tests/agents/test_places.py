@@ -1,0 +1,109 @@
+"""What simple layouts are made of: what counts as there, and what is read of an agent's own settings."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.agents.places import (
+    home_of,
+    in_project,
+    is_too_wide,
+    number_setting,
+    only,
+    quoted_settings,
+    settings_text,
+    there,
+    yaml_setting,
+)
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Root
+
+HERE = Surroundings("/home/ann", "/p", "/p", None, "w", "/data", variables=(("X_HOME", "~/x"),))
+
+
+def test_a_root_is_there_when_its_folder_or_one_of_its_names_is(tmp_path: Path) -> None:
+    (tmp_path / "a.md").touch()
+    folder, missing, file = (Root(name, str(tmp_path / name)) for name in ("", "gone", "a.md"))
+    assert [*there(folder, missing, file)] == [folder]
+    some, none = only(folder, "b.md", "a.md"), only(folder, "b.md", "rules/")
+    assert [*there(some, none, only(folder))] == [some]
+    assert some.policy.include == ("b.md", "a.md")
+
+
+@pytest.mark.parametrize("checkout", [None, "/p"])
+def test_a_root_of_the_project_says_so(tmp_path: Path, checkout: str | None) -> None:
+    here = HERE._replace(project="/p", checkout=checkout)
+    (root,) = in_project(here, Root("a", str(tmp_path)), Root("b", str(tmp_path / "gone")))
+    assert (root.scope, root.project, root.in_checkout) == ("project", "/p", checkout is not None)
+
+
+@pytest.mark.parametrize(
+    ("folder", "wide"),
+    [("/", True), ("/home", True), ("/home/ann", True), ("/home/ann/", True), ("/home/ann/x", False), ("/srv", False)],
+)
+def test_a_folder_around_the_home_folder_is_too_wide(folder: str, *, wide: bool) -> None:
+    assert is_too_wide(HERE, folder) is wide
+
+
+def test_a_variable_is_stronger_than_the_home_folder() -> None:
+    assert home_of(HERE, "X_HOME", ".x") == "/home/ann/x"
+    assert home_of(HERE, "Y_HOME", ".y") == "/home/ann/.y"
+    assert home_of(HERE._replace(home=None), "Y_HOME", ".y") is None
+
+
+def test_settings_that_cannot_be_read_are_empty(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"caf\xe9: 1\n")
+    assert settings_text(str(tmp_path / "a")) == "caf\ufffd: 1\n"
+    assert settings_text(str(tmp_path / "gone")) == ""
+    assert settings_text(str(tmp_path)) == ""
+
+
+YAML = """# key: no
+other: 1
+  key: one   # of us
+key: two
+"quoted" : "a # b" # c
+single: '/a b'
+empty:
+nested:
+  limit: 2200  # about 800
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("key", "one"), ("quoted", "a # b"), ("single", "/a b"), ("empty", None), ("gone", None), ("limit", "2200")],
+)
+def test_a_line_of_yaml(key: str, value: str | None) -> None:
+    assert yaml_setting(YAML, key) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("n: 12", 12), ("n: '9'", 9), ("n: -1", 7), ("n: ²", 7), ("n: 99999999999", 7), ("m: 1", 7)]
+)
+def test_a_number_that_can_be_believed(text: str, number: int) -> None:
+    assert number_setting(text, "n", 7) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('{"folder": "file:///a"}', ("file:///a",)),
+        ("{ agents: { defaults: { workspace: '~/a', }, }, // workspace: \"b\"\n }", ("~/a", "b")),
+        ("{ 'workspace' : \"/a\", myworkspace: '/b', workspaces: '/c', \"workspace\": 4 }", ("/a",)),
+        ('{"workspace": "C:\\\\x", "workspace": ""}', ()),
+        ('workspace: "open', ()),
+        ("workspace", ()),
+    ],
+)
+def test_quoted_values_of_a_key(text: str, values: tuple[str, ...]) -> None:
+    assert quoted_settings(text, "folder" if "folder" in text else "workspace") == values
+
+
+@given(st.text(alphabet="workspace:\"' {}\\\n\x00/é", max_size=60))
+def test_any_settings_are_read_without_an_error(text: str) -> None:
+    for value in quoted_settings(text, "workspace"):
+        assert value in text
+    assert yaml_setting(text, "workspace") != ""
