@@ -37,7 +37,7 @@ _LIST_LIMIT = 8_388_608
 """Bytes of Mux's list of projects that are still read."""
 
 
-class _Home(NamedTuple):
+class Home(NamedTuple):
     """One folder of Mux's own."""
 
     path: str
@@ -57,46 +57,46 @@ class _Workspace(NamedTuple):
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Mux's roots: global, then the current project's and its workspaces', then, if asked, all others."""
-    homes = tuple(_homes(surroundings))
-    for home in homes:
+    found = tuple(homes(surroundings))
+    for home in found:
         yield from _in_home(surroundings, home, all_projects=all_projects)
-    if homes:
+    if found:
         yield from instructions.here(surroundings, AGENT, "Mux instructions", surroundings.project, INSTRUCTIONS, READS)
 
 
-def _homes(surroundings: Surroundings) -> Iterator[_Home]:
+def homes(surroundings: Surroundings) -> Iterator[Home]:
+    """Find Mux's own folders: the one that is used, then, if it is another, the older one."""
     for variable in ("XUM_ROOT", "MUX_ROOT"):
         named = surroundings.variable(variable)
         if named:
             path = surroundings.folder(named)
             if is_folder(path):
-                yield _Home(path, "", "")
+                yield Home(path, "", "")
             return
     if surroundings.home is None:
         return
     new, old = (os.path.join(surroundings.home, name) for name in (".xum", ".mux"))
     if not is_folder(new):
         if is_folder(old):
-            yield _Home(old, "", "")
+            yield Home(old, "", "")
         return
     if not is_folder(old):
-        yield _Home(new, "", "")
+        yield Home(new, "", "")
     elif os.path.samefile(new, old):
-        yield _Home(new, "", "~/.mux")
+        yield Home(new, "", "~/.mux")
     else:
-        yield _Home(new, "", "")
-        yield _Home(old, "old-", "")
+        yield Home(new, "", "")
+        yield Home(old, "old-", "")
 
 
-def _in_home(surroundings: Surroundings, home: _Home, *, all_projects: bool) -> Iterator[Root]:
+def _in_home(surroundings: Surroundings, home: Home, *, all_projects: bool) -> Iterator[Root]:
     older = " (~/.mux)" if home.prefix else ""
     note = WRITES + (f" {home.also} is the same folder." if home.also else "")
     memory = os.path.join(home.path, "memory")
     found = names_in(memory)
     if "global" in found and is_folder(os.path.join(memory, "global")):
-        instance = f":{home.prefix.rstrip('-')}" if home.prefix else ""
         yield Root(
-            f"{AGENT}:global{instance}",
+            root_id(home, "global"),
             os.path.join(memory, "global"),
             AGENT,
             "global",
@@ -107,7 +107,7 @@ def _in_home(surroundings: Surroundings, home: _Home, *, all_projects: bool) -> 
     strange = tuple(name for name in found if name not in ("global", "project") and not name.startswith("."))
     if strange:
         yield Root(
-            f"{AGENT}:global:{home.prefix}other",
+            root_id(home, "global", "other"),
             memory,
             AGENT,
             "global",
@@ -119,7 +119,7 @@ def _in_home(surroundings: Surroundings, home: _Home, *, all_projects: bool) -> 
         )
     if has_any(home.path, NAMES):
         yield Root(
-            f"{AGENT}:global:{home.prefix}instructions",
+            root_id(home, "global", "instructions"),
             home.path,
             AGENT,
             "global",
@@ -132,6 +132,12 @@ def _in_home(surroundings: Surroundings, home: _Home, *, all_projects: bool) -> 
     if "project" in found:
         yield from _projects(surroundings, home, listed, note, all_projects=all_projects)
     yield from _workspaces(surroundings, home, listed, note, all_projects=all_projects)
+
+
+def root_id(home: Home, scope: str, name: str = "") -> str:
+    """Name a root of a home: the only one of its scope, or the one of a project's folder or a workspace."""
+    instance = f"{home.prefix}{id_part(name)}" if name else home.prefix.rstrip("-")
+    return f"{AGENT}:{scope}:{instance}" if instance else f"{AGENT}:{scope}"
 
 
 def project_folder(project: str) -> str:
@@ -151,7 +157,7 @@ def _current(surroundings: Surroundings) -> tuple[str, ...]:
 
 
 def _projects(
-    surroundings: Surroundings, home: _Home, listed: _Listed, note: str, *, all_projects: bool
+    surroundings: Surroundings, home: Home, listed: _Listed, note: str, *, all_projects: bool
 ) -> Iterator[Root]:
     folder = os.path.join(home.path, "memory", "project")
     alias: tuple[str, ...] = (f"{AGENT}:project",) if not home.prefix else ()
@@ -170,7 +176,7 @@ def _projects(
         gone = project is not None and not is_folder(project)
         label = "Mux memory" if name in mine else f"Mux memory, {short_path(project or name, surroundings.home)}"
         yield Root(
-            f"{AGENT}:project:{home.prefix}{id_part(name)}",
+            root_id(home, "project", name),
             path,
             AGENT,
             "project",
@@ -185,7 +191,7 @@ def _projects(
 
 
 def _workspaces(
-    surroundings: Surroundings, home: _Home, listed: _Listed, note: str, *, all_projects: bool
+    surroundings: Surroundings, home: Home, listed: _Listed, note: str, *, all_projects: bool
 ) -> Iterator[Root]:
     sessions = os.path.join(home.path, "sessions")
     names = [name for name in names_in(sessions) if is_folder(os.path.join(sessions, name, "memory"))]
@@ -202,7 +208,7 @@ def _workspaces(
             continue
         label = os.path.basename(workspace.path) or name if workspace else name
         yield Root(
-            f"{AGENT}:workspace:{home.prefix}{id_part(name)}",
+            root_id(home, "workspace", name),
             os.path.join(sessions, name, "memory"),
             AGENT,
             "workspace",

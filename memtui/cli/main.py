@@ -36,6 +36,7 @@ COMMANDS = {
     "redo": "changing",
     "pin": "changing",
     "unpin": "changing",
+    "pins": "pins",
     "redact": "changing",
     "workspace": "changing",
     "edit": "edit",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from memtui.engine import paths
 from memtui.engine.ledger import Ledger, Record
-from memtui.engine.model import Actor, Address, Change, Memory, Root, SeenMark, Vanished, is_person
+from memtui.engine.model import Actor, Address, Change, Memory, Root, SeenMark, Usage, Vanished, is_person
 from memtui.engine.roots import Roots
 from memtui.errors import MemtuiError
 
@@ -110,6 +110,18 @@ class Marks:
                 self._ledger.note_use(root.id, lambda: self._roots.uid(root), address.path, wrote=wrote)
             else:
                 self._ledger.record_use(self._roots.uid(root), address.path, wrote=wrote)
+
+    def take_uses(self, usages: Iterable[Usage]) -> list[Address]:
+        """Take over counts; returns the memories whose count rose."""
+        counted, named = [], {}
+        for usage in usages:
+            address, now = usage.address, self._ledger.clock()
+            paths.split(address.path)
+            uid = self._roots.uid(self._roots.find(address.root))
+            named[uid, address.path] = address
+            used, written = (None if at is None else min(at, now) for at in usage[2:])
+            counted.append((uid, address.path, usage.uses, used, written))
+        return [named[place] for place in self._ledger.take_uses(counted)]
 
     def _unseen(self) -> Iterable[tuple[Root, int, Record]]:
         for root in self._roots.all():

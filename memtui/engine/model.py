@@ -223,6 +223,15 @@ class Conflict(NamedTuple):
     txn: str
 
 
+class Usage(NamedTuple):
+    """How often a memory was used, as another program counted it."""
+
+    address: Address
+    uses: int
+    last_used_at: int | None = None
+    last_written_at: int | None = None
+
+
 class Version(NamedTuple):
     """One text a memory had."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memtui.engine.model import Actor, Address, Change, Changes, Done, SeenMark, Vanished
+from memtui.engine.model import Actor, Address, Change, Changes, Done, SeenMark, Usage, Vanished
 from memtui.engine.reader import Reader
 
 
@@ -38,6 +38,23 @@ class News(Reader):
         if marked:
             self._rooms.events.publish(Changes(touched=frozenset(marked)))
         return len(marked)
+
+    def take_uses(self, usages: Iterable[Usage]) -> int:
+        """Take over how often memories were used by another program's count, where that is higher than ours.
+
+        Returns:
+            How many counts rose. No undo step: counts are not what anybody decided.
+
+        Raises:
+            RefusedError: `E_READ_ONLY`, `E_ACCESS`.
+        """
+        chosen = tuple(usages)
+        self._rooms.rules.refuse_read_only()
+        self._rooms.rules.refuse_marks(usage.address for usage in chosen)
+        risen = self._rooms.marks.take_uses(chosen)
+        if risen:
+            self._rooms.events.publish(Changes(touched=frozenset(risen)))
+        return len(risen)
 
     def mark_changes_seen(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
         """Remember that the user has looked at these changes as they were shown; what came later stays unseen.

@@ -8,7 +8,19 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.access import OFF, PLAN, READ_ONLY, READ_WRITE, Access
-from memtui.engine.model import Actor, Address, Change, Draft, FieldEdit, Outcome, Policy, Restoring, Root, SeenMark
+from memtui.engine.model import (
+    Actor,
+    Address,
+    Change,
+    Draft,
+    FieldEdit,
+    Outcome,
+    Policy,
+    Restoring,
+    Root,
+    SeenMark,
+    Usage,
+)
 from memtui.engine.steps import Rename, Write
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from tests.faults.world import ME, sha
@@ -54,6 +66,7 @@ CHANGING: dict[str, Verb] = {
     "take_back": lambda e, old: e.take_back(news(e), actor=AGENT),
     "mark_changes_seen": lambda e, old: e.mark_changes_seen(news(e)),
     "restore_seen": lambda e, old: e.restore_seen([SeenMark(HELD, sha(OLD))]),
+    "take_uses": lambda e, old: e.take_uses([Usage(HELD, 3)]),
     "mark_seen": lambda e, old: (e.mark_seen([HELD]), e.mark_seen(None)),
 }
 """Each verb that changes memories or the user's marks on them, tried on the project's root."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, SeenMark
+from memtui.engine.model import Actor, SeenMark, Usage
 from tests.engine.settling import settle
 from tests.faults.world import FIRST, ME, World, at, sha
 
@@ -157,3 +157,33 @@ def test_where_nothing_may_be_written_what_the_disk_shows_is_news_as_in_the_list
         assert {row.address for row in looking.list().items if row.unseen} == {A, B}
         told = {change.address: (change.kind, change.before, change.after) for change in looking.changes()}
     assert told == {A: ("modified", sha(OLD), sha(NEW)), B: ("created", None, sha(NEWER))}
+
+
+def test_counts_from_elsewhere_are_taken_over_where_they_are_higher(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    engine.record_use(A, actor=Actor("mcp:x"), wrote=True)
+    before = engine.memory(A)
+    assert engine.take_uses([Usage(A, 1, 5, 5)]) == 0
+    assert engine.memory(A) == before
+    early = (before.last_used_at or 0) - 1_000
+    assert engine.take_uses([Usage(A, 7, early, None)]) == 1
+    after = engine.memory(A)
+    assert (after.uses, after.last_used_at, after.last_written_at) == (7, before.last_used_at, before.last_written_at)
+    assert before.heat < after.heat <= 7
+    assert engine.take_uses([Usage(A, 7, early, None)]) == 0
+    engine.record_use(A, actor=Actor("mcp:x"))
+    assert engine.memory(A).uses == 8
+
+
+def test_a_count_of_a_memory_nobody_used_here_is_as_old_as_its_last_use(world: World, engine: Engine) -> None:
+    begin(world, engine)
+    week, now = 7 * 86_400_000, engine.memory(A).modified_at + 10**15
+    assert engine.take_uses([Usage(A, 8, now, now)]) == 1
+    row = engine.memory(A)
+    assert row.last_used_at is not None
+    assert row.last_used_at < now, "no use lies in the future"
+    (world.folder() / "b.md").write_bytes(NEW)
+    settle(engine)
+    engine.take_uses([Usage(B, 8, row.last_used_at - week, None), Usage(at("c.md"), 8)])
+    assert 3.9 < engine.memory(B).heat < 4.1
+    assert engine.memory(B).last_written_at is None

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from memtui.engine.ledger.database import Database, Row, checked
-from memtui.engine.ledger.uses import Use, decay, write
+from memtui.engine.ledger.uses import Use, decay, take, write
 from memtui.engine.model import Root
 from memtui.errors import BusyError, StorageError
 from memtui.values import NamedTuple
@@ -238,6 +238,18 @@ class MemoryTable(Database):
         with self._guard:
             self._waiting.add(Use(number, path, self.clock(), wrote))
             self._waiting.uids[root] = number
+
+    def take_uses(self, counted: Sequence[tuple[int, str, int, int | None, int | None]]) -> list[tuple[int, str]]:
+        """Take over higher counts of uses; heat is what the higher count would be worth at its last use.
+
+        Args:
+            counted: (root id, path, how often in all, when last, when last for a write).
+
+        Returns:
+            Root id and path of each memory whose count rose.
+        """
+        with self.transaction(durable=False) as db:
+            return [(one[0], one[1]) for one in counted if take(db, *one)]
 
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
         """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""

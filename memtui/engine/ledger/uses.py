@@ -56,6 +56,23 @@ def write(database: apsw.Connection, uses: Iterable[Use]) -> None:
         )
 
 
+def take(
+    database: apsw.Connection, uid: int, path: str, uses: int, used_at: int | None, written_at: int | None
+) -> bool:
+    """Raise a count to one from elsewhere, if that is higher; returns whether it was. Call inside a transaction."""
+    database.execute(
+        "INSERT INTO memories (root, path, uses, heat, heat_at, last_used_at, last_written_at)"
+        " VALUES (?1, ?2, ?3, ?3, ifnull(?4, 0), ?4, ?5)"
+        " ON CONFLICT (root, path) DO UPDATE SET uses = ?3, heat = max(heat, ?3),"
+        " heat_at = max(heat_at, ifnull(?4, 0)),"
+        " last_used_at = nullif(max(ifnull(last_used_at, 0), ifnull(?4, 0)), 0),"
+        " last_written_at = nullif(max(ifnull(last_written_at, 0), ifnull(?5, 0)), 0)"
+        " WHERE uses < ?3",
+        (uid, os.fsencode(path), uses, used_at, written_at),
+    )
+    return bool(database.changes())
+
+
 class Waiting:
     """Uses that are not written yet. Its owner holds the lock of the ledger around every call but `start`."""
 

@@ -1,0 +1,133 @@
+"""Pins and counts that an agent keeps beside its memories: shown, and taken over once the user agrees."""
+
+from memtui.agents.mux_sidecar import Kept, kept
+from memtui.cli import results
+from memtui.cli.call import Call
+from memtui.cli.output import Column
+from memtui.engine.model import Address, Memory, Usage
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.values import NamedTuple
+from memtui.wire import outcomes, values
+from memtui.wire.outcomes import Json
+from memtui.wire.times import rfc3339
+
+PIN, SET, COUNT, SAME = "pin", "pinned", "count", "same"
+_WORDS = {PIN: "would be pinned", SET: "pinned already", COUNT: "not pinned there", SAME: "nothing new"}
+
+
+class Found(NamedTuple):
+    """What the agent keeps of one memory that is here."""
+
+    memory: Memory
+    kept: Kept
+
+    @property
+    def state(self) -> str:
+        """What taking it over means."""
+        if self.kept.pinned:
+            return SET if self.memory.pinned else PIN
+        return COUNT if self.risen else SAME
+
+    @property
+    def risen(self) -> bool:
+        """Whether the agent counts more uses."""
+        return self.kept.uses > self.memory.uses
+
+
+def pins(call: Call) -> int:
+    """Show what an agent keeps, or take it over."""
+    found, absent, gone = _look(call)
+    write = call.args.flag("write")
+    fresh = [one.memory.address for one in found if one.state == PIN]
+    risen = [one for one in found if one.risen]
+    status, txn, counted = outcomes.DONE, None, 0
+    if write and fresh:
+        done = call.engine.set_pinned(fresh, pinned=True, actor=call.actor)
+        txn = done.txn
+        failures = [failed for failed in map(results.failure, done.outcomes) if failed is not None]
+        for failed in failures:
+            call.out.error(failed)
+        status = outcomes.exit_code(failures[0]) if failures else status
+    if write and risen:
+        counted = call.engine.take_uses(
+            Usage(one.memory.address, one.kept.uses, one.kept.last_used_at, one.kept.last_written_at) for one in risen
+        )
+    if call.out.json:
+        answer = values.listing(map(_json, found))
+        call.out.document(answer | {"written": write, "txn": txn, "counted": counted, "absent": absent, "gone": gone})
+        return status
+    _table(call, found)
+    _tell(call, len(fresh), len(risen), absent, gone)
+    return status
+
+
+def _look(call: Call) -> tuple[list[Found], int, int]:
+    """Find the memories of which anything is kept; also how many are in roots that are not open, and are no more."""
+    engine = call.engine
+    found: dict[Address, Found] = {}
+    absent = gone = 0
+    for one in kept(call.session.surroundings):
+        try:
+            root = engine.find_root(one.root)
+        except NotFoundError:
+            absent += 1
+            continue
+        try:
+            memory = engine.memory(Address(root.id, one.path))
+        except MemtuiError:  # deleted since, or no name of a memory at all
+            gone += 1
+            continue
+        found.setdefault(memory.address, Found(memory, one))
+    return sorted(found.values(), key=lambda one: (not one.kept.pinned, one.memory.address)), absent, gone
+
+
+def _json(one: Found) -> Json:
+    return {
+        "address": str(one.memory.address),
+        "state": one.state,
+        "pinned": one.memory.pinned,
+        "uses": one.memory.uses,
+        "kept": {
+            "pinned": one.kept.pinned,
+            "uses": one.kept.uses,
+            "last_used_at": _time(one.kept.last_used_at),
+            "last_written_at": _time(one.kept.last_written_at),
+        },
+    }
+
+
+def _time(at: int | None) -> str | None:
+    return None if at is None else rfc3339(at)
+
+
+def _table(call: Call, found: list[Found]) -> None:
+    written = call.args.flag("write")
+    said = {**_WORDS, PIN: "pinned"} if written else _WORDS
+    call.out.table(
+        (
+            Column("MEMORY", flexible=True),
+            Column("PIN"),
+            Column("USES", "number"),
+            Column("THERE", "number"),
+            Column("LAST USED", "age", optional=True),
+        ),
+        [
+            (str(one.memory.address), said[one.state], one.memory.uses, one.kept.uses, one.kept.last_used_at)
+            for one in found
+        ],
+    )
+
+
+def _tell(call: Call, fresh: int, risen: int, absent: int, gone: int) -> None:
+    out = call.out
+    if call.args.flag("write"):
+        out.say(f"{fresh} pinned, counts: {risen}." + (" memtui undo takes the pins off." if fresh else ""))
+    elif fresh or risen:
+        agent = call.args.need("agent")
+        out.say(f"{fresh} would be pinned, counts taken over: {risen}. To do so: memtui pins {agent} --write")
+    else:
+        out.say("There is nothing to take over.")
+    if absent:
+        out.say(f"Of other projects, or of workspaces that are not open: {absent}. --all-projects opens them.")
+    if gone:
+        out.say(f"Of memories that are no longer there: {gone}.")
