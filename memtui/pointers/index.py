@@ -11,7 +11,7 @@ from memtui.pointers.prose import prose
 from memtui.pointers.targets import resolve, resolve_name
 from memtui.values import NamedTuple
 
-_NAMED = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*(\[\[([^\[\]]+)\]\])")
+_NAMED = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+(\[\[([^\[\]]++)\]\])")
 """An entry that begins with a `[[name]]`."""
 _GAP = " \t\r—–-:|"
 """What stands between an entry's link and its text."""

@@ -12,10 +12,10 @@ MOST_NESTED = 6
 """Parentheses within parentheses in a target; more are no link."""
 
 _MARK = re.compile(rb"\\[!-/:-@\[-`{-~]|!?\[|\]\(?")
-_PLAIN = re.compile(rb"(?:[^\s()\\]|\\[!-/:-@\[-`{-~]|\\)*")
-_ANGLED = re.compile(rb"<([^<>]*)>")
-_REST = re.compile(rb"[ \t]*(?:\"[^\"]*\"|'[^']*')?[ \t]*\)")
-_SPACED = re.compile(rb"[^()<>\"']*\)")
+_PLAIN = re.compile(rb"(?:[^\s()\\]++|\\[!-/:-@\[-`{-~]|\\)*+")
+_ANGLED = re.compile(rb"<([^<>]*+)>")
+_REST = re.compile(rb"[ \t]*+(?:\"[^\"]*+\"|'[^']*+')?+[ \t]*+\)")
+_SPACED = re.compile(rb"[^()<>\"']*+\)")
 
 
 class Inline(NamedTuple):

@@ -32,13 +32,18 @@ def resolve(target: str, here: str) -> str | None:
     if len(target) > 3 * MOST_BYTES + MOST_NAME:  # a long fragment is no reason to look at all of it
         return None
     text = _ESCAPED.sub(r"\1", target).partition("#")[0]
-    if not text or _outside(text):
+    return None if not text or _outside(text) else resolve_plain(_decoded(text), here)
+
+
+def resolve_plain(path: str, here: str) -> str | None:
+    """As `resolve`, for a path that is written as it is, as imports are: nothing in it stands for anything else."""
+    if not path or len(path) > MOST_BYTES or _outside(path) or _CONTROL.search(path):
         return None
-    decoded = _decoded(text)
-    if _outside(decoded) or _CONTROL.search(decoded):
-        return None
+    decoded = _decoded(path)
+    if decoded != path and resolve_plain(decoded, here) is None:
+        return None  # there is no way around by encoding it once more
     parts = here.split("/")[:-1]
-    wanted = decoded.split("/")
+    wanted = path.split("/")
     for part in wanted:
         if part == "..":
             if not parts:
@@ -57,9 +62,7 @@ def resolve_name(name: str, here: str) -> str | None:
         here: the path, below the root, of the file that has the link.
     """
     bare = name_of(name)
-    if not bare or "\\" in bare or "%" in bare:
-        return None
-    found = resolve(bare, here)
+    found = resolve_plain(bare, here)
     return None if found is None or found.endswith("/") else with_ending(found)
 
 

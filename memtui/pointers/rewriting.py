@@ -1,0 +1,202 @@
+"""A memory's text after others were renamed or went away: the names in it follow, and no other byte changes.
+
+What cannot be changed without guessing stays and is reported: a link in prose to a memory that went, a line of an index
+that holds more than the entry, a new name that the old way of writing cannot spell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from memtui.pointers.entries import entry_cuts
+from memtui.pointers.entries import spans as _spans
+from memtui.pointers.index import Pointer
+from memtui.pointers.index import parse as parse_index
+from memtui.pointers.links import IMPORT, LINK, MEM, NAME, Link
+from memtui.pointers.links import parse as parse_links
+from memtui.pointers.targets import name_of, relative, resolve_name, with_ending, without_ending, written
+from memtui.values import NamedTuple
+
+
+class Rewritten(NamedTuple):
+    """What became of a text."""
+
+    data: bytes
+    carried: int = 0
+    """How many links, names and entries follow."""
+    left: tuple[Link, ...] = ()
+    """Those that still name what is not there any more."""
+
+
+class _Edit(NamedTuple):
+    start: int
+    end: int
+    data: bytes
+
+
+def rewrite(
+    data: bytes,
+    here: str,
+    changed: Mapping[str, str | None],
+    *,
+    to: str | None = None,
+    index: bool = False,
+    known: Collection[str] = (),
+    names: str = "",
+) -> Rewritten:
+    """Make the links of a file follow memories that were renamed or went away.
+
+    Args:
+        data: the file.
+        here: its path below the root, before all of it.
+        changed: old paths and new ones, below the root; None where the memory left the root. A folder's end in `/`.
+        to: the path the file itself has afterwards; None when it keeps its own.
+        index: it is an index: the entry of a memory that went goes too.
+        known: the paths there were before, so that a name which means one of them is not taken for another, and links
+            of a file that moves to another folder still lead there.
+        names: see `links.parse`.
+
+    Returns:
+        The new text; the same one when nothing in it names them.
+    """
+    work = _Rewriting(data, here, changed, to or here, frozenset(known), names)
+    links = parse_links(data, here, names=names)
+    gone: list[Link] = []
+    for link in links:
+        old = work.meant(link)
+        if old is None:
+            continue
+        new = changed.get(old, old)
+        if new is None:
+            gone.append(link)
+        else:
+            work.follow(link, old, new)
+    left = work.remove_entries(gone) if index and gone else gone
+    return work.result(left)
+
+
+class _Rewriting:
+    """One text being rewritten."""
+
+    def __init__(
+        self, data: bytes, here: str, changed: Mapping[str, str | None], to: str, known: frozenset[str], names: str
+    ) -> None:
+        self.data, self.here, self.changed, self.to, self.known, self.names = data, here, changed, to, known, names
+        self.edits: list[_Edit] = []
+        self.left: list[Link] = []
+        self.carried = 0
+        self.moves = here.rpartition("/")[0] != to.rpartition("/")[0]
+
+    def meant(self, link: Link) -> str | None:
+        """The old path that a link means, when it has to be looked at."""
+        for path in self._candidates(link):
+            if path in self.changed:
+                return path
+            if path in self.known:
+                return path if self.moves and link.kind in (LINK, IMPORT) else None
+        return None
+
+    def _candidates(self, link: Link) -> list[str]:
+        """What a link may mean, the likeliest first."""
+        found = [link.path] if link.path is not None else []
+        if link.kind == NAME:
+            bare = name_of(link.target)
+            top = resolve_name(bare, "")
+            found += [top] if top is not None else []
+            if "/" not in bare and bare:
+                ending = "/" + with_ending(bare)
+                found += sorted(path for path in self.changed if path.endswith(ending))
+        return found
+
+    def follow(self, link: Link, old: str, new: str) -> None:
+        """Let one link name a memory by its new path."""
+        target = self._target(link, old, new)
+        if target is None:
+            self.left.append(link)
+            return
+        before = self._bytes(link.target)
+        after = self._bytes(target)
+        if after != before:
+            self.edits.append(_Edit(link.at, link.at + len(before), after))
+        shown = self._shown(link, old, new)
+        if shown is not None:
+            self.edits.append(shown)
+        self.carried += after != before or shown is not None
+
+    def _target(self, link: Link, old: str, new: str) -> str | None:
+        """What is written in the place of a link's target; None when it cannot be spelled."""
+        if link.kind == LINK:
+            return written(new, self.to, link.target, angled=link.angled)
+        if link.kind == IMPORT:
+            text = relative(new, self.to).replace(" ", "\\ ")
+            text = "./" + text if link.target.startswith("./") and not text.startswith("../") else text
+            return text if self._reads("@" + text, new) else None
+        if link.kind == MEM:
+            text = self.names + without_ending(new)
+            return text if self._reads("mem:" + text, new) else None
+        return self._name(link, old, new)
+
+    def _reads(self, text: str, path: str) -> bool:
+        """Whether a text is read as one link that means a path."""
+        found = parse_links(self._bytes(text), self.to, names=self.names)
+        return [(one.path, one.start, one.end) for one in found] == [(path, 0, len(self._bytes(text)))]
+
+    def _name(self, link: Link, old: str, new: str) -> str | None:
+        bare = name_of(link.target)
+        if not new.lower().endswith(".md") or set(new) & set("[]|#\\\n"):
+            return None
+        from_top = link.path != old and "/" in bare
+        text = new if from_top else relative(new, self.to)
+        if text.startswith("../"):
+            text = new
+        if link.path != old and "/" not in bare:
+            text = new.rpartition("/")[2]  # it was found by its name alone
+        text = text if bare.lower().endswith(".md") else without_ending(text)
+        return link.target.replace(bare, text, 1)
+
+    def _shown(self, link: Link, old: str, new: str) -> _Edit | None:
+        """A link that shows the file's name shows the new one."""
+        start, end = link.text
+        shown = self.data[start:end]
+        for form in (lambda path: path, lambda path: path.rpartition("/")[2], _stem):
+            if shown == self._bytes(form(old)) and form(old) != form(new) and not set(form(new)) & set("[]\\`"):
+                return _Edit(start, end, self._bytes(form(new)))
+        return None
+
+    def remove_entries(self, gone: list[Link]) -> list[Link]:
+        """Take the entries of memories that went out of an index; returns what is no entry of its own."""
+        lines: dict[int, list[Pointer]] = {}
+        for pointer in parse_index(self.data, self.here):
+            lines.setdefault(pointer.line, []).append(pointer)
+        by_start = {link.start: link for link in gone}
+        spans = _spans(self.data)
+        taken: set[int] = set()
+        for number, pointers in lines.items():
+            going = {pointer.start for pointer in pointers} & by_start.keys()
+            if not going:
+                continue
+            edits = entry_cuts(self.data, spans, number, pointers, going)
+            self.edits += [_Edit(start, end, b"") for start, end in edits]
+            if edits:
+                taken |= going
+        self.carried += len(taken)
+        return [link for link in gone if link.start not in taken]
+
+    def result(self, left: list[Link]) -> Rewritten:
+        """Put the text together."""
+        pieces = []
+        at = 0
+        for edit in sorted(self.edits):
+            if edit.start < at:
+                continue  # in what goes anyway
+            pieces += [self.data[at : edit.start], edit.data]
+            at = edit.end
+        return Rewritten(b"".join((*pieces, self.data[at:])), self.carried, (*self.left, *left))
+
+    @staticmethod
+    def _bytes(text: str) -> bytes:
+        return text.encode("utf-8", "surrogateescape")
+
+
+def _stem(path: str) -> str:
+    return without_ending(path.rpartition("/")[2])
