@@ -18,10 +18,14 @@ ROOMS = {
     "inbox": "Changes since you looked",
     "search": "Search (letters are text until tab leaves the line)",
     "hot": "Hot set",
+    "cost": "Start cost",
     "past": "History of a memory, and trash",
     "activity": "Activity",
+    "health": "Health of indexes",
+    "entries": "Entries of a memory that holds many",
     "picker": "Lists on top: help, messages",
     "editor": "Editor",
+    "entry": "One entry of a memory (letters are text)",
     "form": "Front matter form (letters are text)",
     "conflict": "Conflict",
     "gone": "Your draft of a memory that somebody else deleted",
@@ -31,6 +35,10 @@ ROOMS = {
     "unsaved": "A save that failed",
 }
 """Where an action works, in the order of the help page."""
+
+
+TEXT, LINE, SCREEN, OUTSIDE = "text", "line", "screen", "outside"
+"""What an action opens: a text to type in, one line to type in, a screen, or another program."""
 
 
 class Action(NamedTuple):
@@ -52,10 +60,25 @@ class Action(NamedTuple):
     """Rank in the footer, 1 first; 0: not shown there."""
     moves: bool = False
     """Only moves about: may run at once even while a paste is being recognised."""
+    opens: str = ""
+    """Opens something that the keys after it are for: `TEXT`, `LINE`, `SCREEN` or `OUTSIDE`; empty: nothing."""
+
+
+OPENS = {
+    TEXT: ("open", "edit", "search_open", "edit_result", "form_text", "entry_edit", "entry_new", "entry_file"),
+    LINE: ("filter", "new", "rename", "redact", "save_as", "keep_as", "save_elsewhere"),
+    SCREEN: (
+        *("help", "palette", "themes", "messages", "search_all", "copy_to", "describe_memory", "resolve", "changes"),
+        *("versions", "entries", "trash_view", *(view.action for view in VIEWS)),
+    ),
+    OUTSIDE: ("edit_outside", "edit_all"),
+}
+"""Which actions open something, by what they open: the keys after them are for that."""
+_KIND = {id_: kind for kind, ids in OPENS.items() for id_ in ids}
 
 
 def _(id: str, keys: str, label: str, help: str, room: str, **rest: bool | int) -> Action:  # noqa: A002
-    return Action(id, tuple(keys.split("  ")), label, help, room, **rest)  # type: ignore[arg-type]
+    return Action(id, tuple(keys.split("  ")), label, help, room, opens=_KIND.get(id, ""), **rest)  # type: ignore[arg-type]
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -151,6 +174,7 @@ ACTIONS: tuple[Action, ...] = (
     # On a memory
     _("open", "enter", "edit", "Open the memory in the editor; a folder opens or closes.", "memory", footer=1),
     _("edit", "e", "edit", "Open the memory in the editor.", "memory"),
+    _("entries", "E", "entries", "List the entries of a file that holds many, and change one alone.", "memory"),
     _("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", "memory", writes=True),
     _("new", "n", "new", "Create a memory here.", "memory", writes=True, footer=5),
     _(
@@ -253,6 +277,16 @@ ACTIONS: tuple[Action, ...] = (
     _("hot_jump", "enter", "in tree", "Go to the memory in the tree; from what is no memory, to the text.", "hot"),
     _("hot_client", "c", "client", "See it with the eyes of the next client of the [access] table.", "hot"),
     _("hot_door", "b", "hook", "As the MCP server gives it, or as a session-start hook, which takes less.", "hot"),
+    # Start cost
+    _(
+        "cost_go",
+        "enter",
+        "go",
+        "Open the agent; go to the memory in the tree; from another file, to its text.",
+        "cost",
+    ),
+    _("cost_agent", "c", "next agent", "Show the next agent.", "cost"),
+    _("cost_cut", "n", "cut line", "Go to the place of the text where loading ends.", "cost"),
     # History and trash
     _("restore", "r", "restore", "Put this text back under its name, at once; u takes it back.", "past", writes=True),
     _("read_text", "enter", "text", "Go to the text beside the list; it never restores.", "past"),
@@ -280,6 +314,36 @@ ACTIONS: tuple[Action, ...] = (
         writes=True,
     ),
     _("only_actor", "a", "this writer", "Show only what this writer did; again shows everybody.", "activity"),
+    # Health of indexes
+    _("health_open", "enter", "go", "Go to the memory in the tree, or to the index.", "health"),
+    _(
+        "fix_finding",
+        "d f",
+        "fix",
+        "Fix this finding, if the index still is as shown; u takes it back.",
+        "health",
+        writes=True,
+    ),
+    _(
+        "fix_kind",
+        "D k",
+        "fix kind",
+        "Fix all of this kind in this root: `D` says what, `k` does it; u takes it back.",
+        "health",
+        writes=True,
+    ),
+    _(
+        "fix_root",
+        "D r",
+        "fix all",
+        "Fix all of this root that loses no words: `D` says what, `r` does it; u takes it back.",
+        "health",
+        writes=True,
+    ),
+    # Entries
+    _("entry_edit", "enter  e", "edit", "Edit this entry: only its bytes change.", "entries"),
+    _("entry_new", "n", "new", "Write a new entry behind the last one.", "entries", writes=True),
+    _("entry_remove", "d t", "remove", "Take this entry out of the file; u brings it back.", "entries", writes=True),
     # Lists on top
     _("pick", "enter", "choose", "Choose this row.", "picker"),
     # Editor
@@ -294,6 +358,12 @@ ACTIONS: tuple[Action, ...] = (
     _("find_previous", "shift+f3  f15", "find previous", "Go to the place before it.", "editor"),
     _("editor_rename", "f2", "rename", "Rename or move this memory; the draft goes with it.", "editor", writes=True),
     _("describe", "f9", "describe", "Show the front matter as a form: description, type, tags.", "editor", writes=True),
+    # One entry
+    _("entry_save", "ctrl+s", "save", "Save the entry: no other byte changes.", "entry", writes=True, footer=1),
+    _("entry_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", "entry", footer=2),
+    _("entry_file", "f9", "whole file", "Go on in the whole file, with what is typed as its draft.", "entry", footer=3),
+    _("entry_undo", "ctrl+z", "undo", "Undo typing.", "entry", footer=4),
+    _("entry_redo", "ctrl+y", "redo", "Redo typing.", "entry"),
     # Front matter form
     _("form_save", "ctrl+s", "save", "Save the fields, guarded: no other byte changes.", "form", writes=True, footer=1),
     _("form_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", "form", footer=2),
@@ -403,7 +473,7 @@ CASE_ROOMS = ("gone", "deleted", "moved", "line_ends", "unsaved")
 COUNTS = "counts"
 """The value of the setting `digits` with which digits are counts and views are opened with `g` first."""
 
-TEXT_ROOMS = ("editor", "form", "conflict", *CASE_ROOMS)
+TEXT_ROOMS = ("editor", "entry", "form", "conflict", *CASE_ROOMS)
 """Rooms whose own keys come before those of `everywhere`."""
 
 SIGNS: tuple[tuple[str, str], ...] = (
@@ -414,6 +484,8 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ),
     ("!", "conflict: your draft and the text on disk both changed"),
     ("~", "draft: text of yours that is not saved yet"),
+    ("I", "an index with findings: memories it does not name, or names although they are not there; 7 fixes them"),
+    ("C", "below the cut: the agent does not load the line that names it, because its index is too long"),
     ("R", "a proposal waits for your review"),
     ("D", "on a folder: deleted by others since you last looked; w there, or 3, shows and restores them"),
     ("*", "marked; keys such as p and d t work on all marked ones"),

@@ -25,6 +25,7 @@ from memtui.tui.draw.lines import Painted
 from memtui.tui.draw.paint import Paint
 from memtui.tui.faults import SafeEnd
 from memtui.tui.keys import paste_guard
+from memtui.tui.keys.typeahead import TypeAhead
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,8 @@ class MemtuiApp(SafeEnd[int]):
     def __init__(self, bridge: Bridge, facts: Facts) -> None:
         super().__init__()
         self.bridge = bridge
+        self.ahead = TypeAhead(self, bridge.openings, super().on_event)
+        """What gives keys on, in the order they were typed."""
         self.plain = facts.ascii
         """Whether only ASCII is drawn."""
         self.show_faults = facts.settings.debug
@@ -122,16 +125,28 @@ class MemtuiApp(SafeEnd[int]):
                 widget.forget_drawn()
 
     def on_finished(self, event: messages.Finished) -> None:
-        """Give a result to whoever asked."""
-        if event.then is not None:
-            event.then(event.result)
+        """Give a result to whoever asked, unless the user did not want to wait for what it opens."""
+        opening = event.opening
+        try:
+            if event.then is not None and not (opening is not None and opening.given_up):
+                event.then(event.result)
+        finally:
+            if opening is not None:
+                opening.end()
+            if self.ahead.waiting:
+                self.call_later(self.ahead.go_on)
 
     def on_failed(self, event: messages.Failed) -> None:
         """Give an error to whoever asked, or show it."""
-        if event.otherwise is not None:
-            event.otherwise(event.error)
-        else:
-            self.browser.show_error(event.what, event.error)
+        opening = event.opening
+        try:
+            if event.otherwise is None or (opening is not None and opening.given_up):
+                self.browser.show_error(event.what, event.error)
+            else:
+                event.otherwise(event.error)
+        finally:
+            if opening is not None:
+                opening.end(failed=not opening.stays)
 
     def on_app_focus(self) -> None:
         """Somebody is looking: the watcher may look more often, and once now."""
@@ -154,7 +169,10 @@ class MemtuiApp(SafeEnd[int]):
         """Pass an event on; after a key or a click there may be something to keep."""
         if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
             self.browser.returning.touched(in_tree=self.screen is self.browser)
-        await super().on_event(event)
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self.ahead.take(event)
+        elif not isinstance(event, events.MouseEvent) or event.is_forwarded or self.ahead.hears_mouse(event):
+            await super().on_event(event)
 
     async def action_quit(self) -> None:
         """Leave, with every draft on disk."""
@@ -222,4 +240,5 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
         place_name=name,
         place=place,
         news="What was kept of the last session cannot be read, so it begins anew." if damaged else "",
+        surroundings=surroundings,
     )

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from textual.message import Message
 
 from memtui.engine import now_ms
-from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory, Notice, OpenConflict
-from memtui.errors import InternalError, MemtuiError, NotFoundError
+from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Notice, OpenConflict
+from memtui.errors import InternalError, MemtuiError
 from memtui.tui import heap, messages
+from memtui.tui.keys.openings import Opening, Openings
 from memtui.tui.lanes import Lanes
 
 if TYPE_CHECKING:
@@ -55,12 +56,16 @@ class Bridge:
         """When the workbench started."""
         self.actor = actor
         self.read_only = read_only
+        self.openings = Openings()
+        """What is being opened, which keys wait for."""
         self._app: Target | None = None
         self._screen: Target | None = None
         self._lanes = Lanes()
         self._latest: dict[str, int] = {}
         self._lock = threading.Lock()
         self._pending: set[Address] = set()
+        self._shown_soon: list[Opening] = []
+        """What ends once the rows that are asked for are told."""
         self._everything = False
         self._queued = False
         self._watch: Watch | None = None
@@ -77,6 +82,9 @@ class Bridge:
         otherwise: Callable[[MemtuiError], None] | None = None,
         lane: str = READ,
         latest: str | None = None,
+        opens: str = "",
+        stays: bool = False,
+        at_most: float | None = None,
     ) -> None:
         """Run a job with the engine in a thread.
 
@@ -87,22 +95,29 @@ class Bridge:
             otherwise: called on the event loop with the error, instead of showing it.
             lane: `READ`, or `WRITE` for anything that changes something: writes keep their order.
             latest: a group of which only the newest job matters: older ones are skipped and their results dropped.
+            opens: what comes of it on the screen, for people (`open notes.md`): keys that follow wait for that.
+            stays: a user who does not want to wait for what it opens still gets its result.
+            at_most: seconds that keys wait for it; None: until it ends.
         """
         ticket = self._take_ticket(latest)
+        opening = self.openings.begin(opens, stays=stays, at_most=at_most) if opens else None
+        nothing = messages.Finished(None, None, opening)
 
         def work() -> None:
-            if not self._is_newest(latest, ticket):
-                return
-            message: Message
-            try:
-                message = messages.Finished(then, job(self._engine))
-            except MemtuiError as error:
-                message = messages.Failed(what, error, otherwise)
-            except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
-                message = messages.Failed(what, _unexpected(error), otherwise)
+            message: Message = nothing
+            if self._is_newest(latest, ticket):
+                try:
+                    message = messages.Finished(then, job(self._engine), opening)
+                except MemtuiError as error:
+                    message = messages.Failed(what, error, otherwise, opening)
+                except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
+                    message = messages.Failed(what, _unexpected(error), otherwise, opening)
             if self._is_newest(latest, ticket):
                 self._post(self._app, message)
-            self._tell_of_ledger()
+            elif opening is not None:
+                self._post(self._app, nothing)
+            if message is not nothing:
+                self._tell_of_ledger()
 
         self._lanes.submit(lane, work)
 
@@ -114,6 +129,7 @@ class Bridge:
         what: str,
         group: str,
         otherwise: Callable[[MemtuiError], None] | None = None,
+        opens: str = "",
     ) -> None:
         """Run a job that has partial results, in a thread of its own; only the newest of its group counts.
 
@@ -124,6 +140,7 @@ class Bridge:
             what: what is tried, for people.
             group: the group, and the thread.
             otherwise: called on the event loop with the error, instead of showing it.
+            opens: what comes of it on the screen, for people: keys that follow wait for the last result.
         """
         ticket = self._latest.get(group, 0) + 1
 
@@ -135,7 +152,14 @@ class Bridge:
                 self._post(self._app, messages.Finished(then, part))
 
         self.run(
-            lambda engine: job(engine, outdated, tell), then, what=what, otherwise=otherwise, lane=group, latest=group
+            lambda engine: job(engine, outdated, tell),
+            then,
+            what=what,
+            otherwise=otherwise,
+            lane=group,
+            latest=group,
+            opens=opens,
+            stays=True,
         )
 
     def _take_ticket(self, group: str | None) -> int:
@@ -174,12 +198,22 @@ class Bridge:
         """Read and hash everything again."""
         self._lanes.submit(ROWS, self._guarded("read the memories again", self._reread))
 
-    def refresh(self, addresses: Iterable[Address] = (), *, everything: bool = False) -> None:
-        """Ask for these rows again, soon and together with whatever else is asked for; from any thread."""
+    def refresh(
+        self, addresses: Iterable[Address] = (), *, everything: bool = False, shows: Opening | None = None
+    ) -> None:
+        """Ask for these rows again, soon and together with whatever else is asked for; from any thread.
+
+        Args:
+            addresses: which.
+            everything: all of them.
+            shows: ends once they are told.
+        """
         with self._lock:
+            if shows is not None:
+                self._shown_soon.append(shows)
             self._pending.update(addresses)
             self._everything = self._everything or everything
-            if self._queued or not (self._pending or self._everything):
+            if self._queued or not (self._pending or self._everything or self._shown_soon):
                 return
             self._queued = True
         self._lanes.submit(ROWS, self._guarded("read the changed memories", self._send_pending))
@@ -265,18 +299,20 @@ class Bridge:
         with self._lock:
             addresses, everything = self._pending, self._everything
             self._pending, self._everything, self._queued = set(), False, False
+            shown, self._shown_soon = self._shown_soon, []
+        try:
+            self._send_rows(addresses, everything=everything)
+        finally:
+            for opening in shown:
+                self._post(self._app, messages.Finished(None, None, opening))
+        self._send_activity()
+
+    def _send_rows(self, addresses: set[Address], *, everything: bool) -> None:
         if everything or len(addresses) > ONE_BY_ONE:
             self._post(self._screen, messages.RowsLoaded(self._engine.list()))
         else:
-            rows: list[Memory] = []
-            gone: list[Address] = []
-            for address in addresses:
-                try:
-                    rows.append(self._engine.memory(address))
-                except NotFoundError:
-                    gone.append(address)
-            self._post(self._screen, messages.RowsChanged(tuple(rows), tuple(gone)))
-        self._send_activity()
+            rows = self._engine.memories(addresses)
+            self._post(self._screen, messages.RowsChanged(tuple(rows.values()), tuple(addresses - rows.keys())))
 
     def _send_drafts(self) -> None:
         self._post(self._screen, messages.DraftsChanged(self._engine.drafts()))

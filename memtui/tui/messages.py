@@ -13,22 +13,33 @@ from textual.message import Message
 
 from memtui.engine.model import Address, AuditRecord, Draft, Health, Listing, Memory, Notice, Operation, Vanished
 from memtui.errors import MemtuiError
+from memtui.tui.keys.openings import Opening
 
 
 class Finished(Message, bubble=False):
     """A job of the bridge ended well; the app calls `then` with its result."""
 
-    def __init__(self, then: Callable[[Any], None] | None, result: Any) -> None:
+    def __init__(self, then: Callable[[Any], None] | None, result: Any, opening: Opening | None = None) -> None:
         super().__init__()
         self.then = then
         self.result = result
+        self.opening = opening
+        """What it opens, which keys wait for."""
 
 
 class Failed(Message, bubble=False):
     """A job of the bridge ended badly; the app calls `otherwise`, or shows the error when there is none."""
 
-    def __init__(self, what: str, error: MemtuiError, otherwise: Callable[[MemtuiError], None] | None) -> None:
+    def __init__(
+        self,
+        what: str,
+        error: MemtuiError,
+        otherwise: Callable[[MemtuiError], None] | None,
+        opening: Opening | None = None,
+    ) -> None:
         super().__init__()
+        self.opening = opening
+        """What it was to open."""
         self.what = what
         """What was tried, for people: `pin 3 memories`."""
         self.error = error

@@ -6,7 +6,9 @@ What `memtui.tui` asks of the engine is all there is here; a test compares the n
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from memtui.engine.frontmatter import set_fields
 from memtui.engine.model import (
@@ -91,6 +93,8 @@ class FakeEngine(FakeNews, FakePast, Searched):
         self.unseen_changes: list[Change] = []
         self.calls: list[tuple[object, ...]] = []
         self.failing: dict[str, MemtuiError] = {}
+        self.holding: dict[str, threading.Event] = {}
+        """Verbs that wait until the test lets them go on."""
         self.fail_for: dict[Address, MemtuiError] = {}
         self.undone: list[str] = []
         self.conflicts: dict[Address, OpenConflict] = {}
@@ -105,6 +109,18 @@ class FakeEngine(FakeNews, FakePast, Searched):
             self.put(name, text)
 
     # For tests
+
+    @contextmanager
+    def stalled(self, *verbs: str) -> Iterator[None]:
+        """Have these verbs take until the end of the block."""
+        let_go = threading.Event()
+        self.holding |= dict.fromkeys(verbs, let_go)
+        try:
+            yield
+        finally:
+            for verb in verbs:
+                del self.holding[verb]
+            let_go.set()
 
     def put(
         self, name: str, text: str | bytes, *, actor: str = "outside", unseen: bool = False, **row: object
@@ -149,6 +165,8 @@ class FakeEngine(FakeNews, FakePast, Searched):
 
     def _enter(self, verb: str, *rest: object) -> None:
         self.calls.append((verb, *rest))
+        if verb in self.holding:
+            self.holding[verb].wait(10)
         if verb in self.failing:
             raise self.failing[verb]
 
@@ -202,6 +220,10 @@ class FakeEngine(FakeNews, FakePast, Searched):
         if address not in self.rows:
             raise NotFoundError(f"no memory {address}")
         return self.rows[address]
+
+    def memories(self, addresses: Iterable[Address]) -> dict[Address, Memory]:
+        """Give some rows."""
+        return {address: self.rows[address] for address in addresses if address in self.rows}
 
     def read(self, address: Address) -> Snapshot:
         """Read."""

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, cast
 
+from textual import events
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -90,6 +91,7 @@ class Shown:
             screen = self.app.screen
             if isinstance(screen, KeyedScreen):
                 screen._gate._recent.clear()
+            self.app.ahead.forget_haste()
             await self.pilot.press(key)
             await self.until(partial(self._none_held, screen))
 
@@ -112,6 +114,13 @@ class Shown:
     async def until_text(self, words: str) -> None:
         """Wait for words on the screen."""
         await self.until(lambda: words in self.text)
+
+    def burst(self, *keys: str) -> None:
+        """Press keys all at once, as a fast typist or a lagging line delivers them."""
+        for key in keys:
+            name = "space" if key == " " else key
+            character = key if len(key) == 1 else "\r" if key == "enter" else None
+            self.app.post_message(events.Key(name, character))
 
     async def go(self, name: str) -> None:
         """Put the cursor on a memory, as a user's keys would."""

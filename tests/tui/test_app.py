@@ -121,11 +121,10 @@ async def test_a_pasted_sentence_in_a_list_changes_nothing(view: str) -> None:
         await fill(screen)
         await enter(screen, view)
         before, here = dict(engine.data), top(screen)
-        screen.app.post_message(events.Paste("dt dc x X d s"))
-        for letter in "dtdcxXpuUrndsdh":
-            screen.app.post_message(events.Key(letter, letter))
-        screen.app.post_message(events.Key("enter", "\r"))
+        screen.burst(*"dtdcxXpuUrndsdh", "enter")
         await screen.until_text("That looked like a paste")
+        screen.app.post_message(events.Paste("dt dc x X d s"))
+        await screen.until_text("A paste outside text is ignored")
         assert engine.data == before
         assert top(screen) is here
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
+from textual.screen import Screen
 from textual.widget import Widget
 
 from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Address, Listing, Memory, Root
 from memtui.errors import MemtuiError
 from memtui.tui import messages
@@ -23,6 +25,7 @@ from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.chrome import Chrome
 from memtui.tui.browse.commands import Commands
+from memtui.tui.browse.groups import worth_showing
 from memtui.tui.browse.jumps import Jumping
 from memtui.tui.browse.nodes import SORTS
 from memtui.tui.browse.panes import Panes
@@ -36,11 +39,16 @@ from memtui.tui.draw.rowlist import RowList
 from memtui.tui.edit.drafts import offer_words
 from memtui.tui.edit.intents import Intent
 from memtui.tui.keys.keyed import KeyedScreen
+from memtui.tui.keys.openings import Opening
 from memtui.tui.views.tabs import Tabs
 from memtui.values import NamedTuple
 
 if TYPE_CHECKING:
     from memtui.tui.browse.prompts import Prompt, Question
+
+
+PATIENCE = 0.3
+"""Seconds that keys wait for a row that was written just now."""
 
 
 class Facts(NamedTuple):
@@ -63,6 +71,8 @@ class Facts(NamedTuple):
     """Where the user was in the last run."""
     news: str = ""
     """What is said at the start."""
+    surroundings: Surroundings | None = None
+    """Where the user stands, for what depends on more than the roots."""
 
 
 class BrowserScreen(Parts):
@@ -92,7 +102,8 @@ class BrowserScreen(Parts):
         """The line of text being typed in the footer."""
         self.editing = False
         """Whether the editor is shown."""
-        self._awaited: tuple[Address, str | None] | None = None
+        self._awaited: tuple[Address, str | None, Opening] | None = None
+        """What is done when the row of a memory is there."""
 
     def compose(self) -> ComposeResult:
         """Everything this size has room for."""
@@ -103,7 +114,7 @@ class BrowserScreen(Parts):
         self.panes.place()
         listing = self.facts.listing
         roots = self.facts.roots
-        self.forest.load(self._shown_roots(roots, listing), listing.items if listing is not None else ())
+        self.forest.load(worth_showing(roots, listing, ()), listing.items if listing is not None else ())
         self.memories.apply(Effect(rebuilt=True, touched=frozenset()))
         self.memories.focus()
         self.returning.arrive()
@@ -155,23 +166,15 @@ class BrowserScreen(Parts):
             words.append("g a accepts it.")
         return " ".join(words)
 
-    def _shown_roots(self, roots: tuple[Root, ...], listing: Listing | None) -> tuple[Root, ...]:
-        """Roots that hold something or need something, that are ours, or that were given by hand."""
-        if listing is None or not listing.roots:
-            return tuple(root for root in roots if root.agent == "memtui") or roots
-        there = {status.root.id for status in listing.roots if status.files or status.problems}
-        there |= {memory.address.root for memory in listing.items} | self.forest.losses.vanished.keys()
-        here = {root.id for root in self.facts.roots}
-        known = tuple(status.root for status in listing.roots if status.root.id in here)
-        return tuple(root for root in known if root.id in there or root.agent in ("memtui", "files"))
-
     # News
 
     def on_rows_loaded(self, event: messages.RowsLoaded) -> None:
         """Take in a full list."""
         self.chrome.loading = False
         self.chrome.statuses = {status.root.id: status for status in event.listing.roots}
-        self._apply(self.forest.replace_all(self._shown_roots(self.facts.roots, event.listing), event.listing.items))
+        roots = worth_showing(self.facts.roots, event.listing, self.forest.losses.vanished)
+        self.take(self.forest.replace_all(roots, event.listing.items))
+        self.checkup.rows_loaded(event.listing)
         if event.listing.truncated:
             self.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
         if self.editing:
@@ -180,17 +183,14 @@ class BrowserScreen(Parts):
     def on_rows_changed(self, event: messages.RowsChanged) -> None:
         """Take in rows that differ."""
         rows = [memory for memory in event.rows if not self.forest.others.hides(memory.address.root)]
-        self._apply(self.forest.update(rows, event.gone))
+        self.take(self.forest.update(rows, event.gone))
+        self.checkup.rows_changed((*(memory.address for memory in event.rows), *event.gone))
         if self.editing:
             self.host.rows_changed({memory.address for memory in event.rows} | set(event.gone))
 
-    def take(self, effect: Effect) -> None:
-        """Show what another part did to the rows."""
-        self._apply(effect)
-
     def on_drafts_changed(self, event: messages.DraftsChanged) -> None:
         """Take in which memories have unsaved text; what is left from an earlier run is offered once."""
-        self._apply(self.forest.set_drafts(event.drafts))
+        self.take(self.forest.set_drafts(event.drafts))
         if not self._drafts_told:
             self._drafts_told = True
             if event.drafts:
@@ -205,7 +205,7 @@ class BrowserScreen(Parts):
             losses.vanished = vanished
             self.memories.repaint()
             self.bridge.refresh(everything=True)
-        self._apply(Effect(rebuilt=False, touched=losses.set_deleted(event.deleted, self.forest.homes)))
+        self.take(Effect(rebuilt=False, touched=losses.set_deleted(event.deleted, self.forest.homes)))
         self.chrome.update("activity")
         if "views" in self.__dict__:
             self.views.news()
@@ -222,28 +222,34 @@ class BrowserScreen(Parts):
         for notice in event.notices:
             self.say(notice.text, "warning")
 
-    def _apply(self, effect: Effect) -> None:
+    def take(self, effect: Effect) -> None:
+        """Show what became of the rows."""
         self.memories.apply(effect)
         self.returning.find_row()
         self.memories.start_at_memory()
         self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited[0] in self.forest.nodes:
-            (address, then), self._awaited = self._awaited, None
+            (address, then, opening), self._awaited = self._awaited, None
             if not self.memories.reveal(address) and self.forest.filtered:
                 self.filtering.come_back_to(self.forest.nodes[address].key)
             if then is not None:
                 self.open_editor(address, then=then)
+            opening.end()
 
     def go_when_there(self, address: Address) -> None:
         """Put the cursor on a memory as soon as its row is known."""
         self.jumping.note()
-        self._awaited = (address, None)
-        self._apply(Effect(rebuilt=False, touched=frozenset()))
+        self._await(address, None, self.bridge.openings.begin(f"go to {address}", at_most=PATIENCE, stays=True))
 
     def open_when_there(self, address: Address, *, then: str = "") -> None:
         """Open a memory as soon as its row is known; `then` is that of `open_editor`."""
-        self._awaited = (address, then)
-        self._apply(Effect(rebuilt=False, touched=frozenset()))
+        self._await(address, then, self.bridge.openings.begin(f"open {address}"))
+
+    def _await(self, address: Address, then: str | None, opening: Opening) -> None:
+        if self._awaited is not None:
+            self._awaited[2].end()
+        self._awaited = (address, then, opening)
+        self.take(Effect(rebuilt=False, touched=frozenset()))
 
     @on(MemoryTree.CursorMoved)
     def _cursor_moved(self, event: MemoryTree.CursorMoved) -> None:
@@ -263,6 +269,7 @@ class BrowserScreen(Parts):
 
     def show_view(self, id_: str) -> None:
         """Show another view, or this screen again."""
+        self.chrome.clear()
         self.views.show(id_)
 
     def before_jump(self) -> None:
@@ -299,13 +306,31 @@ class BrowserScreen(Parts):
         """Give a key to the line in the footer."""
         return self.prompt is not None and self.filtering.feed(key, character)
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Give a paste to the line of text, or say that it is ignored."""
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to the line in the footer."""
         if self.prompt is not None:
-            event.stop()
-            self.filtering.paste(event.text)
-        else:
-            super().on_paste(event)
+            self.filtering.paste(text)
+        return self.prompt is not None
+
+    def opens(self, action: Action) -> str:
+        """What an action opens on the row under the cursor: a folder only opens in the tree."""
+        node = self.memories.current
+        if action.id == "open":
+            return action.opens if node is not None and node.memory is not None else ""
+        if action.id == "changes":
+            return action.opens if node is not None and node.memory is None else ""
+        return action.opens
+
+    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
+        """Whether an action opened what it was to open; a question about a draft takes no text."""
+        asking = self.editing and self.host.asking
+        return not asking and super().has_opened(action, kind, before)
+
+    def opening_given_up(self) -> None:
+        """Back to the tree, when the text did not come."""
+        self._awaited = None
+        if self.editing and self.host.address is None:
+            self.host.leave()
 
     def unavailable(self, action: Action) -> str:
         """Say why an action is off."""
@@ -337,7 +362,9 @@ class BrowserScreen(Parts):
     def open_editor(self, address: Address, *, then: str = "") -> None:
         """Open a memory in the editor; `then` is `compare`, `outside`, or a place such as `line 12` or `line 12:5`."""
         self.jumping.note()
-        self.call_next(self.host.open, address, then=then)
+        self.chrome.clear()  # what was said before is old when the user comes back
+        opening = self.bridge.openings.begin(f"open {address}")
+        self.call_next(self.host.open, address, opening, then=then)
 
     def leave(self) -> None:
         """Leave the workbench, with every draft on disk."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Offset
 
@@ -151,11 +150,11 @@ the folders there are. Names that are taken are shown, and stay as they are."""
         self._draw()
         return True
 
-    def on_paste(self, event: events.Paste) -> None:
+    def take_paste(self, text: str) -> bool:
         """Give a paste to the line."""
-        event.stop()
-        self.prompt.paste(event.text)
+        self.prompt.paste(text)
         self._draw()
+        return True
 
     def _typed(self, text: str) -> None:
         self._sure, self._tabbed = False, None

@@ -16,6 +16,12 @@ PASTE = 4_096
 """Characters of a paste that are taken."""
 
 
+def pasted_line(pasted: str) -> str:
+    """Make one line of a paste: line breaks and tabs are spaces, and what cannot be seen is left out."""
+    flat = " ".join(line.strip("\t") for line in pasted.strip().splitlines()).replace("\t", " ")
+    return "".join(one for one in flat[:PASTE] if visible(one) == one)
+
+
 class Question(NamedTuple):
     """What is asked."""
 
@@ -97,9 +103,9 @@ class Prompt:
         self.cursor = start + len(text)
 
     def paste(self, pasted: str) -> None:
-        """Take the first line of a paste, without what cannot be seen."""
-        lines = pasted.strip().splitlines() or [""]
-        self._replace(self.cursor, self.cursor, "".join(c for c in lines[0][:PASTE] if visible(c) == c))
+        """Take a paste as one line, without what cannot be seen."""
+        self.note = []
+        self._replace(self.cursor, self.cursor, pasted_line(pasted))
         self.question.changed(self.text)
 
     def refuse(self, text: str) -> None:

@@ -7,6 +7,7 @@ inside.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Conflict, Done, PassedOver, Saved, Unchanged
@@ -22,30 +23,62 @@ if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
 
 
+SURE = "!"
+"""The second key of what is asked first; it means nothing by itself."""
+MOMENT = 0.3
+"""Seconds that keys wait for the rows an operation changes: the next one must not meet a row that is gone."""
+TOGETHER = 3.0
+"""Seconds between two operations of one kind that are told together, because nobody has read the first."""
+
+
 class Verbs:
     """The operations of the main screen."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
         self.seeing = Seeing(screen)
+        self._told: tuple[str, int, float] = ("", 0, 0.0)
+        """What was done last, with how many memories in a row, and when that was told."""
 
     def _targets(self) -> tuple[Address, ...]:
         return self._screen.memories.targets()
 
     def _run(self, job: Callable[..., Done], what: str, report: Callable[[Done], None]) -> None:
+        """Do it; the next key is for the rows as they are then, unless that takes longer than a moment."""
+        bridge = self._screen.bridge
+
         def done(result: Done) -> None:
-            self._screen.bridge.refresh(addresses_of(result))
+            shows = bridge.openings.begin(what, at_most=MOMENT, stays=True)
+            bridge.refresh(addresses_of(result), shows=shows)
             report(result)
 
-        self._screen.bridge.run(job, done, what=what, lane=WRITE)
+        bridge.run(job, done, what=what, lane=WRITE, opens=what, stays=True, at_most=MOMENT)
 
     # One-key operations
 
     def pin(self) -> None:
-        """Pin, or unpin when all are pinned."""
+        """Pin, or unpin when all are pinned; what is meant is asked first when that is more than one memory."""
         targets = self._targets()
         rows = [self._screen.forest.nodes[address].memory for address in targets]
-        self.set_pinned(targets, not all(row is not None and row.pinned for row in rows))
+        pinned = not all(row is not None and row.pinned for row in rows)
+        if len(targets) == 1:
+            self.set_pinned(targets, pinned)
+            return
+        verb = "pins" if pinned else "unpins"
+        line: Line = [
+            (" ", "dim"),
+            (SURE, "key"),
+            (f" {verb} {self.name(targets)}", "strong"),
+            ("; any other key cancels   ", "dim"),
+        ]
+
+        def answered(key: str) -> None:
+            if key == SURE:
+                self.set_pinned(targets, pinned)
+            else:
+                self._screen.say("Cancelled; nothing was changed.")
+
+        self._screen.letters.ask(line, answered)
 
     def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
         """Pin or unpin, and go on when it is done."""
@@ -113,7 +146,6 @@ class Verbs:
         targets = tuple(addresses)
         if not quiet:
             self.seeing.memories(targets, self.name(targets))
-            self._unmark(targets)
             return
         if self._screen.bridge.read_only:
             return
@@ -265,18 +297,25 @@ class Verbs:
     def _report(self, done: Done, past: str, *, after: str = "") -> None:
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         good = [outcome for outcome in done.outcomes if outcome.ok]
-        self._unmark(outcome.address for outcome in good)
+        before = self._in_a_row(past, len(good), failed=bool(failed))
         if failed:
             why = failed[0].error.message if failed[0].error is not None else "it changed meanwhile"
             self._screen.say(f"done {len(good)}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
             return
-        self._screen.say(f"{self.name(tuple(outcome.address for outcome in good))} {past}{after}.")
+        name = self.name(tuple(outcome.address for outcome in good))
+        if before:
+            every, last = count_words(before + len(good), "memory"), name if len(good) == 1 else f"the last {len(good)}"
+            self._screen.say(f"{every} {past} in a row; u takes back {last}, and again those before.")
+        else:
+            self._screen.say(f"{name} {past}{after}.")
 
-    def _unmark(self, done: Iterable[Address]) -> None:
-        """Take the marks off what was done; what failed keeps them."""
-        tree = self._screen.memories
-        if tree.marks:
-            tree.set_marks(tree.marks.difference(done))
+    def _in_a_row(self, past: str, count: int, *, failed: bool) -> int:
+        """How many memories the same was done to just before, which nobody has read yet; and count these."""
+        was, before, at = self._told
+        now = monotonic()
+        before = before if was == past and now - at < TOGETHER else 0
+        self._told = (past, before + count, now) if not failed else ("", 0, now)
+        return before
 
     def _report_step(self, done: Done, verb: str) -> None:
         failed = [outcome for outcome in done.outcomes if not outcome.ok]

@@ -7,7 +7,7 @@ from textual import events
 from textual.widgets import Input
 
 from memtui.safe_text import visible
-from memtui.tui.browse.prompts import PASTE
+from memtui.tui.browse.prompts import pasted_line
 
 
 class SafeInput(Input):
@@ -24,8 +24,7 @@ class SafeInput(Input):
         return Text(drawn, no_wrap=True, overflow="ignore", end="")
 
     def _on_paste(self, event: events.Paste) -> None:
-        """Take the first line of a paste, without what cannot be seen."""
+        """Take a paste as one line, without what cannot be seen."""
         event.stop()
         event.prevent_default()
-        lines = event.text.strip().splitlines() or [""]
-        self.insert_text_at_cursor("".join(one for one in lines[0][:PASTE] if visible(one) == one))
+        self.insert_text_at_cursor(pasted_line(event.text))

@@ -177,7 +177,12 @@ class InEditor(Describing):
         super().__init__(editing.app, editing.bridge, address, editing.wishes.roots().get(address.root))
         self._editing = editing
         data, root, path = editing.editor.data, self.root, address.path
-        self.bridge.run(lambda _: form_of(data, root, path), self._read, what="read front matter")
+        self.bridge.run(
+            lambda _: form_of(data, root, path),
+            self._read,
+            what="read front matter",
+            opens=f"show the front matter of {address}",
+        )
 
     def _read(self, form: Form) -> None:
         editing = self._editing
@@ -277,7 +282,7 @@ class OnDisk(Describing):
             snapshot = engine.read(address)
             return snapshot, form_of(snapshot.bytes, root, address.path)
 
-        self.bridge.run(read, self._read, what=f"read {address}")
+        self.bridge.run(read, self._read, what=f"read {address}", opens=f"show the front matter of {address}")
 
     def _read(self, found: tuple[Snapshot, Form]) -> None:
         self._snapshot, form = found
@@ -308,6 +313,8 @@ class OnDisk(Describing):
             what=f"save {address}",
             otherwise=lambda error: screen.refused(f"Not saved. {error}"),
             lane=WRITE,
+            opens=f"save {address}",
+            stays=True,
         )
 
     def _written(self, screen: FormScreen, result: Saved | Unchanged | Conflict, disk: Snapshot | None) -> None:
@@ -345,7 +352,14 @@ class OnDisk(Describing):
         if draft is None:
             go_on()
         else:
-            self.bridge.run(lambda engine: engine.save_draft(draft), go_on, what="keep a draft", lane=DRAFTS)
+            self.bridge.run(
+                lambda engine: engine.save_draft(draft),
+                go_on,
+                what="keep a draft",
+                lane=DRAFTS,
+                opens=f"open {address}",
+                stays=True,
+            )
 
     def leave(self, screen: FormScreen) -> None:
         """Back to the tree."""

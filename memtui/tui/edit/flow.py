@@ -65,7 +65,13 @@ class Editing(Opening):
                 if wanted == self.address:
                     go_on()
 
-        self.run(lambda engine: jobs.look(engine, address, base), seen, what=f"read {address}", latest=LOOK)
+        self.run(
+            lambda engine: jobs.look(engine, address, base),
+            seen,
+            what=f"read {address}",
+            latest=LOOK,
+            opens=f"open {address}" if then is not None else "",
+        )
 
     def compare_sides(self) -> None:
         """Count what both sides changed, for title and marks."""

@@ -190,14 +190,14 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         reason = self.field.refusal
         return f"{self.field.name} cannot be edited here: {reason[:1].lower()}{reason[1:]}" if reason else ""
 
-    def on_paste(self, event: events.Paste) -> None:
+    def take_paste(self, text: str) -> bool:
         """Give a paste to the field."""
-        event.stop()
         if self._blocked:
             self.say(self._blocked, "warning")
         elif not self.busy:
-            self.prompts[self.index].paste(event.text)
+            self.prompts[self.index].paste(text)
             self._clear()
+        return True
 
     def _typed(self, text: str) -> None:
         del text

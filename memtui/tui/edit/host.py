@@ -13,11 +13,14 @@ from memtui.engine.model import Address
 from memtui.tui.browse.side import PREVIEW
 
 if TYPE_CHECKING:
+    from memtui.entries.naming import Name
     from memtui.tui.app import MemtuiApp
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.edit.describing import Describing
     from memtui.tui.edit.editor import MemoryEditor
+    from memtui.tui.edit.entry_flow import EntryFlow
     from memtui.tui.edit.flow import Editing
+    from memtui.tui.keys.openings import Opening
 
 
 PAUSE = 0.4
@@ -33,6 +36,7 @@ class EditorHost:
         self._editor: MemoryEditor | None = None
         self._wanted: Address | None = None
         self._describing: Describing | None = None
+        self._entry: EntryFlow | None = None
 
     @property
     def editing(self) -> Editing | None:
@@ -49,14 +53,30 @@ class EditorHost:
         """What is open, or is being opened."""
         return self.address or self._wanted
 
-    async def open(self, address: Address, *, then: str = "") -> None:
-        """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`)."""
-        self._wanted = address
-        editing = self._editing or await self._make()
-        self._screen.side.mode = PREVIEW
-        self._screen.chrome.clear()
-        self._set_active(active=True)
-        editing.open(address, then=then)
+    @property
+    def asking(self) -> bool:
+        """Whether a question about a draft waits for its answer."""
+        return self._editor is not None and self._editor.asking
+
+    async def open(self, address: Address, opening: Opening, *, then: str = "") -> None:
+        """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`).
+
+        Args:
+            address: which.
+            opening: ends when the editor is there and reads.
+            then: what to go on with.
+        """
+        if opening.given_up:
+            return
+        try:
+            self._wanted = address
+            editing = self._editing or await self._make()
+            self._screen.side.mode = PREVIEW
+            self._screen.chrome.clear()
+            self._set_active(active=True)
+            editing.open(address, then=then)
+        finally:
+            opening.end()
 
     def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
         """Open a memory where a search found something, with the tree's cursor on it.
@@ -91,6 +111,17 @@ class EditorHost:
             screen.open_editor(address, then="describe")
         elif self._describing is None or not self._describing.is_open:
             self._describing = OnDisk(screen, address)
+
+    def edit_entry(self, address: Address, name: Name | None) -> None:
+        """Open one entry of a memory in a text of its own; without a name a new one."""
+        from memtui.tui.edit.entry_flow import EntryFlow
+
+        screen = self._screen
+        if screen.editing and self.address == address:
+            screen.views.back()
+            screen.open_editor(address)
+        elif self._entry is None or not self._entry.is_open:
+            self._entry = EntryFlow(screen, address, name)
 
     def say(self, words: str) -> None:
         """Say something where the user types: the footer would keep it, and hide the keys, until another pane's key."""
@@ -148,5 +179,5 @@ class EditorHost:
 
     def flush(self) -> int:
         """Bring what is typed to disk before this returns; returns how many drafts that were."""
-        parts = (self._editing, self._describing)
+        parts = (self._editing, self._describing, self._entry)
         return sum(part.flush() for part in parts if part is not None)

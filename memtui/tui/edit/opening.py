@@ -66,6 +66,7 @@ class Opening(EditingBase):
         otherwise: Callable[[MemtuiError], None] | None = None,
         lane: str = READ,
         latest: str | None = None,
+        opens: str = "",
     ) -> None:
         """Run a job with the engine in a thread; what follows is dropped when the editor is gone by then."""
 
@@ -77,7 +78,8 @@ class Opening(EditingBase):
             if otherwise is not None and self.editor.is_attached:
                 otherwise(error)
 
-        super().run(job, follow, what=what, otherwise=refused if otherwise else None, lane=lane, latest=latest)
+        no = refused if otherwise else None
+        super().run(job, follow, what=what, otherwise=no, lane=lane, latest=latest, opens=opens)
 
     # --- what the rest of the flow does
 
@@ -118,7 +120,7 @@ class Opening(EditingBase):
             self.editor.text_area.focus()
             self.look(self._go_on)
             return
-        self.keep_then(lambda: self._load(address))
+        self.keep_then(lambda: self._load(address), opens=f"open {address}")
 
     def _load(self, address: Address) -> None:
         if not self.put_away():
@@ -130,6 +132,7 @@ class Opening(EditingBase):
             what=f"open {address}",
             otherwise=lambda error: self._unreadable(address, error),
             latest="editor-open",
+            opens=f"open {address}",
         )
 
     def _unreadable(self, address: Address, error: MemtuiError) -> None:
@@ -248,10 +251,12 @@ class Opening(EditingBase):
         self.look(self._go_on)
 
     def leave(self) -> None:
-        """Go back to the tree, once what is typed is on disk."""
-        self.keep_then(self.wishes.left)
+        """Go back to the tree, once what is typed is on disk; keys that follow are for the tree."""
+        self.keep_then(self.wishes.left, opens="keep your draft")
 
-    def keep_then(self, then: Callable[[], None], otherwise: Callable[[MemtuiError], None] | None = None) -> None:
+    def keep_then(
+        self, then: Callable[[], None], otherwise: Callable[[MemtuiError], None] | None = None, *, opens: str = ""
+    ) -> None:
         """Bring what is typed to disk and go on; when that fails, say so and stay, or do what is to be done then."""
         drafts = self.keeper.due()
         self.mine.update(draft.address for _, draft in drafts)
@@ -267,7 +272,7 @@ class Opening(EditingBase):
             self._bridge.refresh_drafts()
             then()
 
-        self.run(store, stored, what="keep a draft", otherwise=otherwise or self._not_kept, lane=DRAFTS)
+        self.run(store, stored, what="keep a draft", otherwise=otherwise or self._not_kept, lane=DRAFTS, opens=opens)
 
     def _not_kept(self, error: MemtuiError) -> None:
         self.editor.say(f"Your draft could not be kept, so the text stays open. {error}")

@@ -7,7 +7,7 @@ that does nothing now.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual import events, on
 from textual.keys import _character_to_key
@@ -15,12 +15,13 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from memtui.tui.actions import COUNTS, Action, keymap, shown_key
+from memtui.tui.actions import COUNTS, LINE, OUTSIDE, TEXT, Action, keymap, shown_key
 from memtui.tui.browse.bars import Line
 from memtui.tui.draw.lines import Lines
 from memtui.tui.keys.keygate import HOLD, KeyGate, Verdict
 from memtui.tui.keys.letters import Letters, key_named
 from memtui.tui.keys.prefix import HINT_AFTER, Sequences
+from memtui.tui.keys.typeahead import TypeAhead, typeahead_of
 
 T = TypeVar("T")
 
@@ -80,6 +81,37 @@ class KeyedScreen(Screen[T]):
         """Show which keys may follow, or the usual footer again."""
         raise NotImplementedError
 
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to a line of text that is being typed; False when there is none."""
+        del text
+        return False
+
+    def opens(self, action: Action) -> str:
+        """What an action opens here and now, as `Action.opens`: keys that follow are for that."""
+        return action.opens
+
+    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
+        """Whether this screen is what an action was to open, which was asked for on the screen `before`."""
+        if kind == TEXT:
+            return self.typing
+        if kind == OUTSIDE:
+            return False
+        line = kind == LINE and (self.typing or getattr(self, "prompt", None) is not None)
+        return line or self is not before or action.room == "views"
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each key is to be through before the next one is given, so that `not_yet` knows of it."""
+        return False
+
+    def not_yet(self, event: events.Key | events.Paste) -> bool:
+        """Whether a key has to wait for something this screen is about to show."""
+        del event
+        return False
+
+    def opening_given_up(self) -> None:
+        """The user goes on without what was being opened: take away what was made ready for it."""
+
     def before_jump(self) -> None:
         """The cursor is about to go far: the place may be worth coming back to."""
 
@@ -91,7 +123,10 @@ class KeyedScreen(Screen[T]):
     # Keys
 
     def attempt(self, action: Action) -> None:
-        """Do an action, or say why it cannot be done now."""
+        """Do an action, or say why it cannot be done now; keys that follow one that opens something wait."""
+        kind, ahead = self.opens(action), self._ahead
+        if kind and ahead is not None:
+            ahead.expect(action, kind, self.app.screen)
         reason = self.unavailable(action)
         if reason:
             self.say(reason, "warning")
@@ -102,7 +137,7 @@ class KeyedScreen(Screen[T]):
 
     def on_key(self, event: events.Key) -> None:
         """Take a key that no text field wanted."""
-        if not self.is_active:
+        if self._must_wait or (self.typing and self._ahead is not None and self._ahead.passed(event)):
             event.stop()
             self._hand_on([event])
             return
@@ -148,7 +183,7 @@ class KeyedScreen(Screen[T]):
             event.stop()
             return
         self._release()
-        if not self.is_active:
+        if self._must_wait:
             event.stop()
             self._hand_on([event])
         elif self.take_text(event.key, event.character):  # what was held has opened a line of text
@@ -167,25 +202,35 @@ class KeyedScreen(Screen[T]):
             event.stop()
             self._do(action)
 
+    def release(self) -> bool:
+        """Do what the keys mean that wait for company, now; False when none waits."""
+        waited = bool(self._held)
+        self._release()
+        return waited
+
     def _release(self) -> None:
         keys, held = self._gate.due(), self._held
         self._held = []
         for index, key in enumerate(keys):
-            if not self.is_active:
+            if self._must_wait or self.typing:
                 self._hand_on(held[index:])
                 return
-            if not self.typing and not self.take_text(key, " " if key == "space" else key):
+            if not self.take_text(key, " " if key == "space" else key):
                 self.dispatch(key)
 
+    @property
+    def _ahead(self) -> TypeAhead | None:
+        return typeahead_of(self.app)
+
+    @property
+    def _must_wait(self) -> bool:
+        """Whether keys are for what is being opened, or for what lies over this screen by now."""
+        return not self.is_active or (self._ahead is not None and self._ahead.opening)
+
     def _hand_on(self, keys: list[events.Key]) -> None:
-        """Give keys that were on their way here to the screen that came on top, once it can take them."""
-        app = self.app
-
-        def type_them() -> None:
-            for key in keys:
-                app.post_message(events.Key(key.key, key.character))
-
-        app.screen.call_after_refresh(type_them)
+        """Give keys that were on their way here to what they are for, once it can take them."""
+        if self._ahead is not None:
+            self._ahead.give_back(keys)
 
     def dispatch(self, key: str) -> None:
         """Do what a key means after the keys before it."""
@@ -250,7 +295,7 @@ class KeyedScreen(Screen[T]):
         """Something that is no key was clicked in a line of words; `line` is its id."""
 
     def on_paste(self, event: events.Paste) -> None:
-        """A paste outside text is never keys."""
+        """Give a paste to the text that is typed in; a paste outside text is never keys."""
         event.stop()
-        if not self.typing:
+        if not self.take_paste(event.text) and not self.typing:
             self.say("A paste outside text is ignored.", "warning")

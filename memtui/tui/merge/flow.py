@@ -102,7 +102,7 @@ class ConflictFlow:
                 editing.keeper.write(owner, draft)
             return prepared(engine, address, texts, at)
 
-        editing.run(prepare, self._show, what=f"compare {address}", lane=keeping.LANE)
+        editing.run(prepare, self._show, what=f"compare {address}", lane=keeping.LANE, opens=f"compare {address}")
 
     def _show(self, found: Prepared) -> None:
         editing = self.editing

@@ -119,6 +119,7 @@ as it left them. / looks for words, a shows one writer only."""
             self._take,
             what="read the activity",
             group="activity",
+            opens="" if self.loaded else "show the activity",
         )
 
     def _take(self, loaded: Loaded) -> None:

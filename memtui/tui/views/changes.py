@@ -7,14 +7,16 @@ every key that changes something is a step of undo.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from textual import events, on
+from textual import on
+from textual.screen import Screen
 
 from memtui.engine.model import Change
-from memtui.tui.actions import Action
+from memtui.tui.actions import LINE, Action
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
+from memtui.tui.browse.prompts import pasted_line
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views.inbox import BURST, CHANGE
 from memtui.tui.views.inbox_screen import InboxScreen
@@ -236,14 +238,22 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
             return False
         return True
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Give a paste to the filter, or say that it is ignored."""
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to the filter."""
         if self.filtering is None:
-            super().on_paste(event)
-            return
-        event.stop()
-        self.filtering += " ".join(event.text.split())
+            return False
+        self.filtering += pasted_line(text)
         self._set_filter(self.filtering)
+        return True
+
+    def opens(self, action: Action) -> str:
+        """What an action opens: a group only opens in the list."""
+        item = self.item
+        return "" if action.id == "open" and item is not None and item.kind == BURST else action.opens
+
+    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
+        """Whether an action opened what it was to open."""
+        return (kind == LINE and self.filtering is not None) or super().has_opened(action, kind, before)
 
     # Seen
 

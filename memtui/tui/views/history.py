@@ -138,6 +138,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             self._loaded,
             what=f"read the versions of {address}",
             latest="history",
+            opens=f"show the history of {address}" if not self.loaded else "",
+            stays=True,
         )
 
     def _loaded(self, past: Past) -> None:

@@ -163,7 +163,8 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             del tell
             return hot_jobs.load(engine, settings, door, stop)
 
-        self.bridge.stream(job, self._loaded, what="work out what agents are given", group=GROUP)
+        opens = "show the hot set" if self.given is None else ""
+        self.bridge.stream(job, self._loaded, what="work out what agents are given", group=GROUP, opens=opens)
 
     def _loaded(self, given: Given) -> None:
         if given == self.given:

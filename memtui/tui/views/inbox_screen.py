@@ -126,21 +126,23 @@ class InboxScreen(ViewScreen):
             self.place = self.browser.forest.label(node)
             scopes = {root.id: root.scope for root in self.browser.forest.roots.values()}
             self.inbox.below = lambda change: is_below(change.address, node, scopes)
-        self.load()
+        self.load(opens="show what others changed")
 
     def news(self) -> None:
         """Take in what happened, unless nobody looks."""
         if self.browser.views.current == self.ID:
             self.load()
 
-    def load(self) -> None:
-        """Ask what others did."""
+    def load(self, *, opens: str = "") -> None:
+        """Ask what others did; see `Bridge.run` for `opens`."""
         kept = tuple(self.inbox.kept)
         self.bridge.run(
             lambda engine: inbox_jobs.load(engine, kept),
             self._loaded,
             what="read what others changed",
             latest="inbox",
+            opens=opens,
+            stays=True,
         )
 
     def load_and_read(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from textual import events, on
+from textual import on
 from textual.containers import Container, Vertical
 from textual.geometry import Offset
 from textual.message import Message
@@ -245,14 +245,13 @@ class ListedScreen(ViewScreen):
         self.update("#view-footer")
         return taken or key != "ctrl+q"
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Give a paste to the line of text, or say that it is ignored."""
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to the line of text."""
         if self.prompt is None:
-            super().on_paste(event)
-            return
-        event.stop()
-        self.prompt.paste(event.text)
+            return False
+        self.prompt.paste(text)
         self.update("#view-footer")
+        return True
 
     # Words
 

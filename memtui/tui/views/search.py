@@ -17,7 +17,7 @@ from textual.widget import Widget
 from memtui.engine.model import Found, Hit, Wanted
 from memtui.errors import MemtuiError
 from memtui.matching import Query
-from memtui.tui.actions import Action, beside_text
+from memtui.tui.actions import SCREEN, Action, beside_text
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look
@@ -45,6 +45,7 @@ FORGET_AFTER = 60.0
 """Seconds without this view after which the texts that were read for it are given back."""
 FIRST = 200
 """Hits that are shown at first."""
+LOOKING: list[Line] = [[], [("  Searching...", "dim")]]
 GROUP, BESIDE = "search", "search-text"
 """Groups of jobs: the search, and the text of the row under the cursor."""
 
@@ -161,14 +162,29 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self._draw_bars()
         return used
 
-    def on_paste(self, event: events.Paste) -> None:
+    def take_paste(self, text: str) -> bool:
         """Give a paste to the line."""
         if self._in_line:
-            event.stop()
-            self.line.paste(event.text)
+            self.line.paste(text)
             self._draw_bars()
-        else:
-            super().on_paste(event)
+        return self._in_line
+
+    def opens(self, action: Action) -> str:
+        """What an action opens: the words are on this screen, and so are more rows."""
+        if action.id == "search_open":
+            item = self.hits.current
+            return "" if isinstance(item, More) else SCREEN if isinstance(item, Hit) and item.version else action.opens
+        return "" if action.id in ("search_all", "view_search") else action.opens
+
+    @property
+    def one_by_one(self) -> bool:
+        """Each letter counts for what enter opens."""
+        return self._in_line
+
+    def not_yet(self, event: events.Key | events.Paste) -> bool:
+        """Whether a key has to wait: enter is for what is found with all the words."""
+        waits = self._in_line and (self._due is not None or self._searching)
+        return waits and isinstance(event, events.Key) and event.key == "enter"
 
     def _typed(self) -> None:
         """Look for it when no other letter follows."""
@@ -230,7 +246,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         roots = {root.id: root for root in self.browser.facts.roots} | dict(self.browser.forest.roots)
         names = self.browser.forest.names
         if not found.hits:
-            self.hits.note = nothing_lines(self.sources, self._key)
+            self.hits.note = nothing_lines(self.sources, self._key) if found.complete else LOOKING
         self.hits.show(items_of(found, lambda id_: label_of(roots.get(id_), names)), query, keep=self._kept is not None)
         self._row_moved(by_user=False)
         self._draw_bars()

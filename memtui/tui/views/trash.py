@@ -104,7 +104,14 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             self.loaded = True
             self._change(lambda: self.bin.load(entries))
 
-        self.bridge.run(lambda engine: engine.trash(taken=True), loaded, what="read the trash", latest="trash")
+        self.bridge.run(
+            lambda engine: engine.trash(taken=True),
+            loaded,
+            what="read the trash",
+            latest="trash",
+            opens="" if self.loaded else "show the trash",
+            stays=True,
+        )
 
     def _change(self, change: Callable[[], object]) -> None:
         self.list.change_rows(change)
