@@ -24,10 +24,7 @@ def add(file: EntryFile, text: bytes) -> bytes:
         RefusedError: `E_ENTRY`, when it would not be one entry.
     """
     text = _headed(file, fitted(file, text))
-    last = file.entries[-1].end if file.entries else 0
-    at, before, behind = FORMATS[file.format].joint(file.data, last, file.newline)
-    data = file.data[:at] + before + text + behind + file.data[at:]
-    return _checked(file, data, [*map(file.text, file.entries), text])
+    return _checked(file, _behind_last(file, text), [*map(file.text, file.entries), text])
 
 
 def replace(file: EntryFile, entry: Entry, text: bytes) -> bytes:
@@ -56,6 +53,19 @@ def remove(file: EntryFile, entry: Entry) -> bytes:
     kept = [file.text(one) for one in entries if one.number != entry.number]
     message = "Without this entry the others would be read otherwise"
     return _checked(file, file.data[:start] + file.data[end:], kept, message)
+
+
+def draft(file: EntryFile, entry: Entry | None, text: bytes) -> bytes:
+    """The whole file with an unfinished text in the place of an entry, or behind the last one; nothing is refused."""
+    if entry is not None:
+        return file.data[: entry.start] + text + file.data[entry.end :]
+    return _behind_last(file, text)
+
+
+def _behind_last(file: EntryFile, text: bytes) -> bytes:
+    last = file.entries[-1].end if file.entries else 0
+    at, before, behind = FORMATS[file.format].joint(file.data, last, file.newline)
+    return file.data[:at] + before + text + behind + file.data[at:]
 
 
 def fitted(file: EntryFile, text: bytes) -> bytes:

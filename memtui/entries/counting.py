@@ -25,6 +25,11 @@ class Usage(NamedTuple):
             return count
         return f"{count}, {self.characters:,} of {self.limit:,} characters ({self.characters * 100 // self.limit} %)"
 
+    @property
+    def short(self) -> str:
+        """Say it where there is little room and it is clear what is counted: `12 | 2,040/2,200 characters`."""
+        return f"{self.entries:,}" + (f" | {self.characters:,}/{self.limit:,} characters" if self.limit else "")
+
 
 def usage(file: EntryFile, limit: int | None = None) -> Usage:
     """Count entries and characters.
