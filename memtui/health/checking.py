@@ -173,10 +173,10 @@ class _Checking:
                 continue
             there = pointer.path in known or pointer.path in self.index.present or pointer.path.rstrip("/") in folders
             if not there:
-                yield self._removal(DANGLING, entry, f"names {pointer.path}, which is not there")
+                yield self._removal(DANGLING, entry, "the index names it, and it is not there")
                 continue
             if pointer.path in seen and is_entry(entry.text):
-                text = f"names {pointer.path} again; line {seen[pointer.path] + 1} does already"
+                text = f"named again; line {seen[pointer.path] + 1:,} does already"
                 yield self._removal(DUPLICATE, entry, text)
                 continue
             if is_entry(entry.text):
@@ -206,7 +206,7 @@ class _Checking:
         why = "Where it should lead is for you to say: enter opens the index."
         target = entry.pointer.target
         out = target.startswith(("/", "~", "..")) or "/.." in target
-        said = f"leads out of this folder: {target}" if out else f"is no name a memory can have: {target}"
+        said = "leads out of this folder" if out else "is no name a memory can have"
         return self._finding(OUTSIDE, entry, said, None, why)
 
     def _removal(self, kind: str, entry: Entry, text: str) -> IndexFinding:

@@ -50,7 +50,7 @@ def _cut_notes(path: str, before: bytes, after: bytes, policy: Policy) -> list[s
     elif risen:
         notes.append(f"Then loaded: {_list(risen)}.")
     if fallen:
-        notes.append(f"Then no longer loaded: {_list(fallen)}.")
+        notes.append(f"Then not loaded: {_list(fallen)}.")
     if new.cut is not None:
         notes.append(f"Below the cut: {_lines(new)} then, {_lines(old)} now.")
     return notes

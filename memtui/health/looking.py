@@ -53,18 +53,22 @@ class Looker:
         """Know nothing yet."""
         self._known: dict[str, tuple[int, tuple[IndexReport, ...]]] = {}
 
-    def look(self, engine: Reader, roots: Sequence[Root]) -> tuple[IndexReport, ...]:
+    def look(self, engine: Reader, roots: Sequence[Root], listing: Listing | None = None) -> tuple[IndexReport, ...]:
         """Look at every index of these roots; those without an index in their layout are left out.
 
         Args:
             engine: what reads.
             roots: which.
+            listing: their memories, when they were listed just now; None: list them.
 
         Returns:
             A report for each index, and for each that is missing although there are memories; in the order of roots.
         """
         wanted = [root for root in roots if has_index(root)]
-        listing = engine.list([root.id for root in wanted])
+        if not wanted:
+            return ()
+        if listing is None:
+            listing = engine.list([root.id for root in wanted])
         rows: dict[str, dict[str, Memory]] = {root.id: {} for root in wanted}
         for row in listing.items:
             if not row.missing and row.address.root in rows:
@@ -78,8 +82,6 @@ class Looker:
             if known is None or known[0] != key:
                 known = self._known[root.id] = (key, tuple(_look(engine, shelf)))
             found += known[1]
-        for gone in self._known.keys() - rows.keys():
-            del self._known[gone]
         return tuple(found)
 
 

@@ -137,4 +137,4 @@ def test_what_moves_over_the_cut_is_said(folders: Folders) -> None:
     folders.lay({"c.md": "", "MEMORY.md": entry("a.md") + entry("b.md")})
     with folders.engine() as engine:
         (shown,) = prepare(engine, choose(look(engine), (UNNAMED,)))
-        assert shown.notes == ("Then no longer loaded: c.md.", "Below the cut: 1 line then, 0 lines now.")
+        assert shown.notes == ("Then not loaded: c.md.", "Below the cut: 1 line then, 0 lines now.")

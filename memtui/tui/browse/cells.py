@@ -110,16 +110,16 @@ def row_runs(node: Node, forest: Forest, columns: Columns, look: Look, *, cursor
     """Return the runs of one row; together they are exactly `columns.width` cells wide."""
     lead: list[Run] = [(">" if cursor else " ", "cursor"), ("*" if marked else " ", "mark")]
     if node.kind == MEMORY and node.memory is not None:
-        return lead + _memory_runs(node, node.memory, columns, look)
+        return lead + _memory_runs(node, node.memory, columns, look, forest.index_signs.get(node.memory.address, ""))
     return lead + _group_runs(node, forest, columns, look)
 
 
-def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look) -> list[Run]:
+def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look, health: str = "") -> list[Run]:
     indent = " " * min(2 * node.depth + 2, columns.name // 2)
     style = "missing" if memory.missing else "name" if memory.sha256 is not None else "problem"
     name = node.name if node.name.strip() else f'"{node.name}"'
     runs: list[Run] = [(indent + fit(name, columns.name - len(indent) - 1, plain=look.ascii) + " ", style)]
-    runs += sign_runs(node.signs, columns.signs)
+    runs += sign_runs(node.signs, columns.signs, health)
     if columns.description > 0:
         text, style = description(memory)
         runs.append((fit(text, columns.description - 1, plain=look.ascii) + " ", style))
@@ -193,9 +193,10 @@ def _exact(runs: list[Run], width: int) -> list[Run]:
     return out
 
 
-def sign_runs(signs: Signs, width: int) -> list[Run]:
-    """The signs of one memory: `PA!~`."""
+def sign_runs(signs: Signs, width: int, health: str = "") -> list[Run]:
+    """The signs of one memory: `PA!~`, and what the health of indexes says."""
     runs = [(sign, style) for sign, style, on in zip("PA!~", SIGN_STYLES, signs, strict=True) if on]
+    runs += [(health, "warning")] if health and len(runs) < width - 1 else []
     return [*runs, (" " * (width - len(runs)), "dim")]
 
 

@@ -13,6 +13,7 @@ from memtui.tui.keys.keyed import KeyedScreen
 if TYPE_CHECKING:
     from memtui.tui.browse.accepting import Accepting
     from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.checkup import Checkup
     from memtui.tui.browse.copying import Copying
     from memtui.tui.browse.filtering import Filtering
     from memtui.tui.browse.projects import Projects
@@ -56,6 +57,13 @@ class Parts(KeyedScreen[None]):
         from memtui.tui.views.viewing import Viewing
 
         return Viewing(self._browser)
+
+    @cached_property
+    def checkup(self) -> Checkup:
+        """What is known of the health of indexes."""
+        from memtui.tui.browse.checkup import Checkup
+
+        return Checkup(self._browser)
 
     @cached_property
     def views(self) -> Views:

@@ -54,6 +54,8 @@ class Forest(Planting):
         self.only: frozenset[str] = frozenset()
         """`unseen`, `pinned`, `conflicts`: all of them must hold."""
         self.losses = Losses()
+        self.index_signs: Mapping[Address, str] = {}
+        """What the health of indexes says of a memory: `I` or `C`."""
         self.folds = Folds()
         self._shown: list[Node] | None = None
         self._matched = 0

@@ -108,6 +108,18 @@ VIEWS: tuple[View, ...] = (
         ),
         ("restore", "read_text", "mark", "filter", "versions", "mark_all"),
     ),
+    View(
+        "health",
+        "7",
+        "Health",
+        "Show what is wrong with the indexes agents load, and fix it.",
+        "memtui.tui.views.health:HealthScreen",
+        (
+            *("health_open", "fix_finding", "fix_kind", "fix_root", "edit", "filter", "next_folder", "previous_folder"),
+            *("reload", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+        ),
+        ("fix_finding", "fix_root", "health_open", "fix_kind", "edit", "filter"),
+    ),
 )
 """Every view, in the order of the tabs."""
 

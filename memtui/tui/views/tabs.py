@@ -19,8 +19,12 @@ Counts = Mapping[str, int]
 """View id to how much waits there; views with nothing are left out."""
 
 
+SHORT = 4
+"""Letters that are left of a name where not all tabs fit otherwise."""
+
+
 def tab_runs(current: str, counts: Counts, width: int) -> tuple[list[Run], list[tuple[int, int, str]]]:
-    """Write the line of tabs.
+    """Write the line of tabs; where they do not fit, blanks and then names give way before a tab does.
 
     Args:
         current: the id of the view that is shown; it stands in brackets.
@@ -30,15 +34,20 @@ def tab_runs(current: str, counts: Counts, width: int) -> tuple[list[Run], list[
     Returns:
         The runs; and for each tab its first cell, the cell after its last, and its view, for the mouse.
     """
+    tried = [_tabs(current, counts, width, closeness) for closeness in range(4)]
+    return next((found for found in tried if len(found[1]) == len(VIEWS)), tried[-1])
+
+
+def _tabs(current: str, counts: Counts, width: int, closeness: int) -> tuple[list[Run], list[tuple[int, int, str]]]:
     runs: list[Run] = []
     places: list[tuple[int, int, str]] = []
-    gap = 1 if width < 100 else 2
+    gap = 1 if width < 100 or closeness else 2
     at = 0
     for view in VIEWS:
         here = view.id == current
         waiting = f"({counts[view.id]:,})" if counts.get(view.id) else ""
-        text = f"{view.name}{waiting}"
-        lead, tail = ("[", "]") if here else (" ", " ")
+        text = f"{_name(view.name, closeness, here=here or bool(waiting))}{waiting}"
+        lead, tail = ("[", "]") if here else (" ", "" if closeness else " ")
         size = cell_width(lead + view.key + " " + text + tail)
         if at + size > width:
             break
@@ -48,6 +57,14 @@ def tab_runs(current: str, counts: Counts, width: int) -> tuple[list[Run], list[
         places.append((at, at + size, view.id))
         at += size + gap - 1
     return runs, places
+
+
+def _name(name: str, closeness: int, *, here: bool) -> str:
+    """What is shown of a name: all of it, its first word, or its first letters."""
+    if closeness < 2:
+        return name
+    word = name.partition(" ")[0]
+    return word if here or closeness < 3 else word[:SHORT]
 
 
 class Tabs(Lines):

@@ -15,7 +15,7 @@ def text(current: str, counts: dict[str, int], width: int) -> str:
 
 
 def test_the_current_view_is_in_brackets_and_what_waits_is_counted() -> None:
-    line = text("changes", {"changes": 1234}, 80)
+    line = text("changes", {"changes": 1234}, 120)
     assert "[3 Changes(1,234)]" in line
     assert " 1 Memories " in line
     assert "[1 Memories]" in text("memories", {}, 80)
@@ -29,7 +29,20 @@ def test_it_fits_and_places_are_where_the_words_are(width: int) -> None:
     assert len(line.rstrip()) <= width
     for start, end, view in places:
         name = next(one.name for one in VIEWS if one.id == view)
-        assert name in line[start:end]
+        assert name.partition(" ")[0][:4] in line[start:end]
+
+
+@pytest.mark.parametrize("current", [view.id for view in VIEWS])
+def test_every_tab_is_there_from_eighty_cells_on(current: str) -> None:
+    for counts in ({}, {"changes": 72, "health": 37}):
+        for width in (80, 100, 120, 200):
+            _, places = tab_runs(current, counts, width)
+            assert [view for _, _, view in places] == [view.id for view in VIEWS]
+
+
+def test_names_are_whole_where_there_is_room() -> None:
+    for view in VIEWS:
+        assert f"{view.key} {view.name}" in text("memories", {}, 120)
 
 
 async def test_a_click_opens_a_view() -> None:

@@ -1,0 +1,124 @@
+"""The health of every index, followed in the background: who is told, and when a root is looked at again.
+
+One looker for tree, tabs and view, so that they cannot disagree; no first frame waits for it, and a change on disk
+looks at the roots it is in and no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Listing
+from memtui.errors import MemtuiError
+from memtui.health.looking import Looker, has_index
+from memtui.health.model import BELOW, LONG, IndexReport
+
+if TYPE_CHECKING:
+    from memtui.engine.model import Root
+    from memtui.tui.bridge import Engine
+    from memtui.tui.browse.browser import BrowserScreen
+
+LANE = "health"
+AILING, UNLOADED = "I", "C"
+"""Signs of rows: an index with findings; a memory whose line is below the cut."""
+QUIET = (LONG, BELOW)
+"""Kinds that are listed but not counted: a long line loses nothing yet, and below a cut the cut itself is counted."""
+
+
+class Checkup:
+    """What is known of the indexes."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._looker = Looker()
+        self._wanted: dict[str, Root] = {}
+        self._listing: Listing | None = None
+        self._running = False
+        self._reports: dict[str, tuple[IndexReport, ...]] = {}
+        self.done = False
+        """Whether everything was looked at once."""
+        self.looked = 0
+        """How many indexes there are."""
+
+    @property
+    def reports(self) -> Mapping[str, tuple[IndexReport, ...]]:
+        """What was found, by root id, in the order of roots."""
+        return self._reports
+
+    def rows_loaded(self, listing: Listing) -> None:
+        """Look at every root of a full list."""
+        self._wanted = {status.root.id: status.root for status in listing.roots if has_index(status.root)}
+        self._reports = {id_: found for id_, found in self._reports.items() if id_ in self._wanted}
+        self._listing = listing
+        self._go_on()
+
+    def rows_changed(self, addresses: Iterable[Address]) -> None:
+        """Look again at the roots these memories are in."""
+        roots = (self._screen.forest.root(id_) for id_ in {address.root for address in addresses})
+        wanted = {root.id: root for root in roots if root is not None and has_index(root)}
+        if wanted:
+            self._wanted |= wanted
+            self._listing = None
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if self._running:
+            return
+        self._running = True
+        roots, listing = tuple(self._wanted.values()), self._listing
+        self._wanted, self._listing = {}, None
+        looker = self._looker
+
+        def job(engine: Engine) -> tuple[IndexReport, ...]:
+            return looker.look(engine, roots, listing)
+
+        def done(found: tuple[IndexReport, ...]) -> None:
+            self._found(roots, found, whole=listing is not None)
+            self._next()
+
+        def failed(error: MemtuiError) -> None:
+            self._screen.show_error("look at the indexes", error)
+            self._next()
+
+        self._screen.bridge.run(job, done, what="look at the indexes", otherwise=failed, lane=LANE)
+
+    def _next(self) -> None:
+        self._running = False
+        if self._wanted:
+            self._go_on()
+
+    def _found(self, roots: tuple[Root, ...], found: tuple[IndexReport, ...], *, whole: bool) -> None:
+        """Take in what one look found; what is the same as before draws nothing."""
+        new: dict[str, list[IndexReport]] = {root.id: [] for root in roots}
+        for report in found:
+            new[report.address.root].append(report)
+        before, first = self._reports, whole and not self.done
+        places = {id_: place for place, id_ in enumerate(self._screen.forest.roots)}
+        merged = before | {id_: tuple(reports) for id_, reports in new.items()}
+        self._reports = dict(sorted(merged.items(), key=lambda item: places.get(item[0], len(places))))
+        self.done = self.done or whole
+        if self._reports == before and not first:
+            return
+        every = [report for reports in self._reports.values() for report in reports]
+        self.looked = len(every)
+        signs = {address: UNLOADED for report in every for address in report.below}
+        signs |= {report.address: AILING for report in every if _counted(report)}
+        self._tell(signs, sum(map(_counted, every)))
+
+    def _tell(self, signs: dict[Address, str], count: int) -> None:
+        screen = self._screen
+        if signs != screen.forest.index_signs:
+            screen.forest.index_signs = signs
+            screen.memories.repaint()
+        screen.chrome.waiting["health"] = count
+        screen.chrome.update("tabs")
+        if "views" in screen.__dict__:
+            for id_ in ("health",):
+                made = screen.views.made(id_)
+                if made is not None:
+                    made.tell_news()
+
+
+def _counted(report: IndexReport) -> int:
+    return sum(finding.kind not in QUIET for finding in report.findings)

@@ -1,0 +1,340 @@
+"""The health of the indexes agents load: findings by root, the fix of each as a diff, one key for one or for many.
+
+Nothing is written that was not shown, nothing moves under the cursor when an agent writes, and every fix is one step of
+undo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from textual import on
+
+from memtui.engine.model import Address
+from memtui.errors import MemtuiError
+from memtui.health.applying import Applied, Chosen, choose
+from memtui.health.model import BULK, TOGETHER
+from memtui.tui.actions import Action
+from memtui.tui.bridge import WRITE
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.prompts import Question
+from memtui.tui.draw.pages import Page
+from memtui.tui.draw.rowlist import RowList
+from memtui.tui.views import health_jobs
+from memtui.tui.views.difference import Look
+from memtui.tui.views.health_rows import Board, Row, row_runs
+from memtui.tui.views.listed import ListedScreen
+
+if TYPE_CHECKING:
+    from memtui.tui.bridge import Engine
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.nodes import Node
+
+BESIDE = "health-page"
+NO_FINDING = "There is no finding here."
+
+
+class HealthScreen(ListedScreen):
+    """What is wrong with indexes."""
+
+    ID = "health"
+    HELP = """What is wrong with the indexes that agents load: memories an index names that are not there, memories it
+does not name, lines twice or too long, pointers that lead out of the folder, and the cut line: what is not loaded
+because the index is too long. f stands before what d f can fix, ? before what it can offer. Beside the list is what
+would be written. D fixes all of a kind or of a root, after saying what. u takes each of these back."""
+
+    def __init__(self, browser: BrowserScreen) -> None:
+        super().__init__(browser)
+        self.board = Board()
+        self._loaded = False
+        self._shown: Hashable = None
+        self._asked: Row | None = None
+        """The root that is asked about."""
+        self._mine = False
+        """The next change of rows is the user's own."""
+        self._does: dict[str, Callable[[], object]] = {
+            "health_open": self._open,
+            "edit": self._edit,
+            "fix_finding": self._fix_one,
+            "fix_kind": lambda: self._fix_many(self._kinds()),
+            "fix_root": lambda: self._fix_many(TOGETHER),
+            "filter": self._filter,
+            "next_folder": lambda: self._jump(1),
+            "previous_folder": lambda: self._jump(-1),
+            "reload": self._reload,
+            "next_pane": self.other_pane,
+            "previous_pane": self.other_pane,
+            "preview_down": lambda: self.page.scroll_rows(3),
+            "preview_up": lambda: self.page.scroll_rows(-3),
+        }
+
+    def does(self) -> Mapping[str, Callable[[], object]]:
+        """What keys do."""
+        return self._does
+
+    # What is known
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self.board.rows[self.list.cursor] if self.list.cursor < len(self.board.rows) else None
+
+    def entered(self, node: Node | None) -> None:
+        """The cursor stays where it was left."""
+        del node
+        self.prompt = None
+        self.load()
+
+    def news(self) -> None:
+        """Take in what was found."""
+        self.load()
+
+    def load(self) -> None:
+        """Show what the checkup knows."""
+        checkup = self.browser.checkup
+        stay = None if self._mine else self.row
+        if self._mine and self.board.reports != checkup.reports:
+            self._mine = False
+        first = not self._loaded and checkup.done
+        self._loaded = self._loaded or checkup.done
+        self._change(lambda: self.board.load(checkup.reports, self.browser.forest.roots, stay))
+        if first and len(self.board.rows) > 1:
+            self.list.go(1)
+
+    def _change(self, change: Callable[[], object]) -> None:
+        self.list.change_rows(change)
+        self.rows_changed()
+
+    def row_moved(self) -> None:
+        """What is over goes when the cursor leaves it."""
+        if self.board.has_over:
+            here = self.list.cursor
+            self.list.change_rows(lambda: self.board.drop_over(here))
+
+    # The list
+
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(self.board.rows)
+
+    def row_key(self, index: int) -> Hashable:
+        """What a row is."""
+        return self.board.rows[index].key
+
+    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        return row_runs(self.board.rows[index], self.board, width, plain=self.ascii)
+
+    def empty_lines(self) -> Sequence[Sequence[Run]]:
+        """What is shown when there are no rows."""
+        if not self._loaded:
+            return [[("  looking...", "dim")]]
+        if self.board.words:
+            return [[("  No finding has these words; ", "name"), ("esc", "key"), (" shows all", "name")]]
+        looked = self.browser.checkup.looked
+        if not looked:
+            return [[("  No agent keeps an index here.", "strong")]]
+        indexes = "The index is" if looked == 1 else f"All {looked:,} indexes are"
+        return [[(f"  {indexes} sound.", "strong")], [("  They are looked at again whenever they change.", "name")]]
+
+    def list_words(self) -> tuple[str, Line]:
+        """How many there are."""
+        notes: Line = [(count_words(self.board.total, "finding"), "title")] if self._loaded else []
+        if self.board.words:
+            notes.append((f" | /{' '.join(self.board.words)}", "agent"))
+        return "Health", notes
+
+    # The text
+
+    def read_row(self) -> None:
+        """Draw the fix of the finding under the cursor."""
+        row = self._asked or self.row
+        if row is None or not self.is_mounted:
+            self._shown = None
+            self.give(())
+            return
+        look, reports = Look(self.width, plain=self.ascii), self.board.reports.get(row.root, ())
+
+        def give(page: Page) -> None:
+            now = self._asked or self.row
+            if now is not None and now.key == row.key:
+                same, self._shown = self._shown == row.key, row.key
+                self.give(page, keep_place=same)
+
+        def job(engine: Engine) -> Page:
+            return health_jobs.page(engine, row, reports, look)
+
+        self.bridge.run(job, give, what="draw a finding", latest=BESIDE)
+
+    def page_words(self) -> tuple[str, Line]:
+        """What is shown beside the list."""
+        row = self._asked or self.row
+        if row is None:
+            return "Fix", []
+        if row.finding is None:
+            return self.board.label(row.root), []
+        return ("Fix" if row.finding.fix is not None and not row.over else "Finding"), [(row.finding.kind, "title")]
+
+    # Keys
+
+    def off(self, action: Action) -> str:
+        """Why an action is off now."""
+        row = self.row
+        if action.id in ("health_open", "edit", "fix_finding", "fix_kind", "fix_root") and row is None:
+            return NO_FINDING
+        if row is None:
+            return ""
+        if action.id == "fix_finding":
+            if row.finding is None:
+                return "Put the cursor on a finding; D r fixes all of this root."
+            if row.over:
+                return "It is no longer so."
+            return "" if row.finding.fix is not None else f"It cannot be fixed here. {row.finding.why}".strip()
+        if action.id == "fix_kind" and not self.board.fixable(row.root, self._kinds()):
+            return "There is nothing of this kind that can be fixed at once."
+        if action.id == "fix_root" and not self.board.fixable(row.root, TOGETHER):
+            return "There is nothing in this root that can be fixed at once."
+        if action.id == "edit" and (row.report is None or row.report.sha256 is None):
+            return "There is no index to edit." if row.report is not None else "Put the cursor on a finding first."
+        return ""
+
+    def _kinds(self) -> tuple[str, ...]:
+        """The kind that D k means."""
+        row = self.row
+        return (row.finding.kind,) if row is not None and row.finding is not None and row.finding.kind in BULK else ()
+
+    def asks_at_once(self, first: str) -> Line | None:
+        """`d` and `D` say what they would fix before they do."""
+        after = {action.id: key for key, action in self._sequences.choices(first)}
+        row = self.row
+        if row is None or self.bridge.read_only:
+            return None
+        line: Line = []
+        if "fix_finding" in after and row.finding is not None and row.finding.fix is not None and not row.over:
+            line += [(after["fix_finding"], "key"), (f" {row.finding.fix.label}: {row.finding.path}", "name")]
+        kinds = self._kinds()
+        for id_, wanted, words in (
+            ("fix_kind", kinds, "".join(kinds)),
+            ("fix_root", TOGETHER, "of this root"),
+        ):
+            found = self.board.fixable(row.root, wanted) if id_ in after else ()
+            if found:
+                line += [(", " if line else "", "name"), (after[id_], "key"), (f" {len(found):,} {words}", "name")]
+        if not line:
+            return None
+        return [(" fixes ", "strong") if first == "D" else (" ", "dim"), *line, ("; any other key cancels", "dim")]
+
+    def show_hint(self, line: Line | None) -> None:
+        """Show which keys may follow; while it is asked about a whole root, all that would be done to it."""
+        super().show_hint(line)
+        after = {action.id for _, action in self._sequences.choices(self._sequences.pending)} if line else set()
+        row = self.row
+        asked = Row(("root", row.root), row.root) if row is not None and "fix_root" in after else None
+        if asked != self._asked:
+            self._asked = asked
+            self.read_row()
+
+    def step_back(self) -> bool:
+        """From the text to the list, then without filter."""
+        if super().step_back():
+            return True
+        if self.board.words:
+            self._change(lambda: self.board.filter(()))
+            return True
+        return False
+
+    def _filter(self) -> None:
+        def typed(text: str) -> None:
+            self._change(lambda: self.board.filter(tuple(text.casefold().split())))
+
+        def cancelled() -> None:
+            self.close_prompt()
+            self._change(lambda: self.board.filter(()))
+
+        start = " ".join(self.board.words)
+        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed))
+
+    def _jump(self, step: int) -> None:
+        rows, index = self.board.rows, self.list.cursor + step
+        while 0 <= index < len(rows):
+            if rows[index].report is None:
+                self.list.go(index)
+                return
+            index += step
+
+    def _reload(self) -> None:
+        self.say("Reading every folder again.")
+        self.bridge.reload()
+
+    # Elsewhere
+
+    @on(RowList.Opened)
+    def _clicked_twice(self) -> None:
+        self._open()
+
+    def _open(self) -> None:
+        """Go to the memory; where there is none, to the index."""
+        row = self.row
+        if row is None:
+            return
+        if row.finding is not None and row.finding.memory is not None:
+            self._leave_to(row.finding.memory)
+        elif row.report is not None and row.report.sha256 is not None:
+            self._leave_to(row.report.address)
+        else:
+            self.other_pane()
+
+    def _edit(self) -> None:
+        """Open the index at the line."""
+        row = self.row
+        if row is None or row.report is None:
+            return
+        line = row.finding.line if row.finding is not None else None
+        address = row.report.address
+        if self._leave_to(address):
+            self.browser.open_editor(address, then=f"line {line}" if line else "")
+
+    def _leave_to(self, address: Address) -> bool:
+        browser = self.browser
+        browser.views.back()
+        if browser.memories.reveal(address):
+            return True
+        browser.say(f"{address} is not in the tree now; esc may show it.", "warning")
+        return False
+
+    # Fixing
+
+    def _fix_one(self) -> None:
+        row = self.row
+        if row is not None and row.report is not None and row.finding is not None:
+            self._run((Chosen(row.report, (row.finding,)),), row.finding.path)
+
+    def _fix_many(self, kinds: tuple[str, ...]) -> None:
+        row = self.row
+        if row is not None:
+            self._run(choose(self.board.reports.get(row.root, ()), kinds), self.board.label(row.root))
+
+    def _run(self, chosen: Sequence[Chosen], name: str) -> None:
+        bridge = self.bridge
+        count = sum(len(one.findings) for one in chosen)
+
+        def done(found: Applied) -> None:
+            del found
+            self._mine = True
+            what = f"Fixed {name}" if count == 1 else f"Fixed {count_words(count, 'finding')} of {name}"
+            self.browser.say(f"{what}. u takes it back.", "good")
+            bridge.refresh([one.report.address for one in chosen])
+
+        def failed(error: MemtuiError) -> None:
+            self.say(f"{error.message} {error.unharmed} {error.hint}".strip(), "warning")
+            bridge.refresh([one.report.address for one in chosen])
+
+        bridge.run(
+            lambda engine: health_jobs.fix(engine, chosen, bridge.actor),
+            done,
+            what=f"fix {name}",
+            otherwise=failed,
+            lane=WRITE,
+        )

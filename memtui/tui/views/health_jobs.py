@@ -1,0 +1,152 @@
+"""What the health view reads and writes, run in a thread: the text beside a finding, and applying fixes.
+
+Everything it draws comes from the same preview that is written, so that no key does something else than was shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Policy
+from memtui.errors import ConflictError, MemtuiError
+from memtui.health.applying import Chosen, apply, choose, prepare
+from memtui.health.model import CUT, KINDS, LONG, TOGETHER, IndexFinding, IndexReport, Preview
+from memtui.pointers.cutline import Measure
+from memtui.safe_text import visible
+from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
+from memtui.tui.views.difference import Look, compare, fold_runs
+from memtui.tui.views.health_rows import Row, kind_words
+
+if TYPE_CHECKING:
+    from memtui.engine.model import Actor
+    from memtui.health.applying import Applied
+    from memtui.tui.bridge import Engine
+
+AROUND = 4
+"""Lines shown before the one a finding is about."""
+SHOWN = 300
+"""Lines shown from there on."""
+OLD = "It changed a moment ago, and is being looked at again."
+
+
+def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look) -> Page:
+    """Draw what belongs to a row.
+
+    Args:
+        engine: reads the index.
+        row: which.
+        reports: those of the row's root.
+        look: how it is drawn.
+    """
+    if row.report is None:
+        return _root_page(engine, row, reports, look)
+    policy = engine.find_root(row.root).policy
+    if row.finding is None:
+        return words_page(row.report.problem, style="problem", width=look.width)
+    finding = row.finding
+    top = _heading(finding, row, look.width)
+    if row.over:
+        return top
+    try:
+        if finding.fix is not None:
+            return (*top, *_difference(prepare(engine, [Chosen(row.report, (finding,))]), look))
+        return (*top, PageLine(()), *_context(engine, finding, row.report, policy, look))
+    except ConflictError:
+        return (*top, *words_page(OLD, style="problem", width=look.width))
+    except MemtuiError as error:
+        return (*top, *words_page(error.message, error.hint, style="problem", width=look.width))
+
+
+def fix(engine: Engine, chosen: Sequence[Chosen], actor: Actor) -> Applied:
+    """Make fixes, as one step of undo; nothing when an index is another one by now."""
+    return apply(engine, prepare(engine, chosen), actor=actor)
+
+
+def _heading(finding: IndexFinding, row: Row, width: int) -> Page:
+    where = f"line {finding.line:,} of {finding.address}" if finding.line is not None else str(finding.address)
+    lines = [f"{finding.path}: {finding.text}." if finding.kind != CUT else finding.text[:1].upper() + finding.text[1:]]
+    said = [*words_page(*lines, style="name", width=width), *words_page(f"In {where}.", width=width)]
+    if row.over:
+        return (*said, *words_page("It is no longer so: somebody changed it.", style="good", width=width))
+    if finding.fix is None:
+        return (*said, *words_page(finding.why or KINDS[finding.kind], style="dim", width=width))
+    how = "d f can " if finding.fix.offered else "d f: "
+    return (*said, *words_page(f"{how}{finding.fix.label}.", style="good", width=width))
+
+
+def _difference(previews: Sequence[Preview], look: Look) -> Page:
+    """What would be written, index by index."""
+    lines: list[PageLine] = []
+    for shown in previews:
+        if len(previews) > 1:
+            lines += [PageLine(()), *words_page(str(shown.address), style="heading", width=look.width)]
+        if shown.notes:
+            lines += words_page(*shown.notes, style="problem", width=look.width)
+        lines += compare(shown.before, shown.after, look)[1]
+    return tuple(lines)
+
+
+def _root_page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look) -> Page:
+    """How full each index is, what is wrong in all, and what would be fixed at once."""
+    width = look.width
+    policy = engine.find_root(row.root).policy
+    lines: list[PageLine] = []
+    for report in reports:
+        if report.findings or len(reports) == 1:
+            lines += words_page(f"{report.address.path}: {_full(report.measure, policy)}.", style="name", width=width)
+    found = [finding for report in reports for finding in report.findings]
+    lines += words_page(f"{kind_words(found)}.", width=width)
+    chosen = choose(reports, TOGETHER)
+    count = sum(len(one.findings) for one in chosen)
+    if not count:
+        return (*lines, *words_page("There is nothing that can be fixed all at once.", style="dim", width=width))
+    lines += words_page(f"D r fixes {count_words(count, 'finding')} at once:", style="good", width=width)
+    long = sum(len(one.findings) for one in choose(reports, (LONG,)))
+    if long:
+        words = f"Long lines are left as they are ({long:,}); with the cursor on one, D k shortens them."
+        lines += words_page(words, style="dim", width=width)
+    try:
+        return (*lines, *_difference(prepare(engine, chosen), look))
+    except ConflictError:
+        return (*lines, *words_page(OLD, style="problem", width=width))
+
+
+def _full(found: Measure, policy: Policy) -> str:
+    """How full an index is: `215 of 200 lines, 12,345 of 25,000 bytes`."""
+    limits = (
+        (found.lines, policy.index_lines, "lines"),
+        (found.bytes, policy.index_bytes, "bytes"),
+        (found.units, policy.index_units, "characters"),
+    )
+    said = [f"{used:,} of {most:,} {word}" for used, most, word in limits if most is not None]
+    return ", ".join(said) if said else count_words(found.lines, "line")
+
+
+def _context(engine: Engine, finding: IndexFinding, report: IndexReport, policy: Policy, look: Look) -> Page:
+    """The index around the line a finding is about, with the cut line where it is in sight."""
+    del policy
+    if report.sha256 is None or finding.line is None:
+        return ()
+    data = engine.read_bytes(finding.address)
+    lines = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+    start = max(finding.line - 1 - AROUND, 0)
+    cut = report.measure.cut
+    found: list[PageLine] = []
+    for number in range(start, min(len(lines), start + SHOWN)):
+        if number == cut:
+            rule = ("-" if look.plain else "─") * 2
+            words = f" {rule} not loaded from here on "
+            found.append(PageLine(((words + rule[0] * max(look.width - len(words) - 1, 0), "rule"),)))
+        found += _numbered(lines[number], number + 1, marked=number + 1 == finding.line, look=look)
+    return tuple(found)
+
+
+def _numbered(text: str, number: int, *, marked: bool, look: Look) -> list[PageLine]:
+    shown = visible(text[:LINE_CHARACTERS].removesuffix("\r"), keep_tabs=True, ascii_tokens=look.plain)
+    style = "name" if marked else "description"
+    sign: Run = (">" if marked else " ", "agent")
+    parts = fold_runs([(shown, style)], max(look.width - 8, 8), plain=look.plain)
+    first = PageLine((sign, (f"{number:>5}  ", "number"), *parts[0]), number)
+    return [first, *(PageLine(((" " * 8, "number"), *part), number) for part in parts[1:])]

@@ -1,0 +1,256 @@
+"""The health view on real folders: what is shown is what is written, one key each, and u takes every fix back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Root
+from memtui.tui.actions import BY_ID
+from memtui.tui.views.health import HealthScreen
+from memtui.tui.views.table import MOVES, VIEW
+from tests.health.folders import LINKS, entry, memory
+from tests.tui.views.real import ME, Real, World, at, real
+
+
+class Indexed(World):
+    """A folder with an index."""
+
+    policy = LINKS
+
+    def engine(self, *, read_only: bool = False) -> Engine:
+        roots = [Root("notes", str(self.folder), "claude-code", label="Claude Code memory", policy=self.policy)]
+        return Engine.open(roots, state_dir=str(self.base / "state"), clock=self.clock, read_only=read_only)
+
+    def lay(self, **files: str) -> None:
+        """Write files; `_` in a name stands for a dot."""
+        for name, text in files.items():
+            (self.folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Indexed:
+    world = Indexed(tmp_path)
+    index = "# Memory\n\n" + entry("gone.md") + entry("a.md") + entry("a.md") + entry("lost.md")
+    world.lay(MEMORY_md=index, a_md="a\n", b_md=memory("About b"))
+    return world
+
+
+async def health(screen: Real) -> HealthScreen:
+    await screen.press("7")
+    top = screen.app.screen
+    assert isinstance(top, HealthScreen)
+    await screen.until(lambda: screen.browser.checkup.done and bool(top.page.page or not top.board.rows))
+    return top
+
+
+def shown(view: HealthScreen) -> list[tuple[str, str]]:
+    """Kind and path of the findings."""
+    return [(row.finding.kind, row.finding.path) for row in view.board.rows if row.finding is not None and not row.over]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_findings_by_root_with_the_diff_of_the_fix(world: Indexed, size: tuple[int, int]) -> None:
+    async with real(world, size=size) as screen:
+        view = await health(screen)
+        assert shown(view) == [
+            ("dangling", "gone.md"),
+            ("dangling", "lost.md"),
+            ("unnamed", "b.md"),
+            ("duplicate", "a.md"),
+        ]
+        await screen.until_text("3 - - [gone.md](gone.md)")
+        assert "Claude Code memory" in screen.text
+        assert "[7 Health(4)]" in screen.text
+        assert screen.footer.startswith("d f fix  D r fix all")
+
+
+async def test_every_action_of_its_entry_is_done(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        assert set(VIEW["health"].actions) == set(view.does()) | set(MOVES)
+        assert {action for action in VIEW["health"].actions if BY_ID[action].writes} == {
+            "fix_finding",
+            "fix_kind",
+            "fix_root",
+        }
+
+
+async def test_one_finding_is_fixed_and_undone(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        before = world.disk()
+        await screen.press("d")
+        await screen.until_text("f remove the line: gone.md; any other key cancels")
+        await screen.press("f")
+        await screen.until_text("Fixed gone.md. u takes it back.")
+        assert world.disk()["MEMORY.md"] == ("# Memory\n\n" + entry("a.md") * 2 + entry("lost.md")).encode()
+        await screen.until(lambda: ("dangling", "gone.md") not in shown(view))
+        row = view.row
+        assert row is not None
+        assert (row.finding and row.finding.path, row.over) == ("lost.md", False)
+        await screen.press("u")
+        await screen.until(lambda: world.disk() == before)
+        await screen.until(lambda: ("dangling", "gone.md") in shown(view))
+
+
+async def test_any_other_key_cancels(world: Indexed) -> None:
+    async with real(world) as screen:
+        await health(screen)
+        before = world.disk()
+        for first in "dD":
+            await screen.press(first, "x")
+            await screen.until_text("Cancelled; nothing was changed.")
+        assert world.disk() == before
+
+
+async def test_all_of_a_kind(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        await screen.press("D", "k")
+        await screen.until_text("Fixed 2 findings of Claude Code memory. u takes it back.")
+        await screen.until(lambda: shown(view) == [("unnamed", "b.md"), ("duplicate", "a.md")])
+
+
+async def test_all_of_a_root_after_showing_what(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        before = world.disk()
+        await screen.press("D")
+        await screen.until_text("fixes k 2 dangling, r 4 of this root; any other key cancels")
+        await screen.until_text("D r fixes 4 findings at once:")
+        await screen.press("r")
+        await screen.until_text("The index is sound.")
+        assert not view.board.rows
+        assert world.disk()["MEMORY.md"] == ("# Memory\n\n" + entry("a.md") + entry("b.md", "About b")).encode()
+        await screen.press("u")
+        await screen.until(lambda: world.disk() == before)
+        await screen.until(lambda: len(shown(view)) == 4)
+
+
+async def test_the_summary_goes_when_it_is_cancelled(world: Indexed) -> None:
+    async with real(world) as screen:
+        await health(screen)
+        await screen.press("D")
+        await screen.until_text("D r fixes 4 findings at once:")
+        await screen.press("escape")
+        await screen.until_text("d f: remove the line.")
+
+
+async def test_an_index_that_changed_meanwhile_is_left_alone(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        report = view.board.rows[1].report
+        assert report is not None
+        stale = report._replace(sha256="0" * 64)
+        view.board.rows[1] = view.board.rows[1]._replace(report=stale)
+        before = world.disk()
+        await screen.press("d", "f")
+        await screen.until_text("notes/MEMORY.md changed meanwhile. Nothing was written.")
+        assert world.disk() == before
+
+
+async def test_what_an_agent_fixes_stays_under_the_cursor_until_it_leaves(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        await screen.press("j")
+        top, cursor = view.list.top, view.list.cursor
+        index = world.disk()["MEMORY.md"].decode().replace(entry("lost.md"), "")
+        world.lay(MEMORY_md=index)
+        await screen.press("R")
+        await screen.until_text("It is no longer so: somebody changed it.")
+        assert (view.list.top, view.list.cursor) == (top, cursor)
+        await screen.press("d", "f")
+        await screen.until_text("It is no longer so.")
+        await screen.press("j")
+        await screen.until(lambda: not view.board.has_over)
+        row = view.row
+        assert row is not None
+        assert row.finding is not None
+        assert row.finding.path == "b.md"
+
+
+async def test_enter_goes_to_the_memory_and_to_the_index_where_there_is_none(world: Indexed) -> None:
+    async with real(world) as screen:
+        await health(screen)
+        await screen.press("enter")
+        await screen.until(lambda: screen.here == "notes/MEMORY.md")
+        await screen.press("7", "G", "enter")
+        await screen.until(lambda: screen.here == "notes/a.md")
+
+
+async def test_e_opens_the_index_at_the_line(world: Indexed) -> None:
+    async with real(world) as screen:
+        await health(screen)
+        await screen.press("j", "e")
+        await screen.until(lambda: screen.browser.editing and screen.browser.typing)
+        editing = screen.browser.host.editing
+        assert editing is not None
+        assert editing.address == at("MEMORY.md")
+
+
+async def test_the_filter(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        await screen.press("slash")
+        await screen.type("dupl")
+        await screen.until(lambda: shown(view) == [("duplicate", "a.md")])
+        await screen.press("enter", "escape")
+        await screen.until(lambda: len(shown(view)) == 4)
+        await screen.press("slash")
+        await screen.type("zzz")
+        await screen.until_text("No finding has these words")
+
+
+async def test_signs_in_the_tree(world: Indexed) -> None:
+    world.policy = LINKS._replace(index_lines=4)
+    async with real(world) as screen:
+        await screen.until(lambda: screen.browser.checkup.done)
+        await screen.until(lambda: screen.browser.forest.index_signs == {at("MEMORY.md"): "I"})
+        world.lay(MEMORY_md="# Memory\n\n\n\n" + entry("a.md") + entry("b.md"))
+        await screen.press("R")
+        await screen.until(
+            lambda: screen.browser.forest.index_signs == {at("MEMORY.md"): "I", at("a.md"): "C", at("b.md"): "C"}
+        )
+        await screen.until(lambda: any("a.md" in line and " C " in line for line in screen.text.split("\n")))
+
+
+async def test_a_line_from_below_the_cut_is_offered_and_moved(world: Indexed) -> None:
+    world.policy = LINKS._replace(index_lines=2)
+    world.lay(MEMORY_md=entry("a.md") + entry("b.md") + entry("c.md"), c_md="c\n")
+    async with real(world) as screen:
+        view = await health(screen)
+        assert shown(view) == [("cut", "MEMORY.md"), ("below", "c.md")]
+        await screen.until_text("not loaded from here on")
+        await screen.press("D")
+        await screen.press("escape", "j")
+        await screen.until_text("Then not loaded: b.md.")
+        await screen.press("d", "f")
+        await screen.until_text("Fixed c.md. u takes it back.")
+        assert world.disk()["MEMORY.md"] == (entry("c.md") + entry("a.md") + entry("b.md")).encode()
+        await screen.until(lambda: shown(view) == [("cut", "MEMORY.md"), ("below", "b.md")])
+
+
+async def test_reading_only_shows_and_says_so(world: Indexed) -> None:
+    async with real(world, read_only=True) as screen:
+        await health(screen)
+        before = world.disk()
+        await screen.press("d", "f")
+        await screen.until_text("memtui was started with --read-only")
+        assert world.disk() == before
+
+
+async def test_nothing_to_find(tmp_path: Path) -> None:
+    async with real(World(tmp_path)) as screen:
+        await screen.press("7")
+        await screen.until_text("No agent keeps an index here.")
+
+
+async def test_the_users_own_change_elsewhere_is_taken_in(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        screen.real.create(at("gone.md"), "here again\n", actor=ME)
+        screen.browser.bridge.refresh([at("gone.md")])
+        await screen.until(lambda: ("dangling", "gone.md") not in shown(view))
