@@ -104,11 +104,16 @@ def _root(surroundings: Surroundings, folder: str, name: str, project: str | Non
         os.path.join(folder, name, "memory"),
         AGENT,
         "project",
-        label if here else f"{label}, {short_path(project or name, surroundings.home)}",
+        label if here else f"{label}, {short_path(project or _short(name), surroundings.home)}",
         AUTO,
         project=project,
         note=ORPHANED if gone else WRITES,
     )
+
+
+def _short(name: str) -> str:
+    """Shorten the name of a folder that is a hash, for a label."""
+    return f"{name[:12]}…" if len(name) == 64 else name
 
 
 def _listed(home: str) -> dict[str, str]:

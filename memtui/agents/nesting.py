@@ -7,7 +7,7 @@ spares the engine from knowing why two roots overlap.
 import os
 from collections.abc import Iterable, Iterator
 
-from memtui.agents.table import title_of
+from memtui.agents.table import UNCLAIMED, title_of
 from memtui.engine.model import Root
 
 
@@ -43,7 +43,8 @@ def merge_same(roots: Iterable[Root], mergeable: Iterable[Root]) -> tuple[Root, 
 def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
     """Take out of each root what belongs to a root further in.
 
-    At the same depth, the earlier root keeps a file. A root of which nothing is left goes.
+    At the same depth, the earlier root keeps a file. A root of which nothing is left goes, and so does one of
+    instructions when no file that is there is left to it.
 
     Returns:
         The roots, in order, with `include` and `elsewhere` of their policies adjusted.
@@ -55,15 +56,20 @@ def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
     for number, path in enumerate(paths):
         places.setdefault(path, []).append(number)
     taken: dict[int, list[str]] = {}
+    chains: dict[str, tuple[tuple[int, str], ...]] = {}
     for number, root in enumerate(result):
-        for outer, below in _outer(number, paths, places):
+        same = ((other, "") for other in places[paths[number]] if other > number)
+        for outer, below in (*same, *_above(paths[number], places, chains)):
             own = root.policy.include
             if own is None:  # everything: below another root its folder, at the same place what the other includes
                 own = ("",) if below else result[outer].policy.include or ()
             taken.setdefault(outer, []).extend(below + claim for claim in own)
     told = [*_readers(result, paths, places)]
     for number, claims in taken.items():
-        result[number] = _without(result[number], claims)
+        reduced = _without(result[number], claims)
+        if reduced.policy.include != result[number].policy.include and _is_bare(reduced):
+            reduced = reduced._replace(policy=reduced.policy._replace(include=()))
+        result[number] = reduced
     for number, said in told:
         result[number] = result[number]._replace(note=f"{result[number].note} {said}".strip())
     return tuple(root for root in result if root.policy.include != ())
@@ -77,7 +83,8 @@ def _readers(roots: list[Root], paths: list[str], places: dict[str, list[int]]) 
         for number in numbers if len(numbers) > 1 else ():
             for name in roots[number].policy.include or ():
                 owner = owned.setdefault(name, number)
-                if roots[owner].agent != roots[number].agent and os.path.lexists(os.path.join(path, name)):
+                others = {roots[owner].agent, UNCLAIMED}
+                if roots[number].agent not in others and os.path.lexists(os.path.join(path, name)):
                     readers.setdefault(owner, {}).setdefault(name, []).append(title_of(roots[number].agent))
         for owner, names in readers.items():
             by: dict[str, list[str]] = {}
@@ -96,19 +103,21 @@ def _real(path: str, known: dict[str, str]) -> str:
     return known[path]
 
 
-def _outer(number: int, paths: list[str], places: dict[str, list[int]]) -> Iterable[tuple[int, str]]:
-    """Find the roots this one lies in, each with the path from there to here: empty, or ending in `/`."""
-    path, below = paths[number], ""
-    for other in places[path]:
-        if other > number:
-            yield other, ""
-    while True:
-        parent, name = os.path.split(path)
-        if parent == path:
-            return
-        path, below = parent, f"{name}/{below}"
-        for other in places.get(path, ()):
-            yield other, below
+def _above(
+    path: str, places: dict[str, list[int]], chains: dict[str, tuple[tuple[int, str], ...]]
+) -> tuple[tuple[int, str], ...]:
+    """Find the roots around a folder, each with the path from there to here, which ends in `/`.
+
+    What thousands of folders have in common is worked out once, in `chains`.
+    """
+    parent, name = os.path.split(path)
+    if parent == path:
+        return ()
+    if parent not in chains:
+        here = tuple((other, "") for other in places.get(parent, ()))
+        chains[parent] = (*here, *_above(parent, places, chains))
+    found = chains[parent]
+    return tuple((other, f"{below}{name}/") for other, below in found) if found else ()
 
 
 def _without(root: Root, claims: list[str]) -> Root:
@@ -119,6 +128,12 @@ def _without(root: Root, claims: list[str]) -> Root:
         claims = [claim for claim in claims if any(_covers(entry, claim) for entry in include)]
     elsewhere = dict.fromkeys((*root.policy.elsewhere, *claims))
     return root._replace(policy=root.policy._replace(include=include, elsewhere=tuple(elsewhere)))
+
+
+def _is_bare(root: Root) -> bool:
+    """Whether nothing of a root of instructions is on disk."""
+    include = root.policy.include or ()
+    return root.kind == "instructions" and not any(os.path.lexists(os.path.join(root.path, name)) for name in include)
 
 
 def _covers(outer: str, inner: str) -> bool:

@@ -164,6 +164,9 @@ LAYOUTS = (
 )
 """In the order in which roots are shown; where two agents claim one file of a folder, the earlier one has it."""
 
+UNCLAIMED = "agents-md"
+"""The entry for files of which no agent in use says that they are its own; nobody reads them under that name."""
+
 
 def layout_of(agent: str) -> Layout | None:
     """Give the layout of an agent by its id; None for one that is not in the table."""

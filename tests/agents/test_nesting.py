@@ -43,9 +43,18 @@ def test_a_root_of_named_files_loses_the_names_a_root_further_in_has() -> None:
 def test_who_else_reads_a_file_is_said_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").touch()
     policy = Policy(include=("AGENTS.md", "TEAM.md"))
-    agents = ("codex", "codex", "qwen-code", "mux")
+    agents = ("codex", "codex", "qwen-code", "mux", "agents-md")
     found = innermost([Root(f"{number}", str(tmp_path), agent, policy=policy) for number, agent in enumerate(agents)])
     assert [(one.id, one.note) for one in found] == [("0", "Also read by Qwen Code, Mux: AGENTS.md.")]
+
+
+def test_instructions_of_which_no_file_is_left_go(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").touch()
+    policies = Policy(include=("AGENTS.md",)), Policy(include=("AGENTS.md", "AGENTS.local.md"))
+    roots = [Root(f"{number}", str(tmp_path), kind="instructions", policy=one) for number, one in enumerate(policies)]
+    assert [one.id for one in innermost(roots)] == ["0"]
+    (tmp_path / "AGENTS.local.md").touch()
+    assert [one.id for one in innermost(roots)] == ["0", "1"]
 
 
 def test_part_of_a_named_folder_can_be_taken_out() -> None:
