@@ -344,32 +344,6 @@ ACTIONS: tuple[Action, ...] = (
     _("entry_edit", "enter  e", "edit", "Edit this entry: only its bytes change.", "entries"),
     _("entry_new", "n", "new", "Write a new entry behind the last one.", "entries", writes=True),
     _("entry_remove", "d t", "remove", "Take this entry out of the file; u brings it back.", "entries", writes=True),
-    # Health of indexes
-    _("health_open", "enter", "go", "Go to the memory in the tree, or to the index.", "health"),
-    _(
-        "fix_finding",
-        "d f",
-        "fix",
-        "Fix this finding, if the index still is as shown; u takes it back.",
-        "health",
-        writes=True,
-    ),
-    _(
-        "fix_kind",
-        "D k",
-        "fix kind",
-        "Fix all of this kind in this root: `D` says what, `k` does it; u takes it back.",
-        "health",
-        writes=True,
-    ),
-    _(
-        "fix_root",
-        "D r",
-        "fix all",
-        "Fix all of this root that loses no words: `D` says what, `r` does it; u takes it back.",
-        "health",
-        writes=True,
-    ),
     # Lists on top
     _("pick", "enter", "choose", "Choose this row.", "picker"),
     # Editor
