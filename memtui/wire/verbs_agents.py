@@ -34,6 +34,23 @@ AGENTS = (
         "tokens, truncated, masked), left_out (address, path, reason, pinned, heat, uses, size), unreviewed",
     ),
     Verb(
+        "cost",
+        "agents",
+        "Show what agents load when a session starts, with bytes and tokens",
+        (Param("--agent", "the files of this agent, such as claude-code, in the order of loading"),),
+        (
+            ("memtui cost", "one line for each agent in use here"),
+            ("memtui cost --agent claude-code", "its files in the order of loading, and what is cut off"),
+            ("memtui cost --agent codex --json | jq .tokens", "one number"),
+        ),
+        "Marks: cut (the rest falls below a limit), on demand, only when matching files are touched, needs approval "
+        "(it leads out of the project and is not read), missing, skipped, names only. Tokens are estimated, unless "
+        "memtui[tokens] is installed. Looking at it is no use.",
+        "with --agent one object: agent, title, project, files, bytes, tokens, tokens_by, below_limits, marks, note, "
+        "items (what, path, address, mark, why, size, bytes, tokens, below_limits, cut_line, depth); without it a list "
+        "of the same without note and items",
+    ),
+    Verb(
         "tool",
         "agents",
         "Answer calls of the memory tool: a JSON object a line in, one a line out",

@@ -26,6 +26,7 @@ OWNERS = {
         ("memtui/engine/fsio.py", "memtui/demo/"),
         {
             ("memtui/config/smallfile.py", "os.open"): "reads settings, never a memory",
+            ("memtui/agents/reading.py", "os.open"): "looks at what agents load at their start, which may lie anywhere",
             ("memtui/clients/disk.py", "*"): "the configuration of agents, and what it was, in the state folder",
             ("memtui/curation/external.py", "*"): "the private copy for $EDITOR, in the state folder",
             ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",

@@ -1,0 +1,189 @@
+"""What each agent loads when a session starts, with what it costs: bytes, tokens, and what falls below its limits.
+
+It reads files only as far as the agent would, through `memtui.agents.gathering`, and never as an agent: no use is
+counted. What an agent makes itself of its memories is made here by the same rules, see `startcost_made.py`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from memtui.agents.gathering import gather
+from memtui.agents.loading import Loaded, Table
+from memtui.agents.loads import TABLES, in_use, table_of
+from memtui.config.surroundings import Surroundings
+from memtui.context import startcost_made
+from memtui.context.counting import Counter, counter
+from memtui.engine import Engine
+from memtui.engine.model import Address, Policy
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.pointers.cutline import measure
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MEMTUI = Table("memtui", "memtui", (), note="What memtui gives every agent that it is installed in.")
+"""What comes on top of everything an agent loads itself, once memtui is installed in it."""
+
+
+class Item(NamedTuple):
+    """One file, or one text the agent makes, and what it costs."""
+
+    loaded: Loaded
+    bytes: int
+    """Of what is loaded."""
+    tokens: int
+    address: Address | None = None
+    """The memory it is, when it lies in a root."""
+
+    @property
+    def below(self) -> int:
+        """Bytes that fall below a limit."""
+        gap = self.loaded.cut
+        return gap.end - gap.start if gap is not None else 0
+
+
+class Cost(NamedTuple):
+    """What one agent starts with."""
+
+    agent: str
+    title: str
+    project: str
+    items: tuple[Item, ...]
+    """In the order of loading."""
+    method: str
+    """How tokens were counted."""
+    method_words: str
+    note: str = ""
+
+    @property
+    def bytes(self) -> int:
+        """Of everything that is loaded."""
+        return sum(item.bytes for item in self.items)
+
+    @property
+    def tokens(self) -> int:
+        """Of everything that is loaded."""
+        return sum(item.tokens for item in self.items)
+
+    @property
+    def files(self) -> int:
+        """How many are loaded."""
+        return sum(item.loaded.at_start for item in self.items)
+
+    @property
+    def below(self) -> int:
+        """Bytes that fall below limits."""
+        return sum(item.below for item in self.items)
+
+    def marked(self, mark: str) -> int:
+        """How many have this mark."""
+        return sum(item.loaded.mark == mark for item in self.items)
+
+
+def agents(engine: Engine, surroundings: Surroundings) -> tuple[Table, ...]:
+    """Find the agents in use here, in the order in which they are shown; memtui's own part is last."""
+    native = any(root.agent == "memtui" for root in engine.roots)
+    return (*in_use(surroundings, engine.roots), *((MEMTUI,) if native else ()))
+
+
+def table_named(name: str) -> Table:
+    """Give the table of the agent a person means.
+
+    Raises:
+        NotFoundError: nothing is known of how it starts.
+    """
+    wanted = name.strip().lower()
+    if wanted == MEMTUI.agent:
+        return MEMTUI
+    for agent in TABLES:
+        table = table_of(agent)
+        if wanted in (agent, table.title.lower(), *table.also):
+            return table
+    from memtui.matching import meant
+
+    near = meant(wanted, TABLES)
+    known = ", ".join((*TABLES, MEMTUI.agent))
+    hint = f"Did you mean {near}?" if near else f"The agents are {known}."
+    raise NotFoundError(f"memtui does not know how {name!r} starts.", hint=hint)
+
+
+def work_out(
+    engine: Engine,
+    surroundings: Surroundings,
+    table: Table,
+    *,
+    count: Counter | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Cost:
+    """Work out what a session of an agent would begin with now; nothing is recorded, and no use is counted.
+
+    Args:
+        engine: on the roots in reach.
+        surroundings: where the session would start.
+        table: which agent.
+        count: how tokens are counted; None: the best way there is.
+        stop: says whether nobody wants the answer any more; the rest is then left out.
+
+    Raises:
+        MemtuiError: memories that the agent makes a text of cannot be listed.
+    """
+    count = count or counter()
+    found = look(engine, surroundings, table)
+    known = {os.path.realpath(root.path) for root in engine.roots}
+    items = []
+    for loaded in found:
+        if stop():
+            break
+        items.append(_item(engine, loaded, count, known))
+    return Cost(table.agent, table.title, surroundings.project, tuple(items), count.method, count.words, table.note)
+
+
+def look(engine: Engine, surroundings: Surroundings, table: Table) -> tuple[Loaded, ...]:
+    """Find what an agent would load, without counting it: enough to see whether anything changed."""
+    found = gather(table, surroundings, engine.roots, _end_of_index)
+    return startcost_made.with_made(engine, table.agent, found)
+
+
+def short(path: str, surroundings: Surroundings) -> str:
+    """Write a path for people: within the project from there, and below the home folder with `~`."""
+    for folder, sign in ((surroundings.project, "."), (surroundings.home or "", "~")):
+        if folder and path.startswith(folder.rstrip("/") + "/"):
+            return sign + path[len(folder.rstrip("/")) :]
+    return path
+
+
+def _end_of_index(data: bytes, policy: Policy) -> int | None:
+    """Where an agent stops loading an index: where the health of the index says so."""
+    line = measure(data, policy).cut
+    if line is None:
+        return None
+    at = 0
+    for _ in range(line):
+        at = data.find(b"\n", at) + 1
+    return at
+
+
+def _item(engine: Engine, loaded: Loaded, count: Counter, known: set[str]) -> Item:
+    text = loaded.text
+    tokens = count.of(text.decode("utf-8", "replace")) if text else 0
+    if loaded.unread and text:
+        tokens += tokens * loaded.unread // len(text)
+    address = None if loaded.made else _address(engine, loaded.path, known)
+    return Item(loaded, len(text) + loaded.unread, tokens, address)
+
+
+def _address(engine: Engine, path: str, known: set[str]) -> Address | None:
+    """The memory that a file is; None when it is not one of the memories in reach."""
+    folder = os.path.realpath(path)
+    while folder not in known:
+        if os.path.dirname(folder) == folder:
+            return None
+        folder = os.path.dirname(folder)
+    try:
+        address = engine.resolve(path)
+        engine.memory(address)
+    except MemtuiError:  # it lies below a root and is none of its memories: a file like any other
+        return None
+    return address

@@ -1,0 +1,64 @@
+"""The texts that agents make of their memories when a session starts, made here by the same rules.
+
+Mux gives its agents an index of all memories and the texts of a hot set; memtui gives both to every agent that it is
+installed in.
+"""
+
+from __future__ import annotations
+
+from memtui.agents.loading import CUT_OFF, WHOLE, Loaded
+from memtui.agents.loads.mux import ROOTS
+from memtui.context import hotset, index
+from memtui.context.building import build
+from memtui.context.model import Block, Budgets
+from memtui.context.reach import Shelf
+from memtui.engine import Engine
+from memtui.engine.model import Root
+
+
+def with_made(engine: Engine, agent: str, found: tuple[Loaded, ...]) -> tuple[Loaded, ...]:
+    """Add what an agent makes itself, behind the files it loads and before those it reads on demand."""
+    if agent == "memtui":
+        given = build(engine)
+        left = given.memories - given.listed
+        said = f"There is no room for {left:,} of {given.memories:,} memories." if left else ""
+        return _blocks(given.index_block, said, given.hot_block, len(given.left_out))
+    if agent != "mux":
+        return found
+    roots = [root for root in engine.roots if not set(ROOTS).isdisjoint((root.id, *root.aliases))]
+    if not roots:
+        return found
+    shelves = _shelves(engine, roots)
+    budgets = Budgets()
+    listed = index.render(shelves, budgets, {})
+    chosen = hotset.choose(engine, shelves, budgets, {})
+    left = listed.memories - listed.listed
+    said = f"There is no room for {left:,} of {listed.memories:,} memories." if left else ""
+    first = tuple(one for one in found if one.at_start)
+    made = _blocks(listed.block, said, chosen.block, len(chosen.left_out)) if listed.memories else ()
+    return (*first, *made, *(one for one in found if not one.at_start))
+
+
+def _blocks(listed: Block, said: str, hot: Block, left_out: int) -> tuple[Loaded, ...]:
+    made = [_block("memory index", listed, said)]
+    if hot.text:
+        why = f"{left_out:,} pinned or used memories do not fit." if left_out else ""
+        made.append(_block("hot set", hot, why))
+    return tuple(made)
+
+
+def _block(label: str, block: Block, why: str) -> Loaded:
+    data = block.text.encode()
+    return Loaded(label, label, CUT_OFF if why else WHOLE, why, len(data), data, made=True)
+
+
+def _shelves(engine: Engine, roots: list[Root]) -> tuple[Shelf, ...]:
+    listing = engine.list([root.id for root in roots])
+    return tuple(
+        Shelf(
+            f"/memories/{status.root.scope}",
+            status,
+            tuple(row for row in listing.items if row.address.root == status.root.id and not row.missing),
+        )
+        for status in listing.roots
+    )

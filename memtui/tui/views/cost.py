@@ -1,0 +1,350 @@
+"""The start cost: which agents are used here and what each loads when a session starts, in order, with what is cut off.
+
+It shows what `memtui.context.startcost` worked out, and changes nothing. Files that are in no root are followed too:
+while the view is open it looks every two seconds whether the agent on screen would load something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.timer import Timer
+from textual.widget import Widget
+
+from memtui.context.startcost import Cost
+from memtui.tui.actions import Action, shown_keys
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.pages import Page, words_page
+from memtui.tui.draw.rowlist import RowList
+from memtui.tui.views import cost_jobs
+from memtui.tui.views.cost_rows import AGENT, CUT, Row, agent_rows, item_rows, row_runs, summary_lines
+from memtui.tui.views.listed import ListedScreen
+
+if TYPE_CHECKING:
+    from memtui.tui.bridge import Engine
+    from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.nodes import Node
+
+QUIET = 0.6
+"""Seconds without news before everything is worked out again."""
+LOOK = 2.0
+"""Seconds between two looks at files that no root holds."""
+GROUP, BESIDE, LOOKING = "cost", "cost-page", "cost-look"
+"""Groups of jobs: everything, the text of the row under the cursor, and the looks."""
+NOWHERE = "It is not known here where sessions start."
+
+
+class CostScreen(ListedScreen):
+    """What agents start with."""
+
+    ID = "cost"
+    DEFAULT_CSS = "CostScreen #cost-summary { height: 2; }"
+    HELP = """What each agent loads when a session starts in this project: first the agents, then, with enter, one
+agent's files in the order of loading, with bytes, tokens and their share. -- is not loaded at the start, and says when
+or why not. Below a cut line is what the agent's limits leave out: x marks those lines in the text, - those the agent
+drops on purpose. Looking is no use, and what leads out of the project is not read."""
+
+    def __init__(self, browser: BrowserScreen) -> None:
+        super().__init__(browser)
+        self.found: tuple[Cost, ...] | None = None
+        """What was worked out last."""
+        self.rows: tuple[Row, ...] = ()
+        self.opened = ""
+        """The agent whose files are shown; empty: the agents."""
+        self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
+        self._due: Timer | None = None
+        self._shown: Hashable = None
+
+    # Parts
+
+    def body(self) -> Iterable[Widget]:
+        """The sums, then the list and the text."""
+        yield Lines(self._summary, id="cost-summary")
+        yield from super().body()
+
+    def does(self) -> Mapping[str, Callable[[], object]]:
+        """What the keys do here."""
+        return {
+            "cost_go": self._go,
+            "cost_agent": self._next_agent,
+            "cost_cut": lambda: self.go_to_place(1),
+            "left": self._close,
+            "right": self._right,
+            "edit": self._edit,
+            "versions": self._versions,
+            "copy_path": self._copy_path,
+            "copy_contents": self._copy,
+            "reload": self._reload,
+            "next_pane": self.other_pane,
+            "previous_pane": self.other_pane,
+            "preview_down": lambda: self.page.scroll_rows(3),
+            "preview_up": lambda: self.page.scroll_rows(-3),
+            "zoom": lambda: self.read_alone(alone=not self.has_class("-reading")),
+        }
+
+    def off(self, action: Action) -> str:
+        """Say why an action is off."""
+        row = self.row
+        item = row.item if row is not None else None
+        if action.id in ("edit", "versions") and (item is None or item.address is None):
+            return f"{action.label}: put the cursor on a file that is a memory first."
+        if action.id == "copy_path" and (item is None or item.loaded.made):
+            return "Put the cursor on a file first."
+        if action.id == "copy_contents" and (row is None or not cost_jobs.copied(self.rows, row)):
+            return "Nothing is loaded for this row."
+        if action.id == "cost_cut" and not self.starts:
+            return "Nothing of this text is cut off."
+        if action.id == "cost_agent" and not self.found:
+            return "No agent is in use here."
+        return ""
+
+    # What is known
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self.rows[self.list.cursor] if self.list.cursor < len(self.rows) else None
+
+    @property
+    def cost(self) -> Cost | None:
+        """The agent that is open."""
+        return next((one for one in self.found or () if one.agent == self.opened), None)
+
+    # Coming, and news
+
+    def entered(self, node: Node | None) -> None:
+        """The cursor stays where it was left."""
+        del node
+
+    def on_mount(self) -> None:
+        """Begin in the list."""
+        super().on_mount()
+        self.load()
+        self.set_interval(LOOK, self._look)
+
+    def on_screen_resume(self) -> None:
+        """Show what happened meanwhile."""
+        if self.found is not None:
+            self.load()
+
+    def news(self) -> None:
+        """Work it out again once it is quiet, unless nobody looks."""
+        if self.browser.views.current != self.ID:
+            return
+        if self._due is None:
+            self._due = self.set_timer(QUIET, self.load)
+
+    def _look(self) -> None:
+        """See whether the agent on screen would load something else by now."""
+        row, around = self.row, self.browser.facts.surroundings
+        if row is None or around is None or not self.opened or self.browser.views.current != self.ID:
+            return
+        known = row.cost
+
+        def told(differs: bool) -> None:
+            if differs:
+                self.load()
+
+        self.bridge.run(
+            lambda engine: cost_jobs.changed(engine, around, known), told, what="look for changes", latest=LOOKING
+        )
+
+    def load(self) -> None:
+        """Work out everything now; what is under way is given up."""
+        if self._due is not None:
+            self._due.stop()
+            self._due = None
+        around, opened = self.browser.facts.surroundings, self.opened
+        if around is None:
+            self._loaded(())
+            return
+
+        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[tuple[Cost, ...]], None]) -> tuple[Cost, ...]:
+            del tell
+            return cost_jobs.load(engine, around, opened, stop)
+
+        self.bridge.stream(job, self._loaded, what="work out what agents load", group=GROUP)
+
+    def _loaded(self, found: tuple[Cost, ...]) -> None:
+        if found == self.found:
+            return
+        self.list.change_rows(lambda: self._take(found))
+        self._tell()
+
+    def _take(self, found: tuple[Cost, ...]) -> None:
+        self.found = found
+        opened = self.cost
+        self.opened = opened.agent if opened is not None else ""
+        self.rows = item_rows(opened) if opened is not None else agent_rows(found)
+
+    def _tell(self) -> None:
+        self.update("#cost-summary")
+        self.rows_changed()
+
+    # Agents
+
+    def _open(self, agent: str) -> None:
+        """Show one agent's files, or the agents; the cursor goes to the top, or to the agent that was left."""
+        left, self.opened = self.opened, agent
+        self._take(self.found or ())
+        at = next((number for number, row in enumerate(self.rows) if row.kind == AGENT and row.cost.agent == left), 0)
+        self.list.go(at)
+        self._tell()
+        if agent:
+            self.load()
+
+    def _next_agent(self) -> None:
+        names = [one.agent for one in self.found or ()]
+        at = names.index(self.opened) + 1 if self.opened in names else 0
+        self._open(names[at % len(names)])
+
+    def _close(self) -> None:
+        if self.opened and not self.in_page:
+            self._open("")
+        elif self.in_page:
+            self.other_pane()
+
+    def _right(self) -> None:
+        if self.row is not None and self.row.kind == AGENT:
+            self._open(self.row.cost.agent)
+        elif not self.in_page:
+            self.other_pane()
+
+    def step_back(self) -> bool:
+        """From the text to the list, from the files to the agents."""
+        if super().step_back():
+            return True
+        if not self.opened:
+            return False
+        self._open("")
+        return True
+
+    # Rows
+
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def row_key(self, index: int) -> Hashable:
+        """What a row is."""
+        return self.rows[index].key
+
+    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        around = self.browser.facts.surroundings
+        assert around is not None
+        most = max((one.tokens for one in self.found or ()), default=0)
+        return row_runs(self.rows[index], most, width, around, plain=self.ascii)
+
+    def empty_lines(self) -> Sequence[Sequence[Run]]:
+        """What is said where there is nothing."""
+        if self.found is None:
+            return [[("  reading...", "dim")]]
+        words = NOWHERE if self.browser.facts.surroundings is None else "No agent has left a trace here."
+        return [[], [(f"  {words}", "warning")]]
+
+    def list_words(self) -> tuple[str, Line]:
+        """The title of the list."""
+        cost = self.cost
+        if cost is None:
+            return "Agents", [(count_words(len(self.found or ()), "agent"), "title")]
+        notes: Line = [(f"{count_words(cost.files, 'file')}, {cost.tokens:,} tokens", "title")]
+        if cost.below:
+            notes.append((" | cut", "warning"))
+        return cost.title, notes
+
+    def page_words(self) -> tuple[str, Line]:
+        """The title of the text."""
+        row = self.row
+        if row is None:
+            return "Text", []
+        if row.item is None:
+            return row.cost.title, [("at the start", "title")]
+        mark = row.item.loaded.mark
+        return row.item.loaded.path, [(mark or "loaded", "warning" if mark else "title")]
+
+    def _summary(self, width: int) -> list[Line]:
+        if not self.found:
+            return [[], []]
+        return summary_lines(self.found, self.cost, width, self._agents_key, plain=self.ascii)
+
+    def read_row(self) -> None:
+        """Draw the page of the row under the cursor."""
+        row, around = self.row, self.browser.facts.surroundings
+        if not self.is_mounted:
+            return
+        if row is None or around is None:
+            self.bridge.drop(BESIDE)
+            self.give(words_page("", width=self.width))
+            return
+        width, plain, key = self.width, self.ascii, row.key
+
+        def show(found: tuple[Page, tuple[int, ...]]) -> None:
+            if self.row is not None and self.row.key == key:
+                same, self._shown = self._shown == key, key
+                self.give(*found, keep_place=same)
+
+        self.bridge.run(
+            lambda engine: cost_jobs.page(engine, row, around, width, plain=plain),
+            show,
+            what="draw a text",
+            latest=BESIDE,
+        )
+
+    # What the keys do
+
+    def _go(self) -> None:
+        row = self.row
+        if row is None:
+            return
+        if row.kind == AGENT:
+            self._open(row.cost.agent)
+        elif row.item is None or row.item.address is None or row.kind == CUT:
+            self.other_pane()
+        else:
+            self._leave_to(row)
+
+    def _leave_to(self, row: Row) -> bool:
+        assert row.item is not None
+        assert row.item.address is not None
+        browser = self.browser
+        browser.views.back()
+        if browser.memories.reveal(row.item.address):
+            return True
+        browser.say(f"{row.item.address} is not in the tree now; esc may show it.", "warning")
+        return False
+
+    def _edit(self) -> None:
+        row = self.row
+        if row is not None and row.item is not None and row.item.address is not None and self._leave_to(row):
+            self.browser.open_editor(row.item.address)
+
+    def _versions(self) -> None:
+        row = self.row
+        if row is not None and row.item is not None and row.item.address is not None:
+            self.browser.views.history(row.item.address)
+
+    def _copy_path(self) -> None:
+        from memtui.tui.browse.copying import put_on_clipboard
+
+        if self.row is not None and self.row.item is not None:
+            put_on_clipboard(self.browser, self.row.item.loaded.path, "the path")
+
+    def _copy(self) -> None:
+        from memtui.tui.browse.copying import put_on_clipboard
+
+        if self.row is not None:
+            put_on_clipboard(self.browser, cost_jobs.copied(self.rows, self.row), "what is loaded")
+
+    def _reload(self) -> None:
+        self.say("Reading every folder again.")
+        self.bridge.reload()
+        self.load()
+
+    @on(RowList.Opened)
+    def _clicked_twice(self) -> None:
+        self._go()

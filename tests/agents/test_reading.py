@@ -1,0 +1,91 @@
+"""What of a file is read: bounded, regular files only, and never through a link that leads out."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memtui.agents import reading
+from memtui.agents.reading import GONE, OUTSIDE, REFUSED, SPECIAL, Head, Reader, matches
+
+
+def bounds(path: Path) -> tuple[str, ...]:
+    return (os.path.realpath(path),)
+
+
+def test_a_file_is_read_up_to_the_limits(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x" * 100)
+    reader = Reader(total=60)
+    path = str(tmp_path / "a")
+    first = reader.head(path, bounds(tmp_path), limit=40)
+    second = reader.head(path, bounds(tmp_path), limit=40)
+    assert isinstance(first, Head)
+    assert isinstance(second, Head)
+    assert (len(first.data), first.size, len(second.data), second.size) == (40, 100, 20, 100)
+
+
+def test_links_inside_are_followed_and_links_out_are_not(tmp_path: Path) -> None:
+    inside = tmp_path / "in"
+    (inside / "deep").mkdir(parents=True)
+    (inside / "a.md").write_text("a")
+    (tmp_path / "secret.md").write_text("s")
+    (inside / "deep" / "link.md").symlink_to("../a.md")
+    (inside / "out.md").symlink_to("../secret.md")
+    (inside / "folder").symlink_to("..")
+    reader = Reader()
+    found = reader.head(str(inside / "deep" / "link.md"), bounds(inside))
+    assert isinstance(found, Head)
+    assert found.data == b"a"
+    assert reader.head(str(inside / "out.md"), bounds(inside)) == OUTSIDE
+    assert reader.head(str(inside / "folder" / "secret.md"), bounds(inside)) == OUTSIDE
+    assert reader.head(str(inside / ".." / "secret.md"), bounds(inside)) == OUTSIDE
+
+
+def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    reader = Reader()
+    assert reader.head(str(tmp_path / "pipe"), bounds(tmp_path)) == SPECIAL
+    assert reader.head(str(tmp_path / "dir"), bounds(tmp_path)) == SPECIAL
+    assert reader.head(str(tmp_path / "none"), bounds(tmp_path)) == GONE
+    assert reader.head(str(tmp_path / "dir" / "none" / "x"), bounds(tmp_path)) == GONE
+    assert reader.head(str(tmp_path / "loop"), bounds(tmp_path)) in (GONE, REFUSED)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_access_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    (tmp_path / "a").chmod(0)
+    assert Reader().head(str(tmp_path / "a"), bounds(tmp_path)) == REFUSED
+
+
+def test_patterns(tmp_path: Path) -> None:
+    for name in ("a.md", "b.txt", "c/d.md", "c/e/f.md", ".hidden/g.md", "node_modules/h.md", "c/.i.md"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    (tmp_path / "z").symlink_to("c")
+
+    def found(pattern: str) -> list[str]:
+        return [os.path.relpath(path, tmp_path) for path in matches(str(tmp_path), pattern)]
+
+    assert found("a.md") == ["a.md"]
+    assert found("none.md") == []
+    assert found("*.md") == ["a.md"]
+    assert found("**/*.md") == ["a.md", "c/d.md", "c/e/f.md"]
+    assert found("*/*.md") == ["c/d.md"]
+    assert found("*/e/f.md") == ["c/e/f.md"]
+    assert found(".hidden/**/*.md") == [".hidden/g.md"]
+    assert found("c/**/*") == ["c/d.md", "c/e/f.md"]
+
+
+def test_there_are_no_more_names_than_agreed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(30):
+        (tmp_path / f"{number:02}").mkdir()
+        (tmp_path / f"{number:02}" / "a.md").write_text("x")
+    monkeypatch.setattr(reading, "NAMES", 10)
+    assert len(list(matches(str(tmp_path), "**/*.md"))) == 10
+    monkeypatch.setattr(reading, "NAMES", 1_000)
+    monkeypatch.setattr(reading, "FOLDERS", 5)
+    assert len(list(matches(str(tmp_path), "**/*.md"))) < 10
