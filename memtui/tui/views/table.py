@@ -120,6 +120,18 @@ VIEWS: tuple[View, ...] = (
         ),
         ("fix_finding", "fix_root", "health_open", "fix_kind", "edit", "filter"),
     ),
+    View(
+        "cost",
+        "8",
+        "Start cost",
+        "Show what each agent loads when a session starts, with bytes and tokens.",
+        "memtui.tui.views.cost:CostScreen",
+        (
+            *("cost_go", "cost_agent", "cost_cut", "left", "right", "edit", "versions", "copy_path", "copy_contents"),
+            *("reload", "zoom", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+        ),
+        ("cost_go", "cost_agent", "cost_cut", "edit", "copy_path", "zoom"),
+    ),
 )
 """Every view, in the order of the tabs."""
 
