@@ -17,6 +17,7 @@ def storage(machine: Machine, user: str, name: str, **about: str) -> None:
     """Give a workspace one memory, and say about it what the editor says."""
     for file, text in about.items():
         machine.write(f"{user}/workspaceStorage/{name}/{file}.json", text)
+    machine.write(f"{user}/globalStorage/github.copilot-chat/commandEmbeddings.json")
     machine.write(f"{user}/workspaceStorage/{name}/GitHub.copilot-chat/memory-tool/memories/repo/a.md")
 
 
@@ -96,6 +97,14 @@ def test_a_path_with_percent_signs(machine: Machine) -> None:
     (odd / ".git").mkdir(parents=True)
     storage(machine, USER, "abc", workspace=json.dumps({"folder": odd.as_uri()}))
     assert machine.roots("a b%41é")["copilot:project:abc"].project == str(odd)
+
+
+def test_the_editor_without_copilot_loads_nothing_of_it(machine: Machine) -> None:
+    storage(machine, USER, "abc", workspace=json.dumps({"folder": machine.app.as_uri()}))
+    assert "copilot:project:abc" in machine.roots()
+    (machine.path(USER) / "globalStorage/github.copilot-chat/commandEmbeddings.json").unlink()
+    (machine.path(USER) / "globalStorage/github.copilot-chat").rmdir()
+    assert list(machine.roots()) == NATIVE
 
 
 def test_its_variable_moves_the_instructions_of_the_command_line(machine: Machine) -> None:
