@@ -10,6 +10,7 @@ from collections.abc import Container, Iterator
 from memtui.agents.layout import SLUG_LENGTH, id_part, is_folder, names_in, short_path, slug
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
+from memtui.values import NamedTuple
 
 ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."
 
@@ -56,6 +57,14 @@ def other_projects(
         )
 
 
+class _Names(NamedTuple):
+    """The names in a folder."""
+
+    by_slug: dict[str, list[str]]
+    lengths: tuple[int, ...]
+    """How long their slugs are, each length once."""
+
+
 class SlugDecoder:
     """Turns slugs back into the folders they were made from, by walking the folders that exist.
 
@@ -65,10 +74,14 @@ class SlugDecoder:
 
     most_folders = 2_000
     """Folders looked into in all; slugs that would need more are left undecoded."""
+    most_for_one = 300
+    """Steps spent on one slug: folders that are links to themselves have endless ways."""
     most_answers = 4
 
     def __init__(self) -> None:
-        self._listed: dict[str, dict[str, list[str]]] = {}
+        self._listed: dict[str, _Names] = {}
+        self._folders: dict[str, bool] = {}
+        self._steps = 0
 
     def decode(self, text: str) -> tuple[str, ...] | None:
         """Find the existing folders with this slug.
@@ -78,38 +91,48 @@ class SlugDecoder:
         """
         if not text.startswith("-") or len(text) > SLUG_LENGTH or os.sep != "/":
             return None
-        found: list[str] = []
-        told = self._walk("/", text[1:], found)
+        self._steps = 0
+        found, told = self._walk("/", text[1:])
         return tuple(sorted(found)) if told or found else None
 
-    def _walk(self, folder: str, rest: str, found: list[str]) -> bool:
-        """Collect the folders below `folder` whose slug is `rest`; False when the search had to stop."""
-        listed = self._list(folder)
+    def _walk(self, folder: str, rest: str) -> tuple[list[str], bool]:
+        """Find the folders below `folder` whose slug is `rest`; False with them when the search had to stop."""
+        self._steps += 1
+        listed = self._list(folder) if self._steps <= self.most_for_one else None
         if listed is None:
-            return False
+            return [], False
+        found: list[str] = []
         told = True
-        end = -1
-        while end < len(rest):  # a name ends at a dash, any dash, or at the end
-            end = rest.find("-", end + 1)
-            if end < 0:
-                end = len(rest)
-            for name in listed.get(rest[:end], ()):
-                path = os.path.join(folder, name)
-                if len(found) >= self.most_answers or not os.path.isdir(path):
+        most = len(rest)
+        lead = folder if folder == "/" else folder + "/"
+        for end in listed.lengths:  # a name ends at a dash, any dash, or at the end
+            if end > most or (end < most and rest[end] != "-"):
+                continue
+            for name in listed.by_slug.get(rest[:end], ()):
+                path = lead + name
+                if len(found) >= self.most_answers or not self._is_folder(path):
                     continue
-                if end == len(rest):
+                if end == most:
                     found.append(path)
-                else:
-                    told = self._walk(path, rest[end + 1 :], found) and told
-        return told
+                    continue
+                below, all_of_them = self._walk(path, rest[end + 1 :])
+                found += below[: self.most_answers - len(found)]
+                told = told and all_of_them
+        return found, told
 
-    def _list(self, folder: str) -> dict[str, list[str]] | None:
-        """Give the names in a folder by their slugs; None when enough folders were looked into."""
+    def _is_folder(self, path: str) -> bool:
+        known = self._folders.get(path)
+        if known is None:
+            known = self._folders[path] = os.path.isdir(path)
+        return known
+
+    def _list(self, folder: str) -> "_Names | None":
+        """Give the names in a folder; None when enough folders were looked into."""
         if folder not in self._listed:
             if len(self._listed) >= self.most_folders:
                 return None
             made: dict[str, list[str]] = {}
             for name in names_in(folder):
                 made.setdefault(slug(name), []).append(name)
-            self._listed[folder] = made
+            self._listed[folder] = _Names(made, tuple(sorted(set(map(len, made)))))
         return self._listed[folder]

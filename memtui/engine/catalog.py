@@ -119,19 +119,24 @@ class Catalog:
 
     # --- for lists
 
-    def rows(self, handle: RootHandle, uid: int) -> Rows:
+    def counter(self) -> tuple[int, int]:
+        """What the ledger's records are as new as, for `rows` of many roots: asking costs as much as a small root."""
+        return self._ledger.change_counter()
+
+    def rows(self, handle: RootHandle, uid: int, counter: tuple[int, int] | None = None) -> Rows:
         """The rows of a root as it is on disk now; nothing is recorded.
 
         Args:
             handle: the root's open folder.
             uid: the ledger's id of the root.
+            counter: from `counter`, asked a moment ago; None: ask now.
 
         Raises:
             MemtuiError: the root's folder cannot be listed.
         """
         shelf = self.shelf(handle.root)
         with shelf.guard:
-            self.look(shelf, handle, uid)
+            self.look(shelf, handle, uid, counter=counter)
             return self.result(shelf)
 
     def row(self, handle: RootHandle, uid: int, path: str) -> Memory | None:
@@ -191,6 +196,7 @@ class Catalog:
         folders: Iterable[str] | None = None,
         names: Mapping[str, Collection[str]] | None = None,
         contents: Contents | None = None,
+        counter: tuple[int, int] | None = None,
     ) -> Delta:
         """Bring a shelf up to date with the disk and the ledger.
 
@@ -201,6 +207,7 @@ class Catalog:
             folders: only these folders.
             names: only these names, by folder.
             contents: receives what is read.
+            counter: see `rows`.
 
         Raises:
             MemtuiError: the root's folder cannot be listed.
@@ -226,7 +233,7 @@ class Catalog:
         shelf.news |= delta.changed | delta.gone
         if shelf.stale:
             changed |= self.read(shelf, handle, shelf.stale, contents).keys()
-        records = self._changed_records(shelf, force=new_uid)
+        records = self._changed_records(shelf, counter, force=new_uid)
         shelf.news |= records
         self._rebuild(shelf, changed | records)
         return delta
@@ -252,7 +259,7 @@ class Catalog:
 
     def follow(self, shelf: Shelf) -> None:
         """Bring a shelf up to date with the ledger, if anybody wrote to it."""
-        changed = self._changed_records(shelf, force=False)
+        changed = self._changed_records(shelf, None, force=False)
         shelf.news |= changed
         self._rebuild(shelf, changed)
 
@@ -327,13 +334,14 @@ class Catalog:
             shelf.rows.setdefault(row.address.path, row)
         return found.readings()
 
-    def _changed_records(self, shelf: Shelf, *, force: bool) -> set[str]:
+    def _changed_records(self, shelf: Shelf, counter: tuple[int, int] | None, *, force: bool) -> set[str]:
         heat_at = self._clock() // HEAT_STEP_MS * HEAT_STEP_MS
         changed = set()
         if heat_at != shelf.heat_at:
             shelf.heat_at = heat_at
             changed = {path for path, record in shelf.records.items() if record.uses}
-        counter = self._ledger.change_counter()
+        if counter is None:
+            counter = self._ledger.change_counter()
         if force or counter != shelf.counter:
             before, shelf.records = shelf.records, self._ledger.records(shelf.uid)
             shelf.counter = counter

@@ -41,8 +41,11 @@ class Library:
         """See `Engine.list`."""
         items: list[Memory] = []
         status = []
-        for root in self._roots.chosen(root_ids):
-            rows, found = self._look(root)
+        chosen = self._roots.chosen(root_ids)
+        # Asked before anything is read: what is recorded meanwhile is found by the next list.
+        counter = self._catalog.counter() if len(chosen) > 1 else None
+        for root in chosen:
+            rows, found = self._look(root, counter)
             items += rows.items
             status.append(found)
         return Listing(tuple(items), any(one.truncated for one in status), tuple(status))
@@ -139,7 +142,7 @@ class Library:
                 continue  # `status` tells what is wrong with it
             yield Listed(root, opened.uid, rows.items if rows is not None else ())
 
-    def _look(self, root: Root) -> tuple[Rows, RootStatus]:
+    def _look(self, root: Root, counter: tuple[int, int] | None = None) -> tuple[Rows, RootStatus]:
         problems = list(self._roots.problems.get(root.id, ()))
         rows = Rows((), 0, 0)
         opened: OpenRoot | None = None
@@ -148,7 +151,7 @@ class Library:
             opened = self._roots.open(root)
             accepted = self._roots.accepted(opened)
             if opened.handle is not None:
-                rows = self._catalog.rows(opened.handle, opened.uid)
+                rows = self._catalog.rows(opened.handle, opened.uid, counter)
         except MemtuiError as error:
             problems.append(Problem(error.code, error.message))
         if not accepted and rows.files:

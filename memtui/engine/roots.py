@@ -74,8 +74,10 @@ class Roots:
     def add(self, roots: Iterable[Root]) -> None:
         """Add roots that are not there yet; a folder that is there under another id is left out and said so."""
         with self._guard:
-            folders = {identity: known.id for known in self._roots.values() if (identity := _identity(known))}
-            for root in roots:
+            given = tuple(roots)
+            known = self._roots.values() if any(root.id not in self._roots for root in given) else ()
+            folders = {identity: one.id for one in known if (identity := _identity(one))}
+            for root in given:
                 if root.id in self._roots:
                     self._roots[root.id] = root
                     continue

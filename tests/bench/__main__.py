@@ -30,6 +30,7 @@ NAMES = {
     "context": "contexts",
     "mcp": "servers",
     "agents-tool": "sdk_tool",
+    "home": "homes",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 

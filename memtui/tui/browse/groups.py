@@ -6,9 +6,9 @@ take one line; what people write for agents is a group of its own, so that it ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
-from memtui.engine.model import SCOPES, Root
+from memtui.engine.model import SCOPES, Listing, Root
 from memtui.tui.browse.nodes import OTHERS, SCOPE, Key
 from memtui.values import NamedTuple
 
@@ -61,6 +61,23 @@ def groups(roots: Iterable[Root], others: Iterable[Root], *, by_agent: bool) -> 
     if written:
         found.append(Group(INSTRUCTIONS_KEY, INSTRUCTIONS, written, says=""))
     return found
+
+
+def worth_showing(roots: tuple[Root, ...], listing: Listing | None, vanished: Collection[str]) -> tuple[Root, ...]:
+    """Leave roots that hold something or need something, that are ours, or that were given by hand.
+
+    Args:
+        roots: those of where the user stands.
+        listing: what is known of them; None when nothing is.
+        vanished: those whose folder is gone although they held memories.
+    """
+    if listing is None or not listing.roots:
+        return tuple(root for root in roots if root.agent == "memtui") or roots
+    there = {status.root.id for status in listing.roots if status.files or status.problems}
+    there |= {memory.address.root for memory in listing.items} | set(vanished)
+    here = {root.id for root in roots}
+    known = tuple(status.root for status in listing.roots if status.root.id in here)
+    return tuple(root for root in known if root.id in there or root.agent in ("memtui", "files"))
 
 
 def _split(
