@@ -20,6 +20,8 @@ and the looks at the ledger take as much again; without events ..."""
 _POLLING_SHARE = 125
 _LIST_SHARE = 20
 """A folder that took a millisecond to list is listed again after 20 of them at the earliest."""
+_NAMES_SHARE = 3
+"""Looking at names that took a millisecond rests for three of them, so that a burst of our own is not held up by it."""
 _MANY = 400
 """More names than this in one folder are found by listing it."""
 
@@ -116,7 +118,7 @@ class Agenda:
         elif any(glance.folders for glance in glances.values()):
             self._no_list_until = ended + took * _LIST_SHARE
         elif glances:
-            self._rest_until = ended + took
+            self._rest_until = ended + took * _NAMES_SHARE
 
     def rest(self, now: int) -> None:
         """Plan the next scan of everything, unless one is asked for already."""

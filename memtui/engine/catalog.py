@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
+FEW_RECORDS = 64
+"""So many records are asked for one by one; for more, all of the root are read at once."""
 HEAT_STEP_MS = 3_600_000
 """How often decaying heat is worked out anew: in this time it loses less than half a percent."""
 BEING_WRITTEN = Problem("being-written", "Somebody may still be writing it: its text was not yet seen twice.")
@@ -139,13 +141,18 @@ class Catalog:
             self.look(shelf, handle, uid, counter=counter)
             return self.result(shelf)
 
-    def row(self, handle: RootHandle, uid: int, path: str) -> Memory | None:
-        """The row of one memory as it is on disk now, without listing the root; None when it is not there."""
+    def some(self, handle: RootHandle, uid: int, wanted: Iterable[str]) -> dict[str, Memory]:
+        """The rows of some memories as they are on disk now, by path, without listing the root."""
         shelf = self.shelf(handle.root)
-        folder, _, name = path.rpartition("/")
+        chosen = tuple(wanted)
+        names: dict[str, set[str]] = {}
+        for path in chosen:
+            folder, _, name = path.rpartition("/")
+            names.setdefault(folder, set()).add(name)
         with shelf.guard:
-            self.look(shelf, handle, uid, names={folder: {name}})
-            return shelf.rows.get(path)
+            few = chosen if len(chosen) <= FEW_RECORDS else None
+            self.look(shelf, handle, uid, names=names, few=few)
+            return {path: shelf.rows[path] for path in chosen if path in shelf.rows}
 
     def cached(self, root: Root) -> Rows | None:
         """The rows of the last look, this process's or an earlier one's, without touching memory files."""
@@ -197,6 +204,7 @@ class Catalog:
         names: Mapping[str, Collection[str]] | None = None,
         contents: Contents | None = None,
         counter: tuple[int, int] | None = None,
+        few: Iterable[str] | None = None,
     ) -> Delta:
         """Bring a shelf up to date with the disk and the ledger.
 
@@ -208,6 +216,7 @@ class Catalog:
             names: only these names, by folder.
             contents: receives what is read.
             counter: see `rows`.
+            few: ask the ledger for what it knows of these paths only; the rest is asked for at another look.
 
         Raises:
             MemtuiError: the root's folder cannot be listed.
@@ -233,7 +242,10 @@ class Catalog:
         shelf.news |= delta.changed | delta.gone
         if shelf.stale:
             changed |= self.read(shelf, handle, shelf.stale, contents).keys()
-        records = self._changed_records(shelf, counter, force=new_uid)
+        if few is None or new_uid:
+            records = self._changed_records(shelf, counter, force=new_uid)
+        else:
+            records = self._changed_of(shelf, few)
         shelf.news |= records
         self._rebuild(shelf, changed | records)
         return delta
@@ -347,6 +359,19 @@ class Catalog:
             shelf.counter = counter
             changed |= {path for path, record in shelf.records.items() if before.get(path) != record}
             changed |= before.keys() - shelf.records.keys()
+        return changed
+
+    def _changed_of(self, shelf: Shelf, paths: Iterable[str]) -> set[str]:
+        """Ask for some records; as the counter stays, the next look at all of them still finds what else differs."""
+        changed = set()
+        for path in paths:
+            record = self._ledger.record(shelf.uid, path)
+            if record != shelf.records.get(path):
+                changed.add(path)
+                if record is None:
+                    del shelf.records[path]
+                else:
+                    shelf.records[path] = record
         return changed
 
     def _rebuild(self, shelf: Shelf, changed: Iterable[str]) -> None:

@@ -56,12 +56,24 @@ class Library:
 
     def memory(self, address: Address) -> Memory:
         """See `Engine.memory`."""
-        paths.split(address.path)
-        opened = self._roots.open(self._roots.find(address.root))
-        row = self._catalog.row(opened.handle, opened.uid, address.path) if opened.handle else None
+        row = self.memories((address,)).get(address)
         if row is None:
             raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.")
         return row
+
+    def memories(self, addresses: Iterable[Address]) -> dict[Address, Memory]:
+        """See `Engine.memories`."""
+        by_root: dict[str, list[Address]] = {}
+        for address in addresses:
+            paths.split(address.path)
+            by_root.setdefault(address.root, []).append(address)
+        found: dict[Address, Memory] = {}
+        for root_id, wanted in by_root.items():
+            opened = self._roots.open(self._roots.find(root_id))
+            if opened.handle is not None:
+                rows = self._catalog.some(opened.handle, opened.uid, [address.path for address in wanted])
+                found.update((address, rows[address.path]) for address in wanted if address.path in rows)
+        return found
 
     def written_at(self, addresses: Iterable[Address]) -> dict[Address, int]:
         """See `Engine.written_at`."""

@@ -122,6 +122,10 @@ class Reader:
         """One row; `NotFoundError` when there is no such memory."""
         return self._rooms.books.memory(address)
 
+    def memories(self, addresses: Iterable[Address]) -> dict[Address, Memory]:
+        """Rows of those of these memories that are there."""
+        return self._rooms.books.memories(addresses)
+
     def read(self, address: Address) -> Snapshot:
         """Read a memory whole.
 
