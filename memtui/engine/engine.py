@@ -209,13 +209,15 @@ class Engine(News):
         """
         return self._rooms.folders.delete(addresses, actor, expected)
 
-    def together(self, steps: Iterable[Step], *, actor: Actor, label: str) -> Done:
+    def together(self, steps: Iterable[Step], *, actor: Actor, label: str, joins: str | None = None) -> Done:
         """Write, rename and remove memories, also of several roots, as one undo step: all of it or nothing.
 
         Args:
             steps: what is done, in this order; each sees what those before it did.
             actor: who does it.
             label: what it is called, for people: `rename a.md to b.md`.
+            joins: a transaction it becomes a part of, so that undo takes both back; one that was taken back meanwhile
+                is not joined.
 
         Returns:
             An outcome for each step. When a memory is another version than its step expected, none of them was done:
@@ -225,7 +227,7 @@ class Engine(News):
             MemtuiError: a rule, a taken name or the disk said no, and nothing is changed; `unharmed` says so if what
                 was done before could not be taken back.
         """
-        return self._rooms.together.do(steps, actor, label)
+        return self._rooms.together.do(steps, actor, label, joins)
 
     def delete_tree(self, address: Address, *, actor: Actor) -> Done:
         """Delete a memory, or a folder with all there is in it, as one undo step; an empty path means the whole root.

@@ -12,7 +12,7 @@ from memtui.digest import sha256_hex
 from memtui.engine import files, fsio, paths, recovery, wholefile
 from memtui.engine.changing import Changer, Publish
 from memtui.engine.commit import Site
-from memtui.engine.jobs import Job, StillWritten, calmly, transaction
+from memtui.engine.jobs import Job, StillWritten, Txn, calmly, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Unchanged
 from memtui.engine.roots import Roots
@@ -54,7 +54,7 @@ class Together:
         self._publish = publish
         self._rules = rules
 
-    def do(self, steps: Iterable[Step], actor: Actor, label: str) -> Done:
+    def do(self, steps: Iterable[Step], actor: Actor, label: str, joins: str | None = None) -> Done:
         """See `Engine.together`."""
         chosen = tuple(steps)
         if not chosen:
@@ -63,13 +63,22 @@ class Together:
         for step in chosen:
             self._allow(step, actor)
         operation = _operation(chosen)
-        txn = transaction(self._ledger, operation, actor, label)
+        txn = self._joined(joins) or transaction(self._ledger, operation, actor, label)
+        earlier = len(self._ledger.steps(txn.id)) if txn.begun else 0
         try:
-            did = calmly(Job(txn, actor, operation), lambda job: self._locked(chosen, job))
+            did = calmly(Job(txn, actor, operation), lambda job: self._locked(chosen, job, earlier))
         except _Stopped as stopped:
             return Done(str(txn.id), operation, stopped.outcomes, label)
         self._publish([one.change for one in did if one.change is not None])
         return Done(str(txn.id), operation, tuple(one.outcome for one in did), label)
+
+    def _joined(self, number: str | None) -> Txn | None:
+        """The transaction of this number; None when it was taken back meanwhile."""
+        known = self._ledger.operations(int(number), int(number)) if number is not None else ()
+        if not known or known[0].undone:
+            return None
+        txn = Txn(lambda: int(known[0].txn))
+        return txn if txn.id else None
 
     def _allow(self, step: Step, actor: Actor) -> None:
         """Refuse a step by the rules of its roots."""
@@ -84,7 +93,7 @@ class Together:
             if step.address == step.new:
                 raise ConflictError(f"{step.new} has that name already.", code="E_EXISTS", hint="Choose another name.")
 
-    def _locked(self, steps: tuple[Step, ...], job: Job) -> list[_Did]:
+    def _locked(self, steps: tuple[Step, ...], job: Job, earlier: int) -> list[_Did]:
         made = {one.id for one in map(self._made_in, steps) if one is not None}
         wanted = {root.id: root for step in steps for root in self._roots_of(step)}
         with ExitStack() as held:
@@ -99,11 +108,11 @@ class Together:
                 try:
                     did.append(self._one(step, sites, calm))
                 except MemtuiError as error:
-                    error.unharmed = _unharmed(self._back(did, sites, calm))
+                    error.unharmed = _unharmed(self._back(did, sites, calm, earlier))
                     raise
                 found = did[-1].outcome.result
                 if isinstance(found, Conflict):
-                    stuck = self._back(did, sites, calm)
+                    stuck = self._back(did, sites, calm, earlier)
                     kept = {number: one.outcome for number, one in enumerate(did) if stuck & _names(one.step)}
                     raise _Stopped(_refused(steps, kept | {len(did) - 1: did[-1].outcome}))
             return did
@@ -218,7 +227,7 @@ class Together:
 
     # --- the way back
 
-    def _back(self, did: list[_Did], sites: Mapping[str, Site], job: Job) -> frozenset[Address]:
+    def _back(self, did: list[_Did], sites: Mapping[str, Site], job: Job, earlier: int) -> frozenset[Address]:
         """Take back what was done so far, as the ledger tells it: a step that failed may have been half done.
 
         Returns:
@@ -229,7 +238,7 @@ class Together:
         try:
             for site in sites.values():
                 recovery.recover(site)
-            return frozenset(self._undoer.take_back(job.txn, job.actor))
+            return frozenset(self._undoer.take_back(job.txn, job.actor, earlier))
         except MemtuiError:
             return frozenset().union(*(_names(one.step) for one in did if one.change is not None))
 

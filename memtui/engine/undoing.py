@@ -121,15 +121,20 @@ class Undoer:
                 outcomes.append(Outcome(address, None, error))
         return Done(str(begun), "undo", tuple(outcomes), label)
 
-    def take_back(self, txn: Txn, actor: Actor) -> set[Address]:
+    def take_back(self, txn: Txn, actor: Actor, earlier: int = 0) -> set[Address]:
         """Take back what a transaction did before it failed, as a part of it.
+
+        Args:
+            txn: the transaction.
+            actor: whose it is.
+            earlier: so many steps were done before, by what it was joined to, and stay.
 
         Returns:
             What could not be taken back, under its names. When that is nothing, undo goes to the change before it.
         """
         names = self._roots.names()
         stuck: set[Address] = set()
-        for step, moved_from in reversed(_paired(self._ledger.steps(txn.id))):
+        for step, moved_from in reversed(_paired(self._ledger.steps(txn.id)[earlier:])):
             address = self._roots.rightful(Address(names[step.uid], step.path))
             try:
                 done = self._inverse(step, moved_from, address, names, txn, actor, "undo").ok
@@ -137,7 +142,7 @@ class Undoer:
                 done = False
             if not done:
                 stuck.add(address)
-        if not stuck:
+        if not stuck and not earlier:
             self._ledger.mark_undone(txn.id)
         return stuck
 
