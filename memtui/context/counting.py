@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 VOCABULARY = "o200k_base"
 ESTIMATE = "estimate"
-_RUN = 512
-"""Characters without a blank; the installed counter needs time by the square of such a run, so it is estimated."""
-_PIECE = 65_536
-"""Characters that are counted in one go."""
+_RUN = 32
+"""Characters of one kind, blanks or not, in a row; the installed counter needs time by the square of a longer run."""
+_WORK = 4_000_000
+"""So much of that is done for one text: the sum of the squares of its long runs. The others are estimated."""
+_MOST = 1_048_576
+"""Characters of one text that are counted; the rest is estimated."""
 
 
 class Counter(NamedTuple):
@@ -59,17 +61,20 @@ def _with_vocabulary() -> Counter | None:
 
 
 def _count(text: str, whole: Callable[[str], int]) -> int:
-    """Count a text piece by piece; runs that are no words are estimated."""
-    total = at = 0
-    while at < len(text):
-        end = min(at + _PIECE, len(text))
-        if end < len(text):
-            end = text.rfind("\n", at, end) + 1 or end
-        piece = text[at:end].encode("utf-8", "replace").decode()
-        runs = [run for run in piece.split() if len(run) > _RUN]
-        for run in runs:
-            piece = piece.replace(run, "", 1)
-            total += estimate(run)
-        total += whole(piece)
+    """Count a text, but for what would take too long, which is estimated."""
+    import re
+
+    total = estimate(text[_MOST:])
+    work = 0
+    kept: list[str] = []
+    at = 0
+    text = text[:_MOST].encode("utf-8", "replace").decode()
+    for run in re.finditer(rf"\S{{{_RUN},}}|\s{{{_RUN},}}", text):
+        start, end = run.span()
+        if work + (end - start) ** 2 <= _WORK:
+            work += (end - start) ** 2
+            continue
+        kept.append(text[at:start])
+        total += estimate(text[start:end])
         at = end
-    return total
+    return total + whole("".join((*kept, text[at:])))
