@@ -18,15 +18,15 @@ from memtui.values import NamedTuple
 Reports = Mapping[str, tuple[IndexReport, ...]]
 
 WORDS = {
-    "dangling": "dangling pointer",
-    "unnamed": "unnamed memory",
-    "duplicate": "duplicate",
-    "long": "long line",
-    "outside": "pointer out of the folder",
-    "cut": "cut line",
-    "below": "memory below the cut",
+    "dangling": ("dangling pointer", "dangling pointers"),
+    "unnamed": ("unnamed memory", "unnamed memories"),
+    "duplicate": ("duplicate", "duplicates"),
+    "long": ("long line", "long lines"),
+    "outside": ("pointer out of the folder", "pointers out of the folder"),
+    "cut": ("cut line", "cut lines"),
+    "below": ("memory below the cut", "memories below the cut"),
 }
-"""Kinds as nouns that can be counted."""
+"""Kinds as nouns: one, and several."""
 
 LEAST_PATH, MOST_PATH = 12, 60
 """Cells of the column of paths."""
@@ -143,13 +143,10 @@ class Board:
         return tuple(report.address for report in self.reports.get(root, ()) if report.findings)
 
 
-def kind_words(findings: Iterable[IndexFinding], *, most: int = 9) -> str:
+def kind_words(findings: Iterable[IndexFinding]) -> str:
     """Count findings by kind: `4 dangling pointers, 2 duplicates`."""
     counts = Counter(finding.kind for finding in findings)
-    said = [count_words(counts[kind], WORDS[kind]) for kind in KINDS if counts[kind]]
-    return (
-        ", ".join(said[:most]).replace("memorys", "memories").replace("memory below the cuts", "memories below the cut")
-    )
+    return ", ".join(f"{counts[kind]:,} {WORDS[kind][counts[kind] > 1]}" for kind in KINDS if counts[kind])
 
 
 def row_runs(row: Row, board: Board, width: int, *, plain: bool) -> Sequence[Run]:

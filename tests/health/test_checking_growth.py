@@ -1,0 +1,51 @@
+"""Ten thousand lines and memories: ten times as much takes about ten times as long, not a hundred times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from memtui.engine.model import Address
+from memtui.health.checking import Index, check
+from memtui.health.fixing import preview
+from tests.health.folders import LINKS, entry
+
+FEW, MANY = 1_000, 10_000
+MOST = 25
+"""How many times as long; twice and a half what it is on a quiet machine."""
+
+
+def index(size: int) -> Index:
+    """An index of which every line dangles, beside as many memories that it does not name."""
+    data = "".join(entry(f"gone{number}.md") for number in range(size)).encode()
+    memories = {f"m{number}.md": "About it" for number in range(size)}
+    return Index(
+        Address("notes", "MEMORY.md"), data, LINKS, {**memories, "MEMORY.md": ""}, mine=tuple(sorted(memories))
+    )
+
+
+def ratio(job: Callable[[int], object]) -> float:
+    """How many times as long the large one takes: the best of some turns each, taken in turns."""
+    times: dict[int, list[float]] = {FEW: [], MANY: []}
+    for _ in range(3):
+        for size, taken in times.items():
+            start = time.perf_counter()
+            job(size)
+            taken.append(time.perf_counter() - start)
+    return min(times[MANY]) / min(times[FEW])
+
+
+def test_checking_grows_with_the_lines() -> None:
+    given = {size: index(size) for size in (FEW, MANY)}
+    assert len(check(given[MANY]).findings) == 2 * MANY + 1
+    assert ratio(lambda size: check(given[size])) < MOST
+
+
+def test_the_preview_of_all_fixes_grows_with_the_lines() -> None:
+    given = {size: index(size) for size in (FEW, MANY)}
+    found = {size: check(given[size]).findings for size in (FEW, MANY)}
+
+    def shown(size: int) -> object:
+        return preview(given[size].address, given[size].data, found[size], LINKS, rebuilt=False)
+
+    assert ratio(shown) < MOST
