@@ -20,7 +20,8 @@ def listed(roots: dict[str, Root], state: Path) -> dict[str, list[str]]:
         The paths listed under each root that is not memtui's own, in the order of the roots.
     """
     theirs = [root for root in roots.values() if root.agent != "memtui"]
-    before = {root.path: hashed(Path(root.path)) for root in theirs}
+    state.mkdir()
+    before = {root.path: hashed(Path(root.path), state) for root in theirs}
     with Engine.open(theirs, state_dir=str(state)) as engine:
         assert [root.id for root in engine.roots] == [root.id for root in theirs], "a root was dropped"
         found: dict[str, list[str]] = {root.id: [] for root in theirs}
@@ -28,14 +29,20 @@ def listed(roots: dict[str, Root], state: Path) -> dict[str, list[str]]:
             found[memory.address.root].append(memory.address.path)
             if memory.sha256 is not None:
                 engine.read(memory.address)
-    assert {root.path: hashed(Path(root.path)) for root in theirs} == before, "something was touched"
+    assert {root.path: hashed(Path(root.path), state) for root in theirs} == before, "something was touched"
     return found
 
 
-def hashed(folder: Path) -> Tree:
-    """Everything below a folder, itself included: mode, size, time of change in nanoseconds, and content or target."""
+def hashed(folder: Path, without: Path | None = None) -> Tree:
+    """Everything below a folder, itself included: mode, size, time of change in nanoseconds, and content or target.
+
+    Args:
+        folder: may be missing.
+        without: a folder that is left out.
+    """
     found: Tree = {}
-    for place, _, names in os.walk(folder):
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if Path(place, name) != without]
         for path in (Path(place), *(Path(place, name) for name in names)):
             state = path.lstat()
             content = (
