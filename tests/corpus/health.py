@@ -28,8 +28,8 @@ HEAD = """\
 
 What `memtui health` finds in the indexes of a collection of real memory folders, which agents wrote and people made
 public. Some folders hold only a part of what their repository does, so that a few pointers dangle here that lead
-somewhere there. Each fix was made and undone, alone and together with all of its kind, and every time the folder had its
-old bytes back. The page is made by a command and compared by a test:
+somewhere there. Each fix was made and undone, alone and together with all of its kind, and every time the folder had
+its old bytes back. The page is made by a command and compared by a test:
 
 ```sh
 MEMTUI_CORPUS=corpus.tar.gz python -m tests.corpus.health > docs/index-health.md

@@ -213,7 +213,8 @@ def test_moving_a_line_up_loses_no_line(text: str, limit: int) -> None:
     for one in checked(data, MEMORIES, LINKS._replace(index_lines=limit)).findings:
         if one.kind == BELOW and one.fix is not None:
             after = apply_edits(data, one.fix.edits)
-            assert sorted(after.split()) == sorted(data.split())
+            assert after[:3] == data[:3] or not text.startswith("\ufeff")
+            assert sorted(after.decode().strip("\ufeff").split()) == sorted(text.strip("\ufeff").split())
 
 
 @given(st.binary(max_size=300))
