@@ -18,12 +18,26 @@ class Usage(NamedTuple):
         return max(self.characters - self.limit, 0) if self.limit is not None else 0
 
     @property
+    def counted(self) -> str:
+        """How many entries, in words."""
+        return f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}"
+
+    @property
+    def percent(self) -> str:
+        """How much of the limit is used; nothing where there is none."""
+        return f"{self.characters * 100 // self.limit} %" if self.limit else ""
+
+    @property
     def words(self) -> str:
         """Say it in a few words: `12 entries, 2,040 of 2,200 characters (93 %)`."""
-        count = f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}"
         if not self.limit:
-            return count
-        return f"{count}, {self.characters:,} of {self.limit:,} characters ({self.characters * 100 // self.limit} %)"
+            return self.counted
+        return f"{self.counted}, {self.characters:,} of {self.limit:,} characters ({self.percent})"
+
+    @property
+    def brief(self) -> str:
+        """Say it in as few words as possible: `12 entries, 93 %`."""
+        return f"{self.counted}, {self.percent}" if self.limit else self.counted
 
     @property
     def short(self) -> str:

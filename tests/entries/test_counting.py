@@ -10,6 +10,7 @@ def test_hermes_counts_characters_with_its_separators() -> None:
     assert found.characters == len(HERMES.decode())
     assert found.words == f"3 entries, {found.characters} of 2,200 characters ({found.characters * 100 // 2200} %)"
     assert found.over == 0
+    assert (found.brief, found.short) == ("3 entries, 3 %", f"3 | {found.characters}/2,200 characters")
 
 
 def test_hermes_counts_equal_entries_once_and_blanks_between_not_at_all() -> None:
@@ -25,3 +26,4 @@ def test_what_is_over_the_limit_is_said_as_a_figure() -> None:
 def test_other_files_are_counted_whole_and_need_no_limit() -> None:
     found = usage(parse(GOOSE, "goose"))
     assert (found.characters, found.over, found.words) == (len(GOOSE), 0, "3 entries")
+    assert (found.brief, found.short, found.percent) == ("3 entries", "3", "")

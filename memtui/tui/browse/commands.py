@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
 from memtui.tui.actions import BROWSER_ROOMS, Action, in_room, shown_keys
-from memtui.tui.browse.nodes import MEMORY
+from memtui.tui.browse.nodes import MEMORY, Node
 from memtui.tui.browse.rows import Effect
 from memtui.tui.browse.side import CHANGES, INFO, PREVIEW
 from memtui.tui.views.table import VIEWS
@@ -30,6 +30,7 @@ NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_to", "copy_path", "see
 """Actions that work on marks, on a memory, or on a folder."""
 
 ELSEWHERE = {
+    "entries": "views.entries",
     "accept_root": "accepting.accept",
     "copy_path": "copying.path",
     "copy_contents": "copying.contents",
@@ -128,6 +129,8 @@ class Commands:
         node = screen.memories.current
         if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):
             return f"{action.label}: put the cursor on a memory first."
+        if action.id == "entries" and node is not None:
+            return self._no_entries(node)
         if action.id in NEEDS_TARGET and not screen.memories.has_targets:
             return f"{action.label}: there is no memory here."
         if action.id in ("page_next", "page_previous") and not screen.side.finds:
@@ -138,6 +141,12 @@ class Commands:
             return "A browser cannot lend its screen to another program: e edits here."
         if action.id == "all_projects" and screen.facts.demo:
             return "The demo has one project."
+        return ""
+
+    def _no_entries(self, node: Node) -> str:
+        root = self._screen.forest.root(node.root)
+        if node.memory is None or root is None or root.policy.format_of(node.memory.address.path) is None:
+            return "This is one memory, not a file of many entries; enter opens it."
         return ""
 
     # Moving

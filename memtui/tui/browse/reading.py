@@ -6,7 +6,7 @@ text never happens on the event loop.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.engine.model import Address, Change, Memory, Root, Snapshot, TrashEntry, Version
 from memtui.errors import NotFoundError, RefusedError
@@ -23,6 +23,9 @@ from memtui.tui.draw.pages import (
     text_page,
     words_page,
 )
+
+if TYPE_CHECKING:
+    from memtui.entries.counting import Usage
 
 
 class Reader(Protocol):
@@ -71,6 +74,8 @@ class Shown(NamedTuple):
     """The first line somebody else changed, from 1."""
     places: tuple[int, ...] = ()
     """The line, from 1, of each place that was looked for."""
+    held: Usage | None = None
+    """How many entries it holds and how full it is; None: it is one memory."""
 
 
 def preview(engine: Reader, memory: Memory, width: int, *, plain: bool = False, held: Literal | None = None) -> Shown:
@@ -98,12 +103,25 @@ def preview(engine: Reader, memory: Memory, width: int, *, plain: bool = False, 
     first = min(changed, default=None)
     if held is None or len(snapshot.bytes) > SHOWN_BYTES:
         page = text_page(snapshot.bytes, width, changed=changed, plain=plain)
-        return Shown(address, snapshot.sha256, page, first)
+        return Shown(address, snapshot.sha256, page, first, held=held_in(engine, address, snapshot.bytes))
     text = snapshot.bytes.decode("utf-8", "replace").removeprefix("\ufeff")
     spans = by_line(text, held.spans(text))
     page = text_page(snapshot.bytes, width, changed=changed, plain=plain, places=spans)
     places = tuple(line for line, some in spans.items() for _ in some)
-    return Shown(address, snapshot.sha256, page, first, places)
+    return Shown(address, snapshot.sha256, page, first, places, held_in(engine, address, snapshot.bytes))
+
+
+def held_in(engine: Reader, address: Address, data: bytes) -> Usage | None:
+    """Count the entries of a memory, and the characters where the agent has a limit; None when it is one memory."""
+    policy = engine.find_root(address.root).policy
+    kind, limit = policy.format_of(address.path), policy.limit_of(address.path)
+    if kind is None:
+        return None
+    from memtui.entries.counting import usage
+    from memtui.entries.formats import FORMATS
+    from memtui.entries.parsing import parse
+
+    return usage(parse(data, kind), limit) if kind in FORMATS else None
 
 
 def _seen(engine: Reader, address: Address) -> bytes | None:
@@ -162,11 +180,25 @@ def info(engine: Reader, memory: Memory, words: InfoWords, width: int) -> Page:
         ("versions", f"{memory.version} kept" if memory.version else "none kept yet"),
         ("sha-256", memory.sha256 or "could not be read"),
     ]
+    held = _held(engine, memory)
+    if held is not None:
+        over = f": {held.over:,} over what the agent takes" if held.over else ""
+        fields.append(("entries", f"{held.words}{over}; E lists them"))
     if root.note:
         fields.append(("note", root.note))
     if memory.problems:
         fields += [("Problems", ""), *((problem.code, problem.text) for problem in memory.problems)]
     return fields_page(fields, width)
+
+
+def _held(engine: Reader, memory: Memory) -> Usage | None:
+    """What a memory holds, as far as it can be read."""
+    if engine.find_root(memory.address.root).policy.format_of(memory.address.path) is None:
+        return None
+    try:
+        return held_in(engine, memory.address, engine.read(memory.address).bytes)
+    except (NotFoundError, RefusedError):
+        return None
 
 
 class InfoWords(NamedTuple):

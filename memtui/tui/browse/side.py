@@ -19,6 +19,7 @@ from memtui.tui.draw.pages import Page, PageLine, fields_page
 if TYPE_CHECKING:
     from textual.timer import Timer
 
+    from memtui.entries.counting import Usage
     from memtui.tui.browse import reading
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.page_finding import PageFinding
@@ -345,7 +346,16 @@ class Side:
             return f"What changed: {words}", [(self.difference.title, "agent")]
         if self.mode == INFO:
             return f"Info: {words}", []
-        return words, bars.memory_notes(node.memory, node.signs)
+        held = self._held
+        style = "warning" if held is not None and held.over else "title"
+        notes: Line = [("E", "key"), (f" {held.brief} ", style)] if held is not None else []
+        return words, [*notes, *bars.memory_notes(node.memory, node.signs)]
+
+    @property
+    def _held(self) -> Usage | None:
+        """How many entries the memory under the cursor holds, and how full it is."""
+        shown = self.shown
+        return shown.held if shown is not None and self.memory and shown.address == self.memory.address else None
 
     def detail_lines(self, width: int, height: int) -> list[Line]:
         """The lines below the tree in one column."""
@@ -355,6 +365,9 @@ class Side:
         if node.memory is None:
             return self.group_lines(node, width)[:height]
         lines = bars.detail(node.memory, node.signs, self.look, width)
+        if self._held is not None:
+            style = "warning" if self._held.over else "name"
+            lines.append([(f" {self._held.words}  ", style), ("E", "key"), (" lists them", "dim")])
         if self.shown is not None and self.shown.address == node.memory.address:
             lines += [list(line.runs) for line in self.shown.page[: max(height - len(lines), 0)]]
         return lines[:height]

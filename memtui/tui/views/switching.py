@@ -77,6 +77,22 @@ class Views:
         if app.screen is not made:
             app.push_screen(made)
 
+    def entries(self, address: Address | None = None) -> None:
+        """Show the entries of a memory, or of the one under the cursor, over what is shown now."""
+        from memtui.tui.views.entries import EntriesScreen
+
+        node, app = self._screen.memories.current, self._screen.app
+        found = address or (node.memory.address if node is not None and node.memory is not None else None)
+        made = self._make("entries")
+        if found is None or not isinstance(made, EntriesScreen):
+            return
+        self._screen.jumping.note()
+        made.about(found)
+        while made in app.screen_stack and app.screen is not made:
+            app.pop_screen()
+        if app.screen is not made:
+            app.push_screen(made)
+
     def leave(self, view: ViewScreen) -> None:
         """Leave a view: for what it lies over, or for the main screen."""
         if view.ID not in (over.id for over in OVER):

@@ -149,6 +149,18 @@ OVER: tuple[View, ...] = (
         ),
         ("restore", "compare_with", "mark", "whole_text", "next_aside", "next_hunk", "redact", "copy_contents"),
     ),
+    View(
+        "entries",
+        "",
+        "Entries",
+        "Show the entries of one memory that holds many.",
+        "memtui.tui.views.entries:EntriesScreen",
+        (
+            *("entry_edit", "entry_new", "entry_remove", "filter", "edit_outside", "versions", "show_in_tree"),
+            *("copy_contents", "copy_sha", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+        ),
+        ("entry_edit", "entry_new", "entry_remove", "filter", "edit_outside", "versions", "copy_contents"),
+    ),
 )
 """Views that lie over the one they were opened from, and have no tab."""
 
