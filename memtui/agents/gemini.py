@@ -38,6 +38,8 @@ WRITES = "Gemini CLI edits these files when it learns something about the projec
 READS = "Gemini CLI reads these files and writes them when asked to."
 
 _MARKER_LIMIT = 4_096
+_TAKEN = ("instructions",)
+"""Names of projects that would clash with another root of this module."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
@@ -100,7 +102,7 @@ def _root(surroundings: Surroundings, folder: str, name: str, project: str | Non
     label = "Gemini CLI memory"
     gone = project is not None and not is_folder(project)
     return Root(
-        f"{AGENT}:project:{id_part(name)}",
+        f"{AGENT}:project:{id_part(name)}" + ("_" if name in _TAKEN else ""),
         os.path.join(folder, name, "memory"),
         AGENT,
         "project",

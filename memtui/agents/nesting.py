@@ -78,9 +78,11 @@ def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
 def _readers(roots: list[Root], paths: list[str], places: dict[str, list[int]]) -> Iterator[tuple[int, str]]:
     """Say of roots which other agents read some of their files, too: those that name them in the same folder."""
     for path, numbers in places.items():
+        if len(numbers) == 1:
+            continue
         owned: dict[str, int] = {}
         readers: dict[int, dict[str, list[str]]] = {}
-        for number in numbers if len(numbers) > 1 else ():
+        for number in numbers:
             for name in roots[number].policy.include or ():
                 owner = owned.setdefault(name, number)
                 others = {roots[owner].agent, UNCLAIMED}

@@ -92,6 +92,7 @@ def root(status: RootStatus) -> Json:
         "truncated": status.truncated,
         "aliases": list(value.aliases),
         "project": value.project,
+        "kind": value.kind,
         "note": value.note,
         "problems": [problem(each) for each in status.problems],
     }
@@ -222,6 +223,7 @@ def done(value: Done) -> Json:
         "operation": value.operation,
         "label": value.label,
         "left": value.left,
+        "also": value.also,
         "items": [outcome(each) for each in value.outcomes],
         "truncated": False,
     }

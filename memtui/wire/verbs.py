@@ -10,6 +10,7 @@ from memtui.wire.verbs_agents import AGENTS
 from memtui.wire.verbs_changing import CHANGE
 from memtui.wire.verbs_health import HEALTH
 from memtui.wire.verbs_install import INSTALL
+from memtui.wire.verbs_projects import ORPHANS, REPOINT
 
 __all__ = ["GLOBALS", "GROUPS", "VERBS", "find"]
 
@@ -38,7 +39,7 @@ LOOK = (
         ),
         "A root is one folder that holds memories of one scope for one agent.",
         "a list of roots: id, agent, scope, label, path, files, bytes, writable, exists, accepted, in_checkout, "
-        "truncated, aliases, project, note, problems",
+        "truncated, aliases, project, kind (memories, or instructions people write for the agent), note, problems",
     ),
     Verb(
         "ls",
@@ -268,7 +269,7 @@ SETUP = (
     ),
 )
 
-VERBS = LOOK + HEALTH + CHANGE + FOLLOW + AGENTS + INSTALL + SETUP
+VERBS = LOOK + HEALTH + ORPHANS + CHANGE + REPOINT + FOLLOW + AGENTS + INSTALL + SETUP
 """Every verb, in the order in which help shows them."""
 
 

@@ -54,6 +54,15 @@ def test_a_folder_from_before_projects_had_names(machine: Machine) -> None:
     assert (root.aliases, root.project) == (("gemini:project",), str(machine.app))
 
 
+def test_a_project_may_be_called_like_another_root(machine: Machine) -> None:
+    machine.write("~/.gemini/projects.json", json.dumps({"projects": {str(machine.app): "instructions"}}))
+    machine.write("~/.gemini/tmp/instructions/memory/MEMORY.md")
+    machine.write("app/GEMINI.md")
+    roots = machine.roots()
+    assert roots["gemini:project:instructions_"].aliases == ("gemini:project",)
+    assert roots["gemini:project:instructions"].path == str(machine.app)
+
+
 def test_all_projects(machine: Machine) -> None:
     homes.gemini(machine.home, machine.app)
     machine.path("~/.gemini/tmp/empty/chats").mkdir(parents=True)
