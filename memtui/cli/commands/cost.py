@@ -75,7 +75,8 @@ def _one(call: Call, found: Cost) -> None:
     for item in found.items:
         if item.loaded.why and item.loaded.mark in ("cut", "needs approval", "missing", "skipped", ""):
             out.say(f"{_path(call, item)}: {item.loaded.why}{_below(item)}")
-    out.say(f"{found.title} starts with {found.files:,} files, {found.bytes:,} bytes, {found.tokens:,} tokens.")
+    files = f"{found.files:,} file{'s' * (found.files != 1)}"
+    out.say(f"{found.title} starts with {files}: {found.bytes:,} bytes, {found.tokens:,} tokens.")
     out.say(f"{found.method_words} {found.note}".strip())
 
 

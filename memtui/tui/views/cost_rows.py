@@ -82,7 +82,7 @@ def row_runs(row: Row, most: int, width: int, around: Surroundings, *, plain: bo
         plain: only ASCII.
     """
     if row.kind == AGENT:
-        runs: Sequence[Run] = _agent_runs(row.cost, most, width)
+        runs: Sequence[Run] = _agent_runs(row.cost, most, width, plain=plain)
     elif row.kind == ALL:
         runs = _all_runs(row.cost, width)
     elif row.kind == CUT and row.item is not None:
@@ -95,7 +95,7 @@ def row_runs(row: Row, most: int, width: int, around: Surroundings, *, plain: bo
     return fitted(runs, width, plain=plain)
 
 
-def _agent_runs(cost: Cost, most: int, width: int) -> list[Run]:
+def _agent_runs(cost: Cost, most: int, width: int, *, plain: bool) -> list[Run]:
     cells = 6 if width < 60 else 12
     tail: Line = [(f"{cost.tokens:>8,} tok ", "name"), (share(cost.tokens, most, cells), "good")]
     if width >= 60:
@@ -104,7 +104,7 @@ def _agent_runs(cost: Cost, most: int, width: int) -> list[Run]:
         tail = [(f" {count_words(cost.files, 'file'):>9}", "description"), *tail]
     cut: Line = [(f" cut {size_words(cost.below)}", "warning")] if cost.below else []
     used = sum(cell_width(text) for text, _ in (*tail, *cut)) + 1
-    return [(" " + fit(cost.title, max(width - used - 1, 6)), "scope"), *cut, *tail]
+    return [(" " + fit(cost.title, max(width - used - 1, 6), plain=plain), "scope"), *cut, *tail]
 
 
 def _all_runs(cost: Cost, width: int) -> Sequence[Run]:

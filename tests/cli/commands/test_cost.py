@@ -1,0 +1,79 @@
+"""cost."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+@pytest.fixture
+def machine(cli: Cli, home: Path) -> Cli:
+    """A home with an agent's files, one of them with commands for the terminal in its name."""
+    (home / ".claude").mkdir()
+    (home / ".claude" / "CLAUDE.md").write_text("Be short.\n@../private.md\n")
+    (home / ".claude" / "rules").mkdir()
+    (home / ".claude" / "rules" / "e\x1b[31m.md").write_text("---\npaths: x\n---\n")
+    (home / ".codex").mkdir()
+    (home / ".codex" / "AGENTS.md").write_text("Small commits.\n")
+    return cli
+
+
+def test_one_line_for_each_agent(machine: Cli) -> None:
+    result = machine("cost")
+    assert result.status == 0
+    lines = [line.split("\t") for line in result.lines]
+    assert [line[0] for line in lines] == ["claude-code", "codex", "memtui"]
+    assert lines[1][1:3] == ["1", "15"]
+    shown = machine("cost", terminal=True)
+    assert "AGENT" in shown.out
+    assert "1 for matching files" in shown.out
+
+
+def test_the_list_of_one_agent(machine: Cli, home: Path) -> None:
+    result = machine("cost", "--agent", "claude-code")
+    assert [line.split("\t")[2:] for line in result.lines] == [
+        ["user instructions", f"{home}/.claude/CLAUDE.md", ""],
+        ["import", f"{home}/private.md", "needs approval"],
+        ["user rule", f"{home}/.claude/rules/e␛[31m.md", "only when matching files are touched"],
+    ]
+    shown = machine("cost", "--agent", "Claude Code", terminal=True)
+    assert "~/.claude/CLAUDE.md" in shown.out
+    assert "\x1b[31m" not in shown.out
+    assert "Claude Code starts with 1 file: 25 bytes" in shown.err.replace("\n", " ")
+
+
+def test_json(machine: Cli) -> None:
+    document = machine("cost", "--json").json
+    items: list[dict[str, object]] = document["items"]  # type: ignore[assignment]
+    assert [one["agent"] for one in items] == ["claude-code", "codex", "memtui"]
+    one = machine("cost", "--agent", "codex", "--json").json
+    assert (one["agent"], one["bytes"], one["files"]) == ("codex", 15, 1)
+    assert "items" in one
+
+
+def test_an_unknown_agent_is_refused(machine: Cli) -> None:
+    result = machine("cost", "--agent", "claude-kode")
+    assert result.status == 4
+    assert "Did you mean claude-code?" in result.err
+
+
+def test_an_agent_that_is_not_in_use_starts_with_what_is_there(machine: Cli) -> None:
+    assert machine("cost", "--agent", "openclaw").out == ""
+
+
+def test_it_counts_no_use_and_writes_nothing(machine: Cli, home: Path) -> None:
+    def files() -> dict[str, int]:
+        return {
+            os.path.join(folder, name): os.stat(os.path.join(folder, name)).st_mtime_ns
+            for folder, _, names in os.walk(home / ".claude")
+            for name in names
+        }
+
+    before = files()
+    machine("cost")
+    machine("cost", "--agent", "claude-code")
+    assert files() == before
+    rows: list[dict[str, object]] = machine("ls", "--json").json["items"]  # type: ignore[assignment]
+    assert not [row for row in rows if row["uses"]]
