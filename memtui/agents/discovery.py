@@ -55,7 +55,8 @@ class _Traces:
         self._variables = {name for name, _ in surroundings.variables}
         home = surroundings.home
         self._homes = (home,) if home else ()
-        self._projects = tuple(dict.fromkeys((surroundings.project, surroundings.checkout or surroundings.project)))
+        places = (surroundings.project, surroundings.checkout or surroundings.project, surroundings.cwd)
+        self._projects = tuple(dict.fromkeys(places))
         self._configs = tuple(filter(None, (surroundings.config_home(),)))
         self._systems = (surroundings.system_dir,)
         self._known: dict[tuple[str, str], bool] = {}

@@ -29,7 +29,8 @@ class Layout(NamedTuple):
     in_config: tuple[str, ...] = ()
     """Paths below the folder of settings: `$XDG_CONFIG_HOME`, else `~/.config`."""
     in_project: tuple[str, ...] = ()
-    """Paths in the project, or in its checkout. Not names that many agents read, such as `AGENTS.md`."""
+    """Paths in the project, in its checkout, or where the user stands. Not names that many agents read, such as
+    `AGENTS.md`."""
     in_system: tuple[str, ...] = ()
     """Paths below the folder of this machine's administrators."""
     policy: str = "AUTO"

@@ -85,6 +85,12 @@ def test_a_found_root_that_was_named_by_hand_keeps_the_given_name(full: Machine)
     assert "mux:global" not in roots
 
 
+def test_instructions_where_the_user_stands_are_a_trace(machine: Machine) -> None:
+    machine.write("app/api/CLAUDE.md")
+    assert "claude-code:project:instructions" in machine.roots("app/api")
+    assert list(machine.roots()) == NATIVE
+
+
 def test_two_roots_by_hand_for_one_folder_are_both_given(full: Machine) -> None:
     assert {"a", "b"} <= set(full.roots("fix", "a=notes", "b=../fix/notes"))
 
