@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
-FEW_RECORDS = 64
-"""So many records are asked for one by one; for more, all of the root are read at once."""
 HEAT_STEP_MS = 3_600_000
 """How often decaying heat is worked out anew: in this time it loses less than half a percent."""
 BEING_WRITTEN = Problem("being-written", "Somebody may still be writing it: its text was not yet seen twice.")
@@ -39,6 +37,12 @@ class Book(Protocol):
 
     def records(self, uid: int) -> dict[str, Record]:
         """Everything known of the memories of a root, by path."""
+
+    def records_written(self, uid: int, since: int) -> dict[str, Record] | None:
+        """Those of a root that this process wrote since `rows_written` gave a number; None when that is not known."""
+
+    def rows_written(self) -> int:
+        """How many rows of memories this process wrote so far."""
 
     def change_counter(self) -> tuple[int, int]:
         """A pair that differs from an earlier one when any process has committed since."""
@@ -58,6 +62,8 @@ class Shelf:
         self.rows: dict[str, Memory] = {}
         self.records: dict[str, Record] = {}
         self.counter: tuple[int, int] | None = None
+        self.written = 0
+        """As `Book.rows_written`, of the last look."""
         self.heat_at = 0
         self.stale: set[str] = set()
         """Paths whose content is not known, or not to be believed the next time."""
@@ -150,8 +156,7 @@ class Catalog:
             folder, _, name = path.rpartition("/")
             names.setdefault(folder, set()).add(name)
         with shelf.guard:
-            few = chosen if len(chosen) <= FEW_RECORDS else None
-            self.look(shelf, handle, uid, names=names, few=few)
+            self.look(shelf, handle, uid, names=names)
             return {path: shelf.rows[path] for path in chosen if path in shelf.rows}
 
     def cached(self, root: Root) -> Rows | None:
@@ -204,7 +209,6 @@ class Catalog:
         names: Mapping[str, Collection[str]] | None = None,
         contents: Contents | None = None,
         counter: tuple[int, int] | None = None,
-        few: Iterable[str] | None = None,
     ) -> Delta:
         """Bring a shelf up to date with the disk and the ledger.
 
@@ -216,7 +220,6 @@ class Catalog:
             names: only these names, by folder.
             contents: receives what is read.
             counter: see `rows`.
-            few: ask the ledger for what it knows of these paths only; the rest is asked for at another look.
 
         Raises:
             MemtuiError: the root's folder cannot be listed.
@@ -242,10 +245,7 @@ class Catalog:
         shelf.news |= delta.changed | delta.gone
         if shelf.stale:
             changed |= self.read(shelf, handle, shelf.stale, contents).keys()
-        if few is None or new_uid:
-            records = self._changed_records(shelf, counter, force=new_uid)
-        else:
-            records = self._changed_of(shelf, few)
+        records = self._changed_records(shelf, counter, force=new_uid)
         shelf.news |= records
         self._rebuild(shelf, changed | records)
         return delta
@@ -354,24 +354,19 @@ class Catalog:
             changed = {path for path, record in shelf.records.items() if record.uses}
         if counter is None:
             counter = self._ledger.change_counter()
-        if force or counter != shelf.counter:
+        if not force and counter == shelf.counter:
+            return changed
+        written = self._ledger.rows_written()  # asked before anything is read, so that no row falls in between
+        own = shelf.counter is not None and counter[0] == shelf.counter[0] and not force
+        some = self._ledger.records_written(shelf.uid, shelf.written) if own else None
+        if some is not None:
+            changed |= {path for path, record in some.items() if shelf.records.get(path) != record}
+            shelf.records.update(some)
+        else:
             before, shelf.records = shelf.records, self._ledger.records(shelf.uid)
-            shelf.counter = counter
             changed |= {path for path, record in shelf.records.items() if before.get(path) != record}
             changed |= before.keys() - shelf.records.keys()
-        return changed
-
-    def _changed_of(self, shelf: Shelf, paths: Iterable[str]) -> set[str]:
-        """Ask for some records; as the counter stays, the next look at all of them still finds what else differs."""
-        changed = set()
-        for path in paths:
-            record = self._ledger.record(shelf.uid, path)
-            if record != shelf.records.get(path):
-                changed.add(path)
-                if record is None:
-                    del shelf.records[path]
-                else:
-                    shelf.records[path] = record
+        shelf.counter, shelf.written = counter, written
         return changed
 
     def _rebuild(self, shelf: Shelf, changed: Iterable[str]) -> None:

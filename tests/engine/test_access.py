@@ -75,7 +75,7 @@ OTHER = {
     "access", "actors", "add_roots", "audit", "cached", "changeable", "changes", "close", "drafts", "drop_draft",
     "file_path", "find", "find_root", "findings", "folder", "follow", "forget_texts", "history", "keep_place",
     "kind", "list",
-    "make_root", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read", "read_bytes",
+    "make_root", "memories", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read", "read_bytes",
     "passed_over",
     "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots",
     "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "tree", "unlink", "vanished",

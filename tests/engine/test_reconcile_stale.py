@@ -35,10 +35,10 @@ def once_between(monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]) -> N
     original = Catalog._changed_records
     left = [work]
 
-    def first(catalog: Catalog, shelf: Shelf, *, force: bool) -> set[str]:
+    def first(catalog: Catalog, shelf: Shelf, counter: tuple[int, int] | None, *, force: bool) -> set[str]:
         if left:
             left.pop()()
-        return original(catalog, shelf, force=force)
+        return original(catalog, shelf, counter, force=force)
 
     monkeypatch.setattr(Catalog, "_changed_records", first)
 

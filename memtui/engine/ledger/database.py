@@ -19,6 +19,7 @@ import apsw
 
 from memtui.engine import fsio
 from memtui.engine.ledger.migrations import LATEST, MIGRATIONS
+from memtui.engine.ledger.ownrows import OwnRows
 from memtui.engine.ledger.uses import Use, Waiting, write
 from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.values import TYPE_CHECKING
@@ -65,6 +66,8 @@ class Database:
         self._in_the_way = ""
         self._durable: bool | None = None
         self._waiting = Waiting(self.settle, self._guard)
+        self.own_rows = OwnRows("memories")
+        """The rows of memories that this process wrote."""
         self.written = False
         """Whether this process committed anything."""
         self.failed = 0
@@ -174,6 +177,7 @@ class Database:
             if self._db is not None:
                 self._db.close()
             self._db, self._identity, self._durable, self.mode = None, None, None, "closed"
+            self.own_rows.forget()
             self._waiting.take()  # the ids in it mean nothing to another file
 
     # --- opening
@@ -269,6 +273,7 @@ class Database:
             database.set_busy_timeout(BUSY_MS)
             database.execute(f"PRAGMA cache_size={-CACHE_KIB}")
             database.wal_autocheckpoint(CHECKPOINT_PAGES)
+            database.set_update_hook(self.own_rows.note)
             (version,) = next(iter(database.execute("PRAGMA user_version")))
             if version == LATEST:
                 if not _has_tables(database):

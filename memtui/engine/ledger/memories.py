@@ -19,6 +19,10 @@ _COLUMNS = (
 )
 
 
+MOST_ASKED = 512
+"""Records that are asked for by their ids."""
+
+
 class Record(NamedTuple):
     """What the ledger knows of one memory, deleted ones included."""
 
@@ -156,6 +160,30 @@ class MemoryTable(Database):
         """
         only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
         sql = f"SELECT {_COLUMNS} FROM memories WHERE root = ?{only}"
+        return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
+
+    @checked
+    def rows_written(self) -> int:
+        """How many rows of memories this process wrote so far; for `records_written`."""
+        with self._guard:
+            return self.own_rows.count
+
+    @checked
+    def records_written(self, uid: int, since: int) -> dict[str, Record] | None:
+        """Those records of a root that this process wrote; what other processes wrote is not among them.
+
+        Args:
+            uid: the root.
+            since: what `rows_written` gave.
+
+        Returns:
+            By path; None when there are so many that all should be read, or it is not known any more.
+        """
+        with self._guard:
+            ids = self.own_rows.since(since)
+        if ids is None or len(ids) > MOST_ASKED:
+            return None
+        sql = f"SELECT {_COLUMNS} FROM memories WHERE root = ? AND id IN ({', '.join(map(str, ids))})"
         return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
 
     @checked
