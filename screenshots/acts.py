@@ -63,6 +63,15 @@ def history(visit: Visit) -> None:
     visit.rest()
 
 
+def health(visit: Visit) -> None:
+    """An index that a busy month left behind, on a line that leads nowhere."""
+    visit.stage.neglects_an_index()
+    visit.start()
+    visit.press("7")
+    visit.see("hunk, line")
+    visit.rest()
+
+
 def trash(visit: Visit) -> None:
     """What was deleted."""
     visit.start()

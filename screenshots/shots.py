@@ -38,6 +38,7 @@ SHOTS = {
     "difference": Shot("One change, word by word, with the whole screen to itself", acts.difference),
     "search": Shot("A search in every memory, with the hits marked", acts.search, EVERY),
     "history": Shot("Every version of a memory, and what one of them changed", acts.history, EVERY),
+    "health": Shot("What is wrong with the indexes agents load, and the diff of the fix", acts.health, EVERY),
     "trash": Shot("The trash: what was deleted, by whom, and its text", acts.trash),
     "activity": Shot("Everything that was done, and what one step changed", acts.activity, EVERY),
     "hot-set": Shot("What an agent would be given, and what just fails to fit", acts.hot_set, EVERY),

@@ -117,6 +117,23 @@ class Stage:
         path.write_text(text, "utf-8")
         self._date(path)
 
+    def neglects_an_index(self) -> None:
+        """Let Claude Code leave its index behind: a line that leads nowhere, one twice, one too long, three missing."""
+        here = "claude-code:project"
+        for name, words in (
+            ("feedback_reviews", "Wants one reason for each change, not a list"),
+            ("project_standby", "The standby list is shown to staff only"),
+            ("reference_ledger", "Where refunds are booked, and who may look"),
+        ):
+            self.writes(f"{here}/{name}.md", f"---\ndescription: {words}\n---\n\n{words}.\n", minutes=30)
+        with self.engine() as engine:
+            index = engine.read(self.place(engine, f"{here}/MEMORY.md")).text
+        lines = index.splitlines(keepends=True)
+        lines.insert(1, "- [Harbour map](reference_harbour_map.md) — piers, berths and who answers for them\n")
+        lines.append(lines[0])
+        lines[2] = lines[2].rstrip() + "; the ledger of the tests is thrown away after each run, and so is every fare\n"
+        self.writes(f"{here}/MEMORY.md", "".join(lines), minutes=30)
+
     def deletes(self, address: str) -> None:
         """Let an agent delete a memory through memtui."""
         with self.engine() as engine:
