@@ -59,7 +59,9 @@ class MemtuiApp(SafeEnd[int]):
         for theme in themes.THEMES:
             self.register_theme(theme)
         name, self._theme_problem = themes.choose(
-            facts.settings.theme, no_color=facts.settings.terminal.no_color, known=frozenset(self.available_themes)
+            themes.at_start(facts.settings, facts.kept_theme),
+            no_color=facts.settings.terminal.no_color,
+            known=frozenset(self.available_themes),
         )
         self.theme = name
         self._paint: Paint | None = None
@@ -238,6 +240,7 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
         more_roots=lambda: other_projects(session),
         listing=bridge.remembered(),
         place_name=name,
+        kept_theme=bridge.place(themes.KEPT)[0],
         place=place,
         news="What was kept of the last session cannot be read, so it begins anew." if damaged else "",
         surroundings=surroundings,

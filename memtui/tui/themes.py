@@ -6,7 +6,12 @@ to the terminal is drawn black on black there.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.theme import Theme
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
 
 DEFAULT = "memtui"
 MONOCHROME = "memtui-mono"
@@ -42,6 +47,30 @@ THEMES = (
     _theme("memtui-mono", "#101010 #dddddd #707070 #ffffff #ffffff #ffffff #e0e0e0 #cccccc"),
 )
 """Every theme of ours; a test checks that each colour can be read on its background."""
+
+
+KEPT = "theme of the workbench"
+"""What the theme that was chosen with a key is kept under for the next start."""
+
+
+def kept(chosen: str, settings: Settings) -> dict[str, str]:
+    """What is kept of a choice: the theme, and the setting it was chosen instead of."""
+    return {"theme": chosen, "instead": settings.theme}
+
+
+def at_start(settings: Settings, found: object) -> str:
+    """Give the name of the theme to start with.
+
+    Args:
+        settings: the user's; one of the command line or the environment wins, and so does one that was changed in the
+            file since the choice.
+        found: what was kept of the choice, whatever it holds.
+    """
+    chosen = found.get("theme") if isinstance(found, dict) else None
+    given = not settings.origin("theme").startswith(("default", "config.toml"))
+    if given or not isinstance(chosen, str) or not isinstance(found, dict) or found.get("instead") != settings.theme:
+        return settings.theme
+    return chosen
 
 
 def choose(wanted: str, *, no_color: bool, known: frozenset[str]) -> tuple[str, str]:

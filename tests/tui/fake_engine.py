@@ -35,6 +35,8 @@ from memtui.engine.model import (
     Version,
     is_person,
 )
+from memtui.engine.shelf import FolderItem, FolderItems
+from memtui.engine.steps import Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from tests.tui.fake_news import FakeNews
 from tests.tui.fake_past import FakePast
@@ -237,6 +239,13 @@ class FakeEngine(FakeNews, FakePast, Searched):
         """Read the bytes."""
         return self.read(address).bytes
 
+    def folder(self, root_id: str, *, depth: int = 1, sizes: bool = False) -> FolderItems:
+        """Give the names of a root."""
+        found = [address for address in self.data if address.root == root_id]
+        return FolderItems(
+            tuple(FolderItem(one.path, "memory", len(self.data[one]), shown=True, filled=True) for one in found), 0
+        )
+
     # Changing
 
     def _record(self, operation: str, address: Address, new: Address | None = None) -> str:
@@ -306,6 +315,15 @@ class FakeEngine(FakeNews, FakePast, Searched):
         wanted = dict(pairs)
         self._enter("move", tuple(wanted.items()))
         return self._each("rename", wanted, lambda old: self._rename(old, wanted[old]))
+
+    def together(self, steps: Iterable[Step], *, actor: Actor, label: str, joins: str | None = None) -> Done:
+        """Write several memories."""
+        found = []
+        for step in steps:
+            assert isinstance(step, Write)
+            saved = self.save(step.address, step.data, expected_sha256=step.expected_sha256, actor=actor)
+            found.append(Outcome(step.address, saved))
+        return Done(joins or "1", "save", tuple(found), label)
 
     def copy(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
         """Copy many."""

@@ -6,8 +6,11 @@ import pytest
 from textual.color import Color
 from textual.theme import Theme
 
+from memtui.config.settings import Settings
+from memtui.tui import themes
 from memtui.tui.draw.paint import GROUNDS, LEAST_CONTRAST, LEAST_RULE, Paint, contrast
 from memtui.tui.themes import DEFAULT, MONOCHROME, THEMES, choose
+from tests.tui.shown import DIRECTORIES, shown
 
 KNOWN = frozenset(theme.name for theme in THEMES)
 
@@ -67,3 +70,39 @@ def test_auto_is_ours_and_unknown_is_said() -> None:
 
 def test_a_known_one_is_used() -> None:
     assert choose("memtui-light", no_color=False, known=KNOWN) == ("memtui-light", "")
+
+
+def settings(theme: str = "auto", origin: str = "default") -> Settings:
+    return Settings(DIRECTORIES, "/home/ann", theme=theme, origins=(("theme", origin),))
+
+
+def test_what_was_chosen_is_there_at_the_next_start_unless_it_is_set_otherwise_since() -> None:
+    kept = themes.kept("memtui-light", settings())
+    assert themes.at_start(settings(), kept) == "memtui-light"
+    assert themes.at_start(settings("memtui-contrast", "config.toml, line 2"), kept) == "memtui-contrast"
+    assert themes.at_start(settings("auto", "--theme"), kept) == "auto"
+    assert themes.at_start(settings("memtui-mono", "MEMTUI_THEME"), kept) == "memtui-mono"
+    over = themes.kept("memtui-light", settings("memtui-contrast", "config.toml, line 2"))
+    assert themes.at_start(settings("memtui-contrast", "config.toml, line 9"), over) == "memtui-light"
+
+
+@pytest.mark.parametrize("found", [None, [], "x", {}, {"theme": 3, "instead": "auto"}, {"theme": "memtui-light"}])
+def test_nonsense_that_was_kept_is_no_theme(found: object) -> None:
+    assert themes.at_start(settings(), found) == "auto"
+
+
+async def test_the_theme_that_is_chosen_is_kept() -> None:
+    async with shown() as screen:
+        await screen.press("T")
+        await screen.type("memtui-light")
+        await screen.press("enter")
+        await screen.until_text("Theme memtui-light, at the next start too.")
+        engine = screen.engine
+    async with shown(engine, kept_theme=engine.places[themes.KEPT]) as screen:
+        assert screen.app.theme == "memtui-light"
+    async with shown(read_only=True) as screen:
+        await screen.press("T")
+        await screen.type("memtui-light")
+        await screen.press("enter")
+        await screen.until_text("--read-only keeps nothing")
+        assert themes.KEPT not in screen.engine.places

@@ -45,6 +45,7 @@ from memtui.values import NamedTuple
 
 if TYPE_CHECKING:
     from memtui.tui.browse.prompts import Prompt, Question
+    from memtui.tui.views.view import ViewScreen
 
 
 PATIENCE = 0.3
@@ -71,8 +72,21 @@ class Facts(NamedTuple):
     """Where the user was in the last run."""
     news: str = ""
     """What is said at the start."""
+    kept_theme: object = None
+    """What was kept of the theme that was chosen with a key."""
     surroundings: Surroundings | None = None
     """Where the user stands, for what depends on more than the roots."""
+
+
+class Awaited(NamedTuple):
+    """What is done when the row of a memory is there."""
+
+    address: Address
+    then: str | None
+    """That of `open_editor`; None: only the cursor goes there."""
+    opening: Opening
+    left: tuple[ViewScreen, ...]
+    """The view it was asked for in, to go back to."""
 
 
 class BrowserScreen(Parts):
@@ -102,7 +116,7 @@ class BrowserScreen(Parts):
         """The line of text being typed in the footer."""
         self.editing = False
         """Whether the editor is shown."""
-        self._awaited: tuple[Address, str | None, Opening] | None = None
+        self._awaited: Awaited | None = None
         """What is done when the row of a memory is there."""
 
     def compose(self) -> ComposeResult:
@@ -228,12 +242,12 @@ class BrowserScreen(Parts):
         self.returning.find_row()
         self.memories.start_at_memory()
         self.chrome.update("header", "tree-title")
-        if self._awaited is not None and self._awaited[0] in self.forest.nodes:
-            (address, then, opening), self._awaited = self._awaited, None
+        if self._awaited is not None and self._awaited.address in self.forest.nodes:
+            (address, then, opening, left), self._awaited = self._awaited, None
             if not self.memories.reveal(address) and self.forest.filtered:
                 self.filtering.come_back_to(self.forest.nodes[address].key)
             if then is not None:
-                self.open_editor(address, then=then)
+                self.open_editor(address, then=then, left=left)
             opening.end()
 
     def go_when_there(self, address: Address) -> None:
@@ -247,8 +261,8 @@ class BrowserScreen(Parts):
 
     def _await(self, address: Address, then: str | None, opening: Opening) -> None:
         if self._awaited is not None:
-            self._awaited[2].end()
-        self._awaited = (address, then, opening)
+            self._awaited.opening.end()
+        self._awaited = Awaited(address, then, opening, self.views.take_left() if "views" in self.__dict__ else ())
         self.take(Effect(rebuilt=False, touched=frozenset()))
 
     @on(MemoryTree.CursorMoved)
@@ -359,12 +373,20 @@ class BrowserScreen(Parts):
             ("; any other key cancels", "dim"),
         ]
 
-    def open_editor(self, address: Address, *, then: str = "") -> None:
-        """Open a memory in the editor; `then` is `compare`, `outside`, or a place such as `line 12` or `line 12:5`."""
+    def open_editor(self, address: Address, *, then: str = "", left: tuple[ViewScreen, ...] = ()) -> None:
+        """Open a memory in the editor; leaving it goes back to the view that was left for it.
+
+        Args:
+            address: which.
+            then: `compare`, `outside`, or a place such as `line 12` or `line 12:5`.
+            left: the view it is opened from, where that was not left just now.
+        """
+        if "views" in self.__dict__:
+            left = left or self.views.take_left()
         self.jumping.note()
         self.chrome.clear()  # what was said before is old when the user comes back
         opening = self.bridge.openings.begin(f"open {address}")
-        self.call_next(self.host.open, address, opening, then=then)
+        self.call_next(self.host.open, address, opening, then=then, left=left)
 
     def leave(self) -> None:
         """Leave the workbench, with every draft on disk."""

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
+from memtui.tui import themes
 from memtui.tui.actions import BROWSER_ROOMS, Action, in_room, shown_keys
 from memtui.tui.browse.nodes import MEMORY, Node
 from memtui.tui.browse.rows import Effect
@@ -369,8 +370,18 @@ class Commands:
         ]
 
     def _choose_theme(self, name: str) -> None:
-        self._screen.app.theme = name
-        self._screen.say(f'Theme {name}, until memtui ends; theme = "{name}" in config.toml keeps it.')
+        screen = self._screen
+        screen.app.theme = name
+        if screen.bridge.read_only:
+            screen.say(f"Theme {name}, until memtui ends: --read-only keeps nothing.")
+            return
+        value = themes.kept(name, screen.facts.settings)
+        screen.bridge.run(
+            lambda engine: engine.keep_place(themes.KEPT, value),
+            lambda _: screen.say(f"Theme {name}, at the next start too."),
+            what="keep the theme for the next start",
+            lane="place",
+        )
 
 
 def _palette_rank(action: Action) -> tuple[bool, bool]:

@@ -28,6 +28,8 @@ STEPS = 50
 SLACK = 1_000
 """Milliseconds before a bookmark was set of which a rename may still be told later."""
 MAIN = "memories"
+FORGET = "-"
+"""After `'`: the bookmark of the next letter goes."""
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 """What a bookmark can be called."""
 
@@ -136,7 +138,9 @@ class Jumping:
         self.list = JumpList()
         self.bookmarks: dict[str, Bookmark] = {}
         self.own: set[str] = set()
-        """Letters that were set in this run."""
+        """Letters that were set, followed or forgotten in this run."""
+        self._going = False
+        """Whether a place of the list is being shown."""
 
     # Back and forward
 
@@ -148,8 +152,9 @@ class Jumping:
         return Spot(view, node.key if node is not None else ())
 
     def note(self) -> None:
-        """The user jumps from here."""
-        self.list.note(self.here)
+        """The user jumps from here, unless they are going through the list."""
+        if not self._going:
+            self.list.note(self.here)
 
     def back(self) -> None:
         """Go back to where the last jump began."""
@@ -169,6 +174,13 @@ class Jumping:
 
     def _go(self, spot: Spot) -> bool:
         """Show a place; False when it is gone."""
+        self._going = True
+        try:
+            return self._show(spot)
+        finally:
+            self._going = False
+
+    def _show(self, spot: Spot) -> bool:
         if spot.view != MAIN:
             if spot.view != self.here.view:
                 self._screen.views.show(spot.view)
@@ -226,7 +238,25 @@ class Jumping:
         line: Line = [(" ' ", "strong"), (" ", "dim")]
         for letter, mark in sorted(self.bookmarks.items()):
             line += [(letter, "key"), (f" {one_line(mark.key[-1].rpartition('/')[2] or mark.name, 24)}   ", "dim")]
-        top.letters.ask(line, self.go)
+        line += [(FORGET, "key"), (" and a letter forgets one   ", "dim")]
+        top.letters.ask(line, lambda key: self._ask_which() if key == FORGET else self.go(key))
+
+    def _ask_which(self) -> None:
+        """Forget the bookmark of the next letter."""
+        line: Line = [(f" ' {FORGET} ", "strong"), (" forgets   ", "dim")]
+        for letter, mark in sorted(self.bookmarks.items()):
+            line += [(letter, "key"), (f" {one_line(mark.key[-1].rpartition('/')[2] or mark.name, 24)}   ", "dim")]
+        self._screen.top_screen.letters.ask(line, self.forget)
+
+    def forget(self, letter: str) -> None:
+        """Take a bookmark away; its memory stays."""
+        mark = self.bookmarks.pop(letter, None)
+        if mark is None:
+            self._screen.say(f"No bookmark is called {letter}." if letter else "Cancelled.")
+            return
+        self.own.add(letter)
+        self._screen.returning.changed()
+        self._screen.say(f"Bookmark {letter} is forgotten; {mark.name} stays as it is.", "good")
 
     def go(self, letter: str) -> None:
         """Go to a bookmark, wherever its memory is by now."""
@@ -270,10 +300,16 @@ class Jumping:
         """Every bookmark as a line of the palette."""
         from memtui.tui.keys.palette import Command
 
-        return [
+        marks = sorted(self.bookmarks.items())
+        go = [
             Command(f"Go to bookmark {letter}: {mark.name}", f"' {letter}", partial(self.go, letter))
-            for letter, mark in sorted(self.bookmarks.items())
+            for letter, mark in marks
         ]
+        forget = [
+            Command(f"Forget bookmark {letter}: {mark.name}", f"' {FORGET} {letter}", partial(self.forget, letter))
+            for letter, mark in marks
+        ]
+        return [*go, *forget]
 
 
 def read_bookmarks(value: object) -> dict[str, Bookmark]:

@@ -6,7 +6,7 @@ looks at: the cursor and the rows around it stay where they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from textual.message import Message
 
@@ -291,6 +291,11 @@ how many memories are below and how many of them need you."""
         rows = self._rows[first : last + 1]
         marks = {node.memory.address for node in rows if node.memory is not None}
         self.set_marks(marks | self._range_base, in_range=True)
+
+    def leave_marked(self, failed: Iterable[Address]) -> None:
+        """Of what was marked leave what an operation failed for, so that it can be tried again."""
+        if self.marks:
+            self.set_marks(self.marks.intersection(failed))
 
     def set_marks(self, marks: set[Address], *, in_range: bool = False) -> None:
         """Mark these and no others."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Conflict, Done, PassedOver, Saved, Unchanged
 from memtui.errors import MemtuiError
+from memtui.pointers import carrying
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
@@ -113,7 +114,9 @@ class Verbs:
                 ask_about_deleted(self._screen, changed[0], seen, lambda address, now: self._trash({address: now}))
 
         self._run(
-            lambda engine: engine.delete(targets, actor=actor, expected=listed), f"trash {self.name(targets)}", done
+            lambda engine: carrying.trash(engine, targets, actor=actor, expected=listed),
+            f"trash {self.name(targets)}",
+            done,
         )
 
     def undo(self) -> None:
@@ -127,6 +130,8 @@ class Verbs:
         self._step(lambda engine: self.seeing.steps.redo(engine, actor), "Did again")
 
     def _step(self, job: Callable[..., Done | Step | PassedOver], verb: str) -> None:
+        self._told = ("", 0, 0.0)
+
         def done(result: Done | Step | PassedOver) -> None:
             if isinstance(result, PassedOver):
                 folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
@@ -272,11 +277,7 @@ class Verbs:
             self._screen.go_when_there(pairs[0][1])
 
         self._screen.bridge.run(
-            lambda engine: (
-                engine.rename(pairs[0][0], pairs[0][1], actor=actor)
-                if len(pairs) == 1
-                else engine.move(pairs, actor=actor)
-            ),
+            lambda engine: carrying.rename(engine, pairs, actor=actor),
             moved,
             what=what,
             otherwise=self._refused,
@@ -299,15 +300,18 @@ class Verbs:
         good = [outcome for outcome in done.outcomes if outcome.ok]
         before = self._in_a_row(past, len(good), failed=bool(failed))
         if failed:
+            self._screen.memories.leave_marked(outcome.address for outcome in failed)
             why = failed[0].error.message if failed[0].error is not None else "it changed meanwhile"
             self._screen.say(f"done {len(good)}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
             return
         name = self.name(tuple(outcome.address for outcome in good))
         if before:
             every, last = count_words(before + len(good), "memory"), name if len(good) == 1 else f"the last {len(good)}"
-            self._screen.say(f"{every} {past} in a row; u takes back {last}, and again those before.")
+            words = f"{every} {past} in a row{_also(done)}; u takes back {last}, and again those before."
         else:
-            self._screen.say(f"{name} {past}{after}.")
+            where, undo, tail = after.partition("; ")
+            words = f"{name} {past}{where}{_also(done)}{undo}{tail}."
+        self._screen.say(f"{words} {done.left}".rstrip(), "warning" if done.left else "name")
 
     def _in_a_row(self, past: str, count: int, *, failed: bool) -> int:
         """How many memories the same was done to just before, which nobody has read yet; and count these."""
@@ -333,6 +337,11 @@ class Verbs:
             sentence for sentence in (f"{verb}: {label}.", done.also, done.left or f"{other}.") if sentence
         )
         self._screen.say(words, "warning" if done.left else "good")
+
+
+def _also(done: Done) -> str:
+    """What followed a change, as a part of a sentence."""
+    return f", {done.also}" if done.also else ""
 
 
 def addresses_of(done: Done) -> set[Address]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memtui.tui.edit.entry_flow import EntryFlow
     from memtui.tui.edit.flow import Editing
     from memtui.tui.keys.openings import Opening
+    from memtui.tui.views.view import ViewScreen
 
 
 PAUSE = 0.4
@@ -36,6 +37,8 @@ class EditorHost:
         self._editor: MemoryEditor | None = None
         self._wanted: Address | None = None
         self._describing: Describing | None = None
+        self._left: tuple[ViewScreen, ...] = ()
+        """The view the editor was opened from."""
         self._entry: EntryFlow | None = None
 
     @property
@@ -58,18 +61,21 @@ class EditorHost:
         """Whether a question about a draft waits for its answer."""
         return self._editor is not None and self._editor.asking
 
-    async def open(self, address: Address, opening: Opening, *, then: str = "") -> None:
+    async def open(
+        self, address: Address, opening: Opening, *, then: str = "", left: tuple[ViewScreen, ...] = ()
+    ) -> None:
         """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`).
 
         Args:
             address: which.
             opening: ends when the editor is there and reads.
             then: what to go on with.
+            left: the view it was opened from, which is shown again afterwards.
         """
         if opening.given_up:
             return
         try:
-            self._wanted = address
+            self._wanted, self._left = address, left
             editing = self._editing or await self._make()
             self._screen.side.mode = PREVIEW
             self._screen.chrome.clear()
@@ -165,6 +171,9 @@ class EditorHost:
         self._set_active(active=False)
         self._screen.memories.focus()
         self._screen.side.refresh()
+        left, self._left = self._left, ()
+        if left:
+            self._screen.views.again(left)
 
     def _set_active(self, *, active: bool) -> None:
         self._screen.editing = active

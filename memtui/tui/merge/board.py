@@ -29,6 +29,7 @@ SHORT_ROWS = 18
 MOST_RESULT_ROWS, EDIT_ROWS = 4, 8
 """Rows for the result of one place, shown and edited."""
 
+PLACE, FILE = "place", "file"
 STACKED, BESIDE, RESULT = "stacked", "side by side", "result"
 
 
@@ -47,6 +48,8 @@ class ConflictBoard(DecidingScreen):
         self.pair = sides.EACH
         self.chosen_view = ""
         """What `v` chose; empty: what the width suggests."""
+        self.zoomed = ""
+        """Which part has the whole screen: `PLACE` or `FILE`; empty: none."""
         self.said, self.level = "", "conflict"
         self.small = ResultEditor(id="conflict-edit")
         """The small editor; held, so that its text can be kept also while the screen is taken apart."""
@@ -106,6 +109,8 @@ class ConflictBoard(DecidingScreen):
             return
         session, index = self.session, self.index
         self.set_class(self._short, "-short")
+        self.set_class(self.zoomed == PLACE, "-place")
+        self.set_class(self.zoomed == FILE, "-file")
         self.query_one("#conflict-header", Lines).set_lines(*view.header(self.parties, session, width))
         inner = max(width - 1, 20)
         hunks = bool(session.hunks)
@@ -120,6 +125,13 @@ class ConflictBoard(DecidingScreen):
         self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None)
         self.draw_foot()
 
+    def zoom(self, part: str) -> None:
+        """Give a part the whole screen; empty: take it back."""
+        self.zoomed = FILE if part == PLACE and self.view == RESULT else part
+        self.draw()
+        self.call_after_refresh(self.draw)
+        self.query_one("#conflict-file" if self.zoomed == FILE or self.view == RESULT else "#conflict-hunk").focus()
+
     def _place_lines(self, width: int) -> list[Line]:
         """The place with its sides; a large one is not drawn anew for every key."""
         beside = self.view == BESIDE
@@ -133,7 +145,7 @@ class ConflictBoard(DecidingScreen):
     def _draw_place(self, lines: list[Line], result: list[Line], width: int, *, top: bool) -> None:
         """Share the rows between the place, its result and the file."""
         place = self.query_one("#conflict-hunk", LinesView)
-        place.display = self.view != RESULT
+        place.display = self.view != RESULT and self.zoomed != FILE
         place.show(lines, top=0 if top else None)
         words = "edit: ctrl+s takes this text, esc drops it" if self.editing else "result of this place"
         keys = "" if self.editing else "[b] both  [o] original  [e] edit"
@@ -154,6 +166,8 @@ class ConflictBoard(DecidingScreen):
         """Rows that the place to decide cannot have: titles, footer, its result, a look at the file."""
         edit = EDIT_ROWS // 2 if self._short else EDIT_ROWS
         fixed, file = (7, 1) if self._short else (8, 3 if self.size.height < NARROW_ROWS else 8)
+        if self.zoomed == PLACE:
+            fixed, file = fixed - 1, 0
         return fixed + file + (edit if self.editing else result)
 
     def draw_foot(self) -> None:

@@ -19,7 +19,7 @@ from memtui.tui.browse.cells import Run, count_words
 from memtui.tui.draw.lines_view import LinesView
 from memtui.tui.edit.bars import EditorPrompt
 from memtui.tui.merge import sides, view
-from memtui.tui.merge.board import ConflictBoard
+from memtui.tui.merge.board import FILE, PLACE, ConflictBoard
 from memtui.tui.merge.remember import Spot
 from memtui.tui.merge.result_editor import shown_text, typed_text
 from memtui.tui.merge.session import EDITED, MergeSession, bytes_of
@@ -289,10 +289,16 @@ text, theirs, and what you decided, also after a restart. All texts are in the h
         self.draw(top=True)
         self._host.remember()
 
+    def action_conflict_zoom(self) -> None:
+        """Give the place, or the file when it has the focus, the whole screen; or take it back."""
+        self.zoom("" if self.zoomed else FILE if self.focused is self.query_one("#conflict-file") else PLACE)
+
     # --- editing the result
 
     def action_edit_result(self) -> None:
         """Open the result of this place for editing."""
+        if self.zoomed == FILE:
+            self.zoom("")
         if not self._editable:
             self.say("These bytes cannot be edited as text; take a side.")
         elif self.session.hunks:
@@ -364,8 +370,11 @@ text, theirs, and what you decided, also after a restart. All texts are in the h
         self._host.write_result(bytes_of(self.session.result))
 
     def action_later(self) -> None:
-        """Come back later."""
+        """Take the zoom back, or come back later."""
         self._stay()
+        if self.zoomed:
+            self.zoom("")
+            return
         self._host.leave()
 
     def action_save_as(self) -> None:

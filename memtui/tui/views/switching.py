@@ -26,6 +26,8 @@ class Views:
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
         self._made: dict[str, ViewScreen] = {}
+        self._left: tuple[ViewScreen, ...] = ()
+        """What lay over the main screen until the key that is being done left it."""
 
     @property
     def current(self) -> str:
@@ -105,7 +107,25 @@ class Views:
 
     def back(self) -> None:
         """Go back to the main screen."""
+        made = frozenset(self._made.values())
+        self._left = tuple(screen for screen in self._screen.app.screen_stack[1:] if screen in made)
+        self._screen.call_later(self.take_left)
         self.show(MAIN)
+
+    def take_left(self) -> tuple[ViewScreen, ...]:
+        """What was just left, once: an editor that opens now goes back to it."""
+        left, self._left = self._left, ()
+        return left
+
+    def again(self, left: tuple[ViewScreen, ...]) -> None:
+        """Show what was left, with its place as it was."""
+        app = self._screen.app
+        if app.screen is not self._screen:
+            return
+        for screen in left:
+            app.push_screen(screen)
+            screen.tell_news()
+        self._screen.returning.changed()
 
     def news(self) -> None:
         """Tell every open view that something happened on disk or in the ledger."""

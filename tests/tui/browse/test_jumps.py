@@ -188,6 +188,44 @@ async def test_the_editor_and_the_ends_are_places_to_come_back_to() -> None:
         await screen.until(lambda: screen.here == CODE)
 
 
+async def test_forward_goes_forward_again_after_a_way_back_through_the_tree_and_a_view() -> None:
+    async with shown(engine_with()) as screen:
+        await screen.go(CODE)
+        await screen.press("5", "1", "G")
+        last = screen.here
+        await screen.press("[")
+        await screen.until(lambda: screen.here == CODE)
+        await screen.press("[")
+        await screen.until(lambda: screen.app.screen is not screen.browser)
+        await screen.press("1")  # a jump of its own from the view
+        await screen.press("G", "[")
+        await screen.until(lambda: screen.here == CODE)
+        await screen.press("]")
+        await screen.until(lambda: screen.here == last)
+
+
+async def test_a_bookmark_is_forgotten_and_so_it_is_at_the_next_start() -> None:
+    async with shown(place_name="here") as screen:
+        await screen.go(AUTH)
+        await screen.press("b", "x", "b", "y")
+        screen.browser.returning.flush()
+        await screen.press("'")
+        assert "- and a letter forgets one" in screen.footer
+        await screen.press("-", "x")
+        await screen.until_text(f"Bookmark x is forgotten; {AUTH} stays as it is.")
+        screen.browser.returning.flush()
+        kept = screen.engine.places["here"]
+        assert isinstance(kept, dict)
+        assert set(kept["bookmarks"]) == {"y"}
+        await screen.press("'", "-", "escape")
+        assert set(screen.browser.jumping.bookmarks) == {"y"}
+        await screen.press(":")
+        await screen.type("forget bookmark")
+        await screen.until_text(f"Forget bookmark y: {AUTH}")
+        await screen.press("enter")
+        await screen.until(lambda: not screen.browser.jumping.bookmarks)
+
+
 async def test_no_way_back_is_said() -> None:
     async with shown() as screen:
         await screen.press("[")

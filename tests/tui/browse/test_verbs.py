@@ -35,20 +35,51 @@ async def test_pin_and_unpin() -> None:
         assert called(screen.engine, "set_pinned") == [((AUTH,), True), ((AUTH,), False)]
 
 
-async def test_marks_are_worked_on_together_and_cleared() -> None:
+async def test_marks_are_worked_on_together_and_stay_until_escape() -> None:
     async with shown() as screen:
         await screen.go(str(AUTH))
-        await screen.press("space", "space", "p")
+        await screen.press("space", "space", "p", "!")
         await screen.until_text("2 memories pinned.")
         assert called(screen.engine, "set_pinned") == [((AUTH, RETRY), True)]
+        assert screen.browser.memories.marks == {AUTH, RETRY}
+        await screen.press("escape")
         assert not screen.browser.memories.marks
+
+
+async def test_pinning_more_than_one_is_asked_first_with_their_number() -> None:
+    async with shown() as screen:
+        screen.browser.memories.go(0)
+        await screen.press("p")
+        assert screen.footer.startswith("! pins 3 memories; any other key cancels")
+        await screen.press("p")
+        await screen.until_text("Cancelled; nothing was changed.")
+        await screen.press("p", "escape")
+        assert not called(screen.engine, "set_pinned")
+        await screen.press("p", "!")
+        await screen.until_text("3 memories pinned.")
+        await screen.press("p")
+        assert screen.footer.startswith("! unpins 3 memories")
+
+
+async def test_two_operations_in_a_row_are_told_together_and_undone_one_by_one() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("d", "t")
+        await screen.until_text(f"{AUTH} moved to the trash; u brings it back.")
+        await screen.until(lambda: screen.here == str(RETRY))
+        await screen.press("d", "t")
+        words = f"2 memories moved to the trash in a row; u takes back {RETRY}, and again those before."
+        await screen.until_text(words)
+        await screen.press("u")
+        await screen.until(lambda: RETRY in screen.engine.rows)
+        assert AUTH not in screen.engine.rows
 
 
 async def test_a_partial_failure_is_told_with_the_reason() -> None:
     async with shown() as screen:
         screen.engine.fail_for[RETRY] = StorageError("The folder is read-only.", code="E_PERMISSION")
         await screen.go(str(AUTH))
-        await screen.press("space", "space", "p")
+        await screen.press("space", "space", "p", "!")
         await screen.until_text(f"done 1, failed 1: {RETRY}: The folder is read-only.")
         assert screen.browser.memories.marks == {RETRY}, "what failed stays marked"
 
