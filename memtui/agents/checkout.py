@@ -9,6 +9,7 @@ import os
 from memtui.config.smallfile import read_small
 
 _LIMIT = 4_096
+_MOST_WORKTREES = 200
 
 
 def main_checkout(checkout: str) -> str:
@@ -48,3 +49,26 @@ def _pointer(path: str, base: str, prefix: bytes = b"") -> str | None:
     if not target or b"\n" in target or b"\0" in target:
         return None
     return os.path.normpath(os.path.join(base, os.fsdecode(target)))
+
+
+def worktrees(checkout: str) -> tuple[str, ...]:
+    """Find the worktrees of a main checkout, as git keeps them; those whose folder is gone are left out.
+
+    Args:
+        checkout: canonical path of a folder with an entry `.git`.
+
+    Returns:
+        Canonical paths, sorted.
+    """
+    folder = os.path.join(checkout, ".git", "worktrees")
+    try:
+        names = sorted(os.listdir(folder))[:_MOST_WORKTREES]
+    except OSError:
+        return ()
+    found = set()
+    for name in names:
+        entry = _pointer(os.path.join(folder, name, "gitdir"), os.path.join(folder, name))
+        place = os.path.dirname(os.path.realpath(entry)) if entry is not None else None
+        if place is not None and main_checkout(place) == checkout:
+            found.add(place)
+    return tuple(sorted(found))

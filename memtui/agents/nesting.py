@@ -98,11 +98,13 @@ def _readers(roots: list[Root], paths: list[str], places: dict[str, list[int]]) 
 
 def _real(path: str, known: dict[str, str]) -> str:
     """Resolve links like `os.path.realpath`, looking only once at what hundreds of roots have in common."""
-    if path not in known:
+    found = known.get(path)
+    if found is None:
         parent, name = os.path.split(path)
-        plain = path if parent == path else os.path.join(_real(parent, known), name)
-        known[path] = os.path.realpath(plain) if os.path.islink(plain) else plain
-    return known[path]
+        above = parent if parent == path else _real(parent, known)
+        plain = path if above == parent else os.path.join(above, name)
+        found = known[path] = os.path.realpath(plain) if os.path.islink(plain) else plain
+    return found
 
 
 def _above(

@@ -8,6 +8,7 @@ import os
 from collections.abc import Container, Iterator
 
 from memtui.agents.layout import SLUG_LENGTH, id_part, is_folder, names_in, short_path, slug
+from memtui.agents.sessions import named_projects
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 from memtui.values import NamedTuple
@@ -42,18 +43,22 @@ def other_projects(
         if name in known or not is_folder(path):
             continue
         found = decoder.decode(name)
+        # What an agent's session files name is for people to read: the root belongs to no project because of it.
+        named = () if found is not None and len(found) == 1 else named_projects(os.path.join(folder, name))
+        shown = named or found or ()
         said = note
-        if found is not None and len(found) > 1:
-            said = f"{note} {len(found)} folders share them: {', '.join(found)}."
+        if len(shown) > 1:
+            said = f"{note} {len(shown)} folders share them: {', '.join(shown)}."
+        gone = not any(map(os.path.isdir, named)) if named else found == ()
         yield Root(
             f"{agent}:project:{id_part(name)}",
             path,
             agent,
             "project",
-            f"{label}, {short_path(found[0], surroundings.home) if found else name}",
+            f"{label}, {short_path(shown[0], surroundings.home) if shown else name}",
             policy,
             project=found[0] if found and len(found) == 1 else None,
-            note=ORPHANED if found == () else said,
+            note=ORPHANED if gone else said,
         )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.checkout import main_checkout
+from memtui.agents.checkout import main_checkout, worktrees
 
 
 def worktree(main: Path, tree: Path) -> Path:
@@ -81,3 +81,16 @@ def test_a_broken_git_file_is_no_reason_to_fail(tmp_path: Path, content: bytes) 
 def test_a_git_entry_that_is_no_file(tmp_path: Path) -> None:
     (tmp_path / ".git").symlink_to(".git")
     assert main_checkout(str(tmp_path)) == str(tmp_path)
+
+
+def test_the_worktrees_of_a_checkout_are_those_that_point_back(tmp_path: Path) -> None:
+    app = tmp_path / "app"
+    worktree(app, tmp_path / "fix")
+    gone = worktree(app, tmp_path / "gone")
+    shutil.rmtree(tmp_path / "gone")
+    planted = app / ".git" / "worktrees" / "planted"
+    planted.mkdir()
+    (planted / "gitdir").write_text("/etc/.git\n")
+    assert gone.is_dir()
+    assert worktrees(str(app)) == (str(tmp_path / "fix"),)
+    assert worktrees(str(tmp_path / "fix")) == ()

@@ -220,10 +220,10 @@ def test_discovery_is_quick(full: Machine) -> None:
     def best(call: object) -> float:
         times = []
         for _ in range(9):
-            start = time.perf_counter()
+            start = time.process_time()
             assert callable(call)
             call()
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
         return min(times)
 
     floor = best(bare)

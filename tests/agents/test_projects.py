@@ -1,5 +1,7 @@
 """From a slug back to the folders it can have been made from."""
 
+import json
+import os
 import tempfile
 from pathlib import Path
 
@@ -7,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.agents.layout import slug
-from memtui.agents.projects import SlugDecoder
+from memtui.agents.projects import ORPHANED, SlugDecoder
+from tests.agents.machine import Machine
 
 
 def test_the_only_folder_is_found(tmp_path: Path) -> None:
@@ -78,3 +81,38 @@ def test_a_folder_is_always_among_the_answers(names: list[str]) -> None:
         found = SlugDecoder().decode(slug(str(project)))
         assert found is not None
         assert str(project) in found
+
+
+def test_folders_that_are_links_to_themselves_end_the_walk_of_one_slug_only(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.mkdir()
+    for name in ("a", "a-a", "a-a-a"):
+        (loop / name).symlink_to(loop)
+    (tmp_path / "app").mkdir()
+    decoder = SlugDecoder()
+    decoder.decode(slug(str(loop / "/".join(["a"] * 60))))
+    assert decoder.decode(slug(str(tmp_path / "app"))) == (str(tmp_path / "app"),)
+
+
+def test_what_session_files_name_is_shown_and_believed_for_no_more(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "home", tmp_path)
+    old = str(tmp_path / "gone" / "my_app")
+    folder = f"~/.claude/projects/{slug(old)}"
+    machine.write(f"{folder}/memory/a.md")
+    root_id = f"claude-code:project:{slug(old)}"
+    assert machine.roots(all_projects=True)[root_id].label == f"Claude Code memory, {slug(old)}"
+    machine.write(f"{folder}/s.jsonl", json.dumps({"cwd": old}) + "\n")
+    found = machine.roots(all_projects=True)[root_id]
+    assert found.label == f"Claude Code memory, {old}"
+    assert found.project is None
+    assert found.note == ORPHANED
+
+
+def test_hostile_names_of_project_folders(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "home", tmp_path)
+    for name in ("-a\nb", "-\x1b[2J", "-\u202egnp", "--", "-", "no-slug", os.fsdecode(b"-\xff\xfe")):
+        machine.write(f"~/.claude/projects/{name}/memory/a.md")
+    (machine.path("~/.claude/projects") / "-loop").symlink_to(machine.path("~/.claude/projects"))
+    found = machine.roots(all_projects=True)
+    assert len([root for root in found.values() if root.agent == "claude-code" and root.scope == "project"]) == 7
+    assert all(root_id.isprintable() for root_id in found)

@@ -1,0 +1,108 @@
+"""Memories whose project moved or went: found, and moved to where the project is now once the user says so."""
+
+import os
+
+from memtui.cli import results
+from memtui.cli.call import Call
+from memtui.cli.output import Column
+from memtui.config.directories import expand_user
+from memtui.health import repointing
+from memtui.health.orphans import SURE, Orphan, Survey, survey
+from memtui.wire import outcomes, projects, values
+from memtui.wire.session import other_projects
+
+
+def orphans(call: Call) -> int:
+    """List what is out of place."""
+    roots = other_projects(call.session)
+    found = survey(roots, call.settings.home)
+    call.engine.add_roots(roots)
+    listed = call.engine.list([one.root.id for one in found.orphans]) if found.orphans else None
+    statuses = {status.root.id: status for status in listed.roots} if listed is not None else {}
+    kept = tuple(one for one in found.orphans if statuses[one.root.id].files)
+    if call.out.json:
+        answer = values.listing(projects.orphan(one, statuses) for one in kept)
+        answer["collisions"] = [projects.collision(one) for one in found.collisions]
+        answer["worktrees"] = [projects.family(one) for one in found.worktrees]
+        call.out.document(answer)
+        return outcomes.DONE
+    call.out.table(
+        (
+            Column("PROJECT", flexible=True),
+            Column("AGENT"),
+            Column("FILES", "number"),
+            Column("SURE"),
+            Column("NOW", flexible=True),
+        ),
+        [
+            (
+                _short(call, one.decoded.projects[0]) if one.decoded.projects else one.root.id,
+                one.root.agent,
+                statuses[one.root.id].files,
+                one.decoded.sure,
+                _short(call, one.moved[0].path) if len(one.moved) == 1 else one.sure,
+            )
+            for one in kept
+        ],
+    )
+    _tell(call, kept, found)
+    return outcomes.DONE
+
+
+def _tell(call: Call, kept: tuple[Orphan, ...], found: Survey) -> None:
+    say = call.out.say
+    for one in kept:
+        say(f"{one.root.id}: {SURE[one.decoded.sure]}.")
+        for moved in one.moved:
+            say(f"  perhaps {_short(call, moved.path)}: {moved.why}.")
+        if one.moved:
+            say(f"  memtui repoint {one.root.id} {_short(call, one.moved[0].path)}")
+    for both in found.collisions:
+        shown = ", ".join(_short(call, path) for path in both.projects)
+        sure = "the agent's own files name all of them" if both.sure == "exact" else "each of them fits the name"
+        say(f"{both.root.id} is one folder for {shown}: {sure}.")
+    for family in found.worktrees:
+        others = ", ".join(_short(call, path) for path in family.checkouts)
+        how = "share one folder of memories" if family.kind == "shared" else "each have memories of their own"
+        say(f"{family.agent}: {_short(call, family.main)} and {others} {how}.")
+    if not kept and call.out.terminal:
+        say("Every project with memories is where it was.")
+
+
+def repoint(call: Call) -> int:
+    """Show what re-pointing would do, or do it."""
+    call.engine.add_roots(other_projects(call.session))
+    old = call.args.text("old") or ""
+    new = call.args.text("new") or ""
+    home = call.settings.home
+    old = os.path.abspath(expand_user(old, home)) if old.startswith(("/", "~", ".")) else old
+    roots = repointing.meant(call.engine.roots, old)
+    wanted = repointing.plan(call.engine, roots, os.path.abspath(expand_user(new, home)))
+    write = call.args.flag("write")
+    done = repointing.apply(call.engine, wanted, actor=call.actor) if write else None
+    failed = [one for one in map(results.failure, done.outcomes) if one is not None] if done is not None else []
+    if call.out.json:
+        call.out.document(projects.plan(wanted, done.txn if done is not None and not failed else None))
+    else:
+        _show(call, wanted)
+        if failed:
+            call.out.error(failed[0])
+        elif done is not None:
+            call.out.say(f"Moved {wanted.words}. memtui undo --all-projects takes it back.")
+        else:
+            call.out.say(f"Would move {wanted.words}. Nothing was written; --write does it.")
+    return outcomes.exit_code(failed[0]) if failed else outcomes.DONE
+
+
+def _show(call: Call, wanted: repointing.Plan) -> None:
+    for old, new in wanted.pairs:
+        call.out.say(f"{_short(call, old.path)} to {_short(call, new.path)}")
+    call.out.table(
+        (Column("MEMORY", flexible=True), Column("WHAT"), Column("WHY", flexible=True, optional=True)),
+        [(line.address.path, line.what, line.why) for line in wanted.lines],
+    )
+
+
+def _short(call: Call, path: str) -> str:
+    home = call.settings.home
+    return "~" + path[len(home) :] if home and path.startswith(home.rstrip("/") + "/") else path

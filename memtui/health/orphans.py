@@ -1,0 +1,223 @@
+"""Memories that lost their project, folders that two projects share, worktrees that share or split: as values.
+
+A slug does not say which of its dashes were slashes, so every answer says how sure it is and why. Nothing here writes,
+and nothing is believed because a file said so: whatever is shown is for a person to decide.
+"""
+
+import os
+from collections.abc import Iterable
+
+from memtui.agents.checkout import main_checkout, worktrees
+from memtui.agents.projects import SlugDecoder
+from memtui.agents.sessions import fits, named_projects
+from memtui.config.surroundings import find_checkout
+from memtui.engine.model import Root
+from memtui.values import NamedTuple
+
+EXACT, LIKELY, SEVERAL, UNKNOWN = "exact", "likely", "several", "unknown"
+SURE = {
+    EXACT: "the agent's own files name the project",
+    LIKELY: "one folder on this machine fits the name, and the agent's own files name none",
+    SEVERAL: "several folders on this machine fit the name",
+    UNKNOWN: "no folder on this machine fits the name, and the agent's own files name none",
+}
+"""How sure it is which project a folder of memories belongs to."""
+SLUG_AGENTS = ("claude-code", "qwen-code")
+"""Agents that name a project's folder by the slug of its path."""
+SHARED, SPLIT = "shared", "split"
+
+
+class Decoded(NamedTuple):
+    """Which project a folder of memories belongs to."""
+
+    sure: str
+    """A key of `SURE`."""
+    projects: tuple[str, ...]
+    """Paths, whether they are there or not; empty when nothing is known. May hold hostile text."""
+    there: tuple[str, ...]
+    """Existing folders that fit the name."""
+
+
+class Moved(NamedTuple):
+    """Where a project may have gone."""
+
+    path: str
+    why: str
+
+
+class Orphan(NamedTuple):
+    """Memories whose project is gone."""
+
+    root: Root
+    decoded: Decoded
+    moved: tuple[Moved, ...]
+    """The likeliest first; empty when nothing speaks for any place."""
+
+    @property
+    def sure(self) -> str:
+        """How sure it is where the project went, in words."""
+        if not self.moved:
+            return "unknown: nothing here has its name"
+        return "one candidate" if len(self.moved) == 1 else f"{len(self.moved)} candidates"
+
+
+class Collision(NamedTuple):
+    """One folder of memories that more than one project has."""
+
+    root: Root
+    projects: tuple[str, ...]
+    sure: str
+    """`exact` when the agent's own files name all of them, else `several`."""
+
+
+class Worktrees(NamedTuple):
+    """Checkouts of one repository, and how an agent keeps their memories."""
+
+    kind: str
+    """`shared`: one folder for all of them; `split`: a folder of its own for each."""
+    agent: str
+    main: str
+    """The main checkout."""
+    roots: tuple[Root, ...]
+    checkouts: tuple[str, ...]
+    """The checkouts besides the main one."""
+
+
+class Survey(NamedTuple):
+    """Everything that was found."""
+
+    orphans: tuple[Orphan, ...]
+    collisions: tuple[Collision, ...]
+    worktrees: tuple[Worktrees, ...]
+
+
+def slug_of(root: Root) -> str | None:
+    """Give the slug in the path of a root's folder; None for an agent that does not name folders so."""
+    if root.agent not in SLUG_AGENTS or root.scope != "project" or os.path.basename(root.path) != "memory":
+        return None
+    name = os.path.basename(os.path.dirname(root.path))
+    return name if os.path.basename(os.path.dirname(os.path.dirname(root.path))) == "projects" else None
+
+
+def decode(root: Root, decoder: SlugDecoder) -> Decoded | None:
+    """Say which project a root belongs to; None for a root that is not named by a project's path."""
+    name = slug_of(root)
+    if name is None:
+        if root.agent == "mux" and root.project is not None:
+            return Decoded(EXACT, (root.project,), (root.project,) if os.path.isdir(root.project) else ())
+        return None
+    named = named_projects(os.path.dirname(root.path))
+    found = decoder.decode(name)
+    there = tuple(dict.fromkeys((*(path for path in named if os.path.isdir(path)), *(found or ()))))
+    if named:
+        return Decoded(EXACT, named, there)
+    if root.project is not None and fits(root.project, name) and root.project not in there:
+        there = (*there, root.project) if os.path.isdir(root.project) else there
+    if len(there) == 1:
+        return Decoded(LIKELY, there, there)
+    return Decoded(SEVERAL if there else UNKNOWN, there, there)
+
+
+def survey(roots: Iterable[Root], home: str | None) -> Survey:
+    """Look for what is out of place among the roots of all projects.
+
+    Args:
+        roots: what `discover` found with all projects.
+        home: the user's home folder, below which moved projects are looked for.
+    """
+    decoder, places = SlugDecoder(), Places(home)
+    known = {root.id: root for root in roots}
+    decoded = {id_: one for id_, root in known.items() if (one := decode(root, decoder)) is not None}
+    living = tuple(dict.fromkeys(path for one in decoded.values() for path in one.there))
+    orphans = []
+    collisions = []
+    for id_, one in decoded.items():
+        root = known[id_]
+        if _is_orphan(one, decoder, root):
+            orphans.append(Orphan(root, one, _moved(one, living, places)))
+        sharing = one.projects if one.sure == EXACT else one.there
+        if len(sharing) > 1:
+            collisions.append(Collision(root, sharing, one.sure))
+    return Survey(tuple(orphans), tuple(collisions), _worktrees(known, decoded))
+
+
+def _is_orphan(one: Decoded, decoder: SlugDecoder, root: Root) -> bool:
+    if one.sure == EXACT:
+        return not any(os.path.isdir(path) for path in one.projects)
+    name = slug_of(root)
+    return not one.there and name is not None and decoder.decode(name) == ()
+
+
+def _moved(one: Decoded, living: tuple[str, ...], places: "Places") -> tuple[Moved, ...]:
+    """Look for folders with the old project's own name."""
+    found: dict[str, str] = {}
+    for old in one.projects:
+        name = os.path.basename(old)
+        for path in one.there:
+            if path != old:
+                found.setdefault(path, "its path makes the same slug")
+        for path in living:
+            if os.path.basename(path) == name and path != old:
+                found.setdefault(path, "it has the same name, and an agent has memories of it")
+        for path in places.named(name, old):
+            found.setdefault(path, "it has the same name")
+    return tuple(Moved(path, why) for path, why in found.items())[: Places.most_answers]
+
+
+def _worktrees(roots: dict[str, Root], decoded: dict[str, Decoded]) -> tuple[Worktrees, ...]:
+    """Bring together the checkouts of one repository, by agent."""
+    families: dict[tuple[str, str], list[tuple[Root, str]]] = {}
+    for id_, one in decoded.items():
+        here = one.there[0] if len(one.there) == 1 else None
+        if here is None or find_checkout(here) != here:
+            continue
+        families.setdefault((roots[id_].agent, main_checkout(here)), []).append((roots[id_], here))
+    found = []
+    for (agent, main), members in families.items():
+        apart = tuple(path for _, path in members if path != main)
+        if apart:
+            found.append(Worktrees(SPLIT, agent, main, tuple(root for root, _ in members), apart))
+        elif agent == "claude-code" and (others := worktrees(main)):
+            found.append(Worktrees(SHARED, agent, main, tuple(root for root, _ in members), others))
+    return tuple(found)
+
+
+class Places:
+    """Folders below the home folder by their names: looked for once, and never without an end."""
+
+    most_folders = 3_000
+    most_answers = 8
+    depth = 4
+
+    def __init__(self, home: str | None) -> None:
+        """Look at nothing yet."""
+        self._home = home
+        self._by_name: dict[str, list[str]] | None = None
+
+    def named(self, name: str, old: str) -> tuple[str, ...]:
+        """Give folders of a name, those nearest to where the old one was first."""
+        if self._by_name is None:
+            self._by_name = self._look()
+        found = [path for path in self._by_name.get(name, ()) if path != old]
+        found.sort(key=lambda path: (-len(os.path.commonpath((path, old))), path))
+        return tuple(found[: self.most_answers])
+
+    def _look(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        queue = [(self._home, 0)] if self._home else []
+        for looked, (folder, depth) in enumerate(queue):
+            if looked >= self.most_folders:
+                break
+            try:
+                with os.scandir(folder) as entries:
+                    below = sorted(one.name for one in entries if one.is_dir(follow_symlinks=False))
+            except OSError:
+                continue
+            for name in below:
+                if name.startswith(".") or name == "node_modules":
+                    continue
+                path = os.path.join(folder, name)
+                found.setdefault(name, []).append(path)
+                if depth + 1 < self.depth:
+                    queue.append((path, depth + 1))
+        return found

@@ -1,0 +1,215 @@
+"""Moving memories that lost their project to where it is now: a plan that is shown first, and done as one undo step.
+
+Memories are renamed into the folder the agent looks in for the new path, so pins and history follow; an index that is
+there already takes in the pointers of the old one. What has no free name stays where it is and is said.
+"""
+
+import os
+from collections.abc import Iterable
+
+from memtui.agents.checkout import main_checkout
+from memtui.agents.layout import SLUG_LENGTH, id_part, slug
+from memtui.agents.mux import project_folder
+from memtui.config.surroundings import find_checkout
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Done, Memory, Root
+from memtui.engine.steps import Remove, Rename, Step, Write
+from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.health.orphans import slug_of
+from memtui.pointers.index import parse
+from memtui.values import NamedTuple
+
+MOVED, SAME, MERGED, STAYS = "moves", "same text is there", "its pointers are added", "stays"
+
+
+class Line(NamedTuple):
+    """What becomes of one memory."""
+
+    address: Address
+    new: Address | None
+    """None when it stays."""
+    what: str
+    """`MOVED`, `SAME`, `MERGED` or `STAYS`."""
+    why: str = ""
+    """Why it stays. May hold hostile text."""
+
+
+class Plan(NamedTuple):
+    """What re-pointing would do."""
+
+    pairs: tuple[tuple[Root, Root], ...]
+    """Each old root and the new one."""
+    project: str
+    """The project's path now."""
+    lines: tuple[Line, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def staying(self) -> tuple[Line, ...]:
+        """What has to stay."""
+        return tuple(line for line in self.lines if line.what == STAYS)
+
+    @property
+    def words(self) -> str:
+        """The plan in one sentence."""
+        count = len(self.lines) - len(self.staying)
+        said = f"{count:,} {'memory' if count == 1 else 'memories'} to {self.project}"
+        left = len(self.staying)
+        return f"{said}; {left:,} {'stays' if left == 1 else 'stay'}" if left else said
+
+
+def meant(roots: Iterable[Root], old: str) -> tuple[Root, ...]:
+    """Find the roots of other projects that a text means: a root's id, the old path of the project, or its slug.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    movable = [root for root in roots if _place(root) is not None]
+    path = os.path.normpath(old) if old.startswith("/") else None
+    found = tuple(
+        root
+        for root in movable
+        if old in (root.id, *root.aliases, slug_of(root))
+        or (path is not None and (root.project == path or slug_of(root) == slug(path) or _is_mux(root, path)))
+    )
+    if not found:
+        raise NotFoundError(
+            f"No agent keeps memories of {old!r} in a folder of their own.",
+            hint="`memtui orphans` lists memories whose project is gone.",
+        )
+    return found
+
+
+def target(root: Root, project: str) -> Root:
+    """Give the root an agent would look in for a project.
+
+    Args:
+        root: where the memories are.
+        project: the project's folder, absolute and canonical.
+
+    Raises:
+        UsageError: the agent's folder for such a path cannot be told, or it is the one the memories are in.
+    """
+    place = _place(root)
+    if place is None:
+        raise UsageError(f"{root.id} is not kept by project.", hint="Move single memories with memtui mv.")
+    checkout = find_checkout(project)
+    anchor = project if root.agent == "mux" else checkout or project
+    if root.agent == "claude-code" and checkout is not None:
+        anchor = main_checkout(checkout)
+    name = project_folder(anchor) if root.agent == "mux" else slug(anchor)
+    if root.agent != "mux" and len(name) > SLUG_LENGTH:
+        raise UsageError(
+            f"{root.agent} cuts the name of its folder for such a long path.",
+            hint="Start the agent there once, then move the memories with memtui mv.",
+        )
+    path = os.path.join(place, name) if root.agent == "mux" else os.path.join(place, name, "memory")
+    if os.path.realpath(path) == os.path.realpath(root.path):
+        raise UsageError(f"{root.id} is where {root.agent} looks for {anchor} already.", hint="Give another folder.")
+    prefix = root.id.rpartition(":")[0]
+    return root._replace(id=f"{prefix}:{id_part(name)}", path=path, project=anchor, aliases=(), note="")
+
+
+def plan(engine: Engine, old: Iterable[Root], project: str) -> Plan:
+    """Work out what re-pointing would do; nothing is written.
+
+    Args:
+        engine: reads; it gets to know the roots, old and new.
+        old: from `meant`.
+        project: where the project is now.
+
+    Raises:
+        NotFoundError: the new project is not there.
+        UsageError: see `target`.
+    """
+    real = os.path.realpath(project)
+    if not os.path.isdir(real):
+        raise NotFoundError(f"There is no folder {project!r}.", hint="Give the folder the project is in now.")
+    pairs: list[tuple[Root, Root]] = []
+    lines: list[Line] = []
+    steps: list[Step] = []
+    for root in old:
+        new = target(root, real)
+        known = next((one for one in engine.roots if one.id == new.id), None)
+        engine.add_roots([root, *(() if known is not None else (new,))])
+        pairs.append((root, known or new))
+        _plan_root(engine, root, known or new, lines, steps)
+    return Plan(tuple(pairs), real, tuple(lines), tuple(steps))
+
+
+def apply(engine: Engine, wanted: Plan, *, actor: Actor) -> Done:
+    """Do what a plan says as one undo step, or nothing of it when a memory is another one by now.
+
+    Raises:
+        UsageError: the plan moves nothing.
+        MemtuiError: nothing is changed; see `Engine.together`.
+    """
+    if not wanted.steps:
+        raise UsageError("There is nothing to move.", hint="Every memory there has to stay; `memtui repoint` says why.")
+    return engine.together(wanted.steps, actor=actor, label=f"re-point {wanted.words}")
+
+
+def _plan_root(engine: Engine, root: Root, new: Root, lines: list[Line], steps: list[Step]) -> None:
+    listed = engine.list([root.id, new.id]).items
+    there = {memory.address.path: memory for memory in listed if memory.address.root == new.id}
+    moving = [memory for memory in listed if memory.address.root == root.id and not memory.missing]
+    index: Memory | None = None
+    for memory in moving:
+        path = memory.address.path
+        other = there.get(path)
+        if memory.sha256 is None:
+            why = memory.problems[0].text if memory.problems else "It cannot be read."
+            lines.append(Line(memory.address, None, STAYS, why))
+        elif other is None:
+            lines.append(Line(memory.address, Address(new.id, path), MOVED))
+            steps.append(Rename(memory.address, Address(new.id, path), memory.sha256))
+        elif other.sha256 == memory.sha256:
+            lines.append(Line(memory.address, other.address, SAME))
+            steps.append(Remove(memory.address, memory.sha256))
+        elif path == root.policy.index_file and root.policy.index_format == "links":
+            index = memory
+        else:
+            lines.append(Line(memory.address, None, STAYS, f"{new.id} has another memory of this name."))
+    if index is not None:
+        _merge_index(engine, index, there[index.address.path], lines, steps)
+
+
+def _merge_index(engine: Engine, old: Memory, new: Memory, lines: list[Line], steps: list[Step]) -> None:
+    """Add to the index that is there the lines of the old one that name a memory which comes along."""
+    coming = {line.address.path for line in lines if line.address.root == old.address.root and line.new is not None}
+    try:
+        ours, theirs = engine.read(old.address), engine.read(new.address)
+    except MemtuiError as error:
+        lines.append(Line(old.address, None, STAYS, error.message))
+        return
+    if theirs.sha256 != new.sha256 or ours.sha256 != old.sha256:
+        lines.append(Line(old.address, None, STAYS, "Somebody is writing it; try again."))
+        return
+    named = {pointer.path for pointer in parse(theirs.bytes, new.address.path)}
+    rows = ours.bytes.split(b"\n")
+    wanted = [
+        rows[pointer.line].rstrip(b"\r")
+        for pointer in parse(ours.bytes, old.address.path)
+        if pointer.path in coming and pointer.path not in named
+    ]
+    lines.append(Line(old.address, new.address, MERGED))
+    if wanted:
+        end = b"\r\n" if b"\r\n" in theirs.bytes else b"\n"
+        lead = b"" if not theirs.bytes or theirs.bytes.endswith(b"\n") else end
+        text = theirs.bytes + lead + b"".join(row + end for row in dict.fromkeys(wanted))
+        steps.append(Write(new.address, text, theirs.sha256))
+    steps.append(Remove(old.address, ours.sha256))
+
+
+def _place(root: Root) -> str | None:
+    """Give the folder that holds an agent's folders by project; None for a root that is not one of them."""
+    if slug_of(root) is not None:
+        return os.path.dirname(os.path.dirname(root.path))
+    folder = os.path.dirname(root.path)
+    if root.agent == "mux" and root.scope == "project" and os.path.basename(folder) == "project":
+        return folder
+    return None
+
+
+def _is_mux(root: Root, path: str) -> bool:
+    return root.agent == "mux" and os.path.basename(root.path) == project_folder(path)

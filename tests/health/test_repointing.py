@@ -1,0 +1,155 @@
+"""Re-pointing: a plan that changes nothing, then one step that moves everything and one undo that brings it back."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memtui.agents import discover
+from memtui.agents.layout import slug
+from memtui.agents.mux import project_folder
+from memtui.engine import Engine
+from memtui.engine.model import Actor
+from memtui.errors import NotFoundError, UsageError
+from memtui.health import repointing
+from memtui.health.repointing import MERGED, MOVED, SAME, STAYS, Plan
+from tests.agents.machine import Machine
+from tests.agents.test_checkout import worktree
+
+USER = Actor("cli")
+
+
+class World:
+    """A machine with one project that moved, and an engine on everything."""
+
+    def __init__(self, machine: Machine, state: Path) -> None:
+        self.machine = machine
+        self.old = str(machine.home / "old/app")
+        self.new = machine.home / "new/app"
+        (self.new / ".git").mkdir(parents=True)
+        self.state = str(state)
+
+    def keep(self, project: str, path: str, text: str, agent: str = ".claude") -> Path:
+        return self.machine.write(f"~/{agent}/projects/{slug(project)}/memory/{path}", text)
+
+    def engine(self) -> Engine:
+        return Engine.open(discover(self.machine.surroundings(), all_projects=True), state_dir=self.state)
+
+    def files(self) -> dict[str, str]:
+        home = self.machine.home
+        return {str(one.relative_to(home)): one.read_text() for one in home.rglob("*") if one.is_file()}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    return World(Machine(home, tmp_path), tmp_path / "state")
+
+
+def plan(engine: Engine, world: World) -> Plan:
+    return repointing.plan(engine, repointing.meant(engine.roots, world.old), str(world.new))
+
+
+def test_a_plan_writes_nothing_and_doing_it_is_one_step_that_can_be_undone(world: World) -> None:
+    world.keep(world.old, "MEMORY.md", "- [A](a.md) — one\n")
+    world.keep(world.old, "a.md", "a\n")
+    world.keep(world.old, "deep/b.md", "b\n")
+    before = world.files()
+    with world.engine() as engine:
+        wanted = plan(engine, world)
+        assert world.files() == before
+        assert [(line.address.path, line.what) for line in wanted.lines] == [
+            ("MEMORY.md", MOVED), ("a.md", MOVED), ("deep/b.md", MOVED),
+        ]  # fmt: skip
+        done = repointing.apply(engine, wanted, actor=USER)
+        assert all(one.ok for one in done.outcomes)
+        lead = f".claude/projects/{slug(str(world.new))}/memory"
+        assert {f"{lead}/{name}" for name in ("MEMORY.md", "a.md", "deep/b.md")} <= world.files().keys()
+        assert not any(slug(world.old) in name for name in world.files())
+        engine.undo(actor=USER)
+        assert world.files() == before
+
+
+def test_an_index_that_is_there_takes_in_the_pointers_of_what_comes(world: World) -> None:
+    world.keep(world.old, "MEMORY.md", "# Old\n- [A](a.md) — one\n- [B](b.md) — mine\n- [C](c.md) — gone\n")
+    for name in ("a.md", "b.md", "same.md"):
+        world.keep(world.old, name, f"old {name}\n")
+    index = world.keep(str(world.new), "MEMORY.md", "- [B](b.md) — theirs\r\n")
+    world.keep(str(world.new), "b.md", "another text\n")
+    world.keep(str(world.new), "same.md", "old same.md\n")
+    before = {name: Path(world.machine.home / name).read_bytes() for name in world.files()}
+    with world.engine() as engine:
+        wanted = plan(engine, world)
+        what = {line.address.path: line.what for line in wanted.lines}
+        assert what == {"a.md": MOVED, "b.md": STAYS, "same.md": SAME, "MEMORY.md": MERGED}
+        assert wanted.words.endswith("; 1 stays")
+        repointing.apply(engine, wanted, actor=USER)
+        assert index.read_bytes() == b"- [B](b.md) \xe2\x80\x94 theirs\r\n- [A](a.md) \xe2\x80\x94 one\r\n"
+        left = [name for name in world.files() if slug(world.old) in name]
+        assert left == [f".claude/projects/{slug(world.old)}/memory/b.md"]
+        engine.undo(actor=USER)
+    assert {name: Path(world.machine.home / name).read_bytes() for name in world.files()} == before
+
+
+def test_a_memory_that_changed_since_the_plan_stops_all_of_it(world: World) -> None:
+    world.keep(world.old, "a.md", "a\n")
+    changing = world.keep(world.old, "b.md", "b\n")
+    with world.engine() as engine:
+        wanted = plan(engine, world)
+        changing.write_text("somebody else\n")
+        before = world.files()
+        done = repointing.apply(engine, wanted, actor=USER)
+        assert not all(one.ok for one in done.outcomes)
+        assert world.files() == before
+
+
+def test_every_agent_s_memories_of_a_project_come_along(world: World) -> None:
+    world.keep(world.old, "a.md", "a\n")
+    world.keep(world.old, "q.md", "q\n", ".qwen")
+    home = world.machine.home
+    world.machine.write(f"~/.xum/memory/project/{project_folder(world.old)}/m.md", "m\n")
+    world.machine.write("~/.xum/config.json", json.dumps({"projects": [[world.old, {}]]}))
+    with world.engine() as engine:
+        wanted = plan(engine, world)
+        assert sorted(old.agent for old, _ in wanted.pairs) == ["claude-code", "mux", "qwen-code"]
+        repointing.apply(engine, wanted, actor=USER)
+    assert (home / ".qwen/projects" / slug(str(world.new)) / "memory/q.md").read_text() == "q\n"
+    assert (home / ".xum/memory/project" / project_folder(str(world.new)) / "m.md").read_text() == "m\n"
+
+
+def test_a_worktree_s_memories_go_where_claude_looks_for_its_main_checkout(world: World) -> None:
+    main = world.machine.home / "main"
+    worktree(main, world.machine.home / "tree")
+    world.keep(world.old, "a.md", "a\n")
+    with world.engine() as engine:
+        (root,) = repointing.meant(engine.roots, world.old)
+        assert repointing.target(root, str(world.machine.home / "tree")).path.endswith(f"{slug(str(main))}/memory")
+
+
+def test_what_cannot_be_is_refused_in_words(world: World) -> None:
+    world.keep(world.old, "a.md", "a\n")
+    with world.engine() as engine:
+        with pytest.raises(NotFoundError, match="No agent keeps memories"):
+            repointing.meant(engine.roots, "/nowhere")
+        roots = repointing.meant(engine.roots, slug(world.old))
+        with pytest.raises(NotFoundError, match="no folder"):
+            repointing.plan(engine, roots, str(world.new / "missing"))
+        Path(world.old).mkdir(parents=True)
+        with pytest.raises(UsageError, match="already"):
+            repointing.plan(engine, roots, world.old)
+        long = world.machine.home / ("a" * 150) / ("b" * 150)
+        long.mkdir(parents=True)
+        with pytest.raises(UsageError, match="cuts the name"):
+            repointing.plan(engine, roots, str(long))
+        with pytest.raises(UsageError, match="nothing to move"):
+            repointing.apply(engine, Plan((), "/x", (), ()), actor=USER)
+
+
+def test_an_unreadable_memory_stays_and_is_said(world: World) -> None:
+    file = world.keep(world.old, "a.md", "a\n")
+    (file.parent / "link.md").symlink_to(file)
+    with world.engine() as engine:
+        wanted = plan(engine, world)
+        stays = {line.address.path: line.why for line in wanted.staying}
+    assert "symbolic link" in stays["link.md"]
