@@ -88,10 +88,11 @@ def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> i
 
 
 def _left(out: Output, values_: Sequence[Done]) -> None:
-    """Tell what an undo left alone, and what the next one does."""
+    """Tell what followed, what was left alone, and what the next undo does."""
     for value in values_:
-        if value.left:
-            out.say(value.left)
+        for sentence in (value.also, value.left):
+            if sentence:
+                out.say(sentence.rstrip(".") + ".")
 
 
 def failure(outcome: Outcome) -> MemtuiError | None:

@@ -6,7 +6,7 @@ and stands whatever becomes of the rest: a file that cannot follow is left as it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from memtui.engine import paths
 from memtui.engine.model import Actor, Address, Conflict, Done, Root
@@ -16,8 +16,63 @@ from memtui.pointers.rewriting import Rewritten, rewrite
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
-    from memtui.engine.reader import Reader
+    from typing import Protocol
+
+    from memtui.engine.model import Snapshot
+    from memtui.engine.shelf import FolderItems as FolderItems
+    from memtui.engine.steps import Step
+
+    class Reader(Protocol):
+        """The part of an engine that planning uses."""
+
+        def find_root(self, root_id: str, /) -> Root:
+            """Describe a root."""
+            ...
+
+        def folder(self, root_id: str, /, *, depth: int, sizes: bool) -> FolderItems:
+            """List a root's names."""
+            ...
+
+        def read(self, address: Address, /) -> Snapshot:
+            """Read a memory."""
+            ...
+
+        def read_bytes(self, address: Address, /) -> bytes:
+            """Read a memory without its digest."""
+            ...
+
+    class Writer(Reader, Protocol):
+        """The part of an engine that carrying uses."""
+
+        def together(self, steps: Iterable[Step], /, *, actor: Actor, label: str, joins: str | None) -> Done:
+            """Write several memories as one step."""
+            ...
+
+    class Renamer(Writer, Protocol):
+        """The part of an engine that renaming uses."""
+
+        def rename(self, address: Address, new: Address, /, *, actor: Actor) -> Done:
+            """Rename one memory or folder."""
+            ...
+
+        def move(self, pairs: Iterable[tuple[Address, Address]], /, *, actor: Actor) -> Done:
+            """Rename several memories."""
+            ...
+
+    class Remover(Writer, Protocol):
+        """The part of an engine that trashing uses."""
+
+        def delete(
+            self,
+            addresses: Iterable[Address],
+            /,
+            *,
+            actor: Actor,
+            expected: Mapping[Address, str | None] | None,
+        ) -> Done:
+            """Move memories to the trash."""
+            ...
+
 
 MOST_FILES, MOST_BYTES = 500, 8 * 1024 * 1024
 """So many memories of a root, and so much of them, are looked at besides its indexes: the nearest ones."""
@@ -116,10 +171,10 @@ def plan(
         unread += skipped
         for path in chosen:
             address = Address(task.root.id, task.to(path))
-            try:
-                data, sha = _read(reader, Address(task.root.id, path))
-            except MemtuiError:
-                continue  # no text could be read there, so none names anything
+            text = _read(reader, task, path)
+            if text is None:
+                continue
+            data, sha = text
             found = _rewritten(task, path, data)
             why = _untouchable(task.root, path) if found.carried else ""
             if found.carried and not why:
@@ -129,7 +184,7 @@ def plan(
     return Plan(tuple(steps), tuple(carried), tuple(left), unread)
 
 
-def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
+def carry(engine: Writer, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
     """Let everything follow what was just renamed or put into the trash, as a part of the same step of undo.
 
     Args:
@@ -159,15 +214,37 @@ def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[A
     return done._replace(also=what.also, left=" ".join(part for part in (done.left, what.rest) if part))
 
 
-def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor) -> tuple[int, list[Left]]:
+def rename(engine: Renamer, pairs: Sequence[tuple[Address, Address]], *, actor: Actor) -> Done:
+    """Rename memories, or one folder of them, and let everything that names them follow.
+
+    Raises:
+        MemtuiError: it was a single one, and it was not renamed.
+    """
+    done = engine.rename(*pairs[0], actor=actor) if len(pairs) == 1 else engine.move(pairs, actor=actor)
+    memories = {outcome.address for outcome in done.outcomes}
+    return carry(engine, done, actor=actor, folders=[pair for pair in pairs if pair[0] not in memories])
+
+
+def trash(
+    engine: Remover,
+    addresses: Iterable[Address],
+    *,
+    actor: Actor,
+    expected: Mapping[Address, str | None] | None = None,
+) -> Done:
+    """Move memories to the trash, and take their entries out of indexes; see `Engine.delete`."""
+    return carry(engine, engine.delete(addresses, actor=actor, expected=expected), actor=actor)
+
+
+def _carry_into(engine: Writer, task: _Task, path: str, done: Done, actor: Actor) -> tuple[int, list[Left]]:
     """Rewrite one memory, from what it is now; returns how many names follow, and what is left in it."""
     address = Address(task.root.id, path)
     found = Rewritten(b"")
     for _ in range(_TRIES):
-        try:
-            data, sha = _read(engine, address)
-        except MemtuiError:
-            return 0, []  # no text could be read there, so none names anything
+        text = _read(engine, task, path)
+        if text is None:
+            return 0, []
+        data, sha = text
         found = _rewritten(task, task.before(path), data)
         if not found.carried:
             return 0, _left(address, found, "")
@@ -244,16 +321,22 @@ def _is_index(root: Root, path: str) -> bool:
     return policy.index_format == "links" and bool(name) and path.rpartition("/")[2] == name
 
 
-def _read(reader: Reader, address: Address) -> tuple[bytes, str]:
-    snapshot = reader.read(address)
+def _read(reader: Reader, task: _Task, path: str) -> tuple[bytes, str] | None:
+    """A text and its version; None when nothing in it can follow: most memories name none of those in question."""
+    address = Address(task.root.id, path)
+    old = task.before(path)
+    try:
+        if task.to(old) == old and not _may_name(reader.read_bytes(address), task.changed):
+            return None
+        snapshot = reader.read(address)
+    except MemtuiError:
+        return None  # no text can be read there, so none names anything
     return snapshot.bytes, snapshot.sha256
 
 
 def _rewritten(task: _Task, path: str, data: bytes) -> Rewritten:
     """What becomes of the text of a memory, by the path it had before."""
     to = task.to(path)
-    if to == path and not _may_name(data, task.changed):
-        return Rewritten(data)
     names = "global/" if task.root.agent == "serena" and task.root.scope == "global" else ""
     return rewrite(
         data,

@@ -5,6 +5,7 @@ from memtui.wire.verb import Param
 SCOPES = ("global", "project", "workspace", "channel")
 ADDRESS = Param("address", "the memory: ROOT/PATH, /memories/SCOPE/PATH or a file path", "address", required=True)
 ADDRESSES = ADDRESS._replace(name="addresses", metavar="ADDRESS", many=True)
+ALONE = Param("--alone", "leave index entries and links that name it as they are", "flag")
 FILE = Param("--file", "read the text from this file; `-` is standard input", "file")
 DASH = Param("source", "`-`: read the text from standard input", choices=("-",))
 SCOPE = Param("--scope", "only this scope", choices=SCOPES)

@@ -1,6 +1,6 @@
 """The verbs that change a memory; part of the table in `verbs.py`."""
 
-from memtui.wire.params import ADDRESS, ADDRESSES, DASH, FILE
+from memtui.wire.params import ADDRESS, ADDRESSES, ALONE, DASH, FILE
 from memtui.wire.verb import Param, Verb
 
 CHANGE = (
@@ -84,21 +84,24 @@ CHANGE = (
         (
             Param("old", "the memory", "address", "OLD", required=True),
             Param("new", "its new address; ending in `/` keeps the name", "address", "NEW", required=True),
+            ALONE,
         ),
         (
             ("memtui mv memtui:project/db.md memtui:project/database.md", "rename"),
             ("memtui mv memtui:project/style.md memtui:global/", "to another scope"),
         ),
-        "",
-        "one operation: txn, operation, label, and items with address, ok, result, sha256, new_address, error",
+        "Index entries, Markdown links, `[[names]]`, `mem:` references and `@imports` in the same root that name the "
+        "memory follow, in the same step of undo.",
+        "one operation: txn, operation, label, also (what followed), left (what did not), and items with address, ok, "
+        "result, sha256, new_address, error",
     ),
     Verb(
         "rm",
         "change",
         "Move memories, or folders of them, to the trash",
-        (ADDRESSES,),
+        (ADDRESSES, ALONE),
         (("memtui rm memtui:project/old.md memtui:project/older.md", "`memtui undo` takes it back"),),
-        "",
+        "Their entries in the indexes of the same root go too; links in the texts of others stay and are named.",
         "one operation, as mv",
     ),
     Verb(

@@ -69,13 +69,21 @@ def mv(call: Call) -> int:
     engine = call.engine
     old = engine.resolve(call.args.need("old"))
     new = places.target(engine, old, call.args.need("new"))
-    return results.done(call.out, engine.rename(old, new, actor=call.actor))
+    if call.args.flag("alone"):
+        return results.done(call.out, engine.rename(old, new, actor=call.actor))
+    from memtui.pointers import carrying
+
+    return results.done(call.out, carrying.rename(engine, [(old, new)], actor=call.actor))
 
 
 def rm(call: Call) -> int:
     """Move memories to the trash."""
     addresses = [call.engine.resolve(text) for text in call.args.texts("addresses")]
-    return results.done(call.out, call.engine.delete(addresses, actor=call.actor))
+    if call.args.flag("alone"):
+        return results.done(call.out, call.engine.delete(addresses, actor=call.actor))
+    from memtui.pointers import carrying
+
+    return results.done(call.out, carrying.trash(call.engine, addresses, actor=call.actor))
 
 
 def restore(call: Call) -> int:

@@ -14,6 +14,7 @@ from textual.app import SuspendNotSupported
 from memtui.curation.external import EditorCommand, PrivateCopy, editor_command, run_in_terminal, run_in_window
 from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot
 from memtui.errors import MemtuiError
+from memtui.pointers import carrying
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.placing import rename_target
 from memtui.tui.edit import jobs
@@ -247,7 +248,9 @@ def rename(editing: Editing, value: str) -> None:
             editing.editor.say(str(error) if error else "Somebody else saved first, so it keeps its name. Try again.")
         else:
             editing.renamed(old, new)
-            editing.editor.say(f"Renamed to {new}." + (" u in the tree takes it back." if done else ""))
+            also = f", {done.also}" if done is not None and done.also else ""
+            undo = " u in the tree takes it back." if done is not None else ""
+            editing.editor.say(f"Renamed to {new}{also}.{undo} {done.left if done is not None else ''}".rstrip())
         editing.refresh_row(old)
         editing.refresh_row(new)
         editing.look()
@@ -261,7 +264,7 @@ def rename(editing: Editing, value: str) -> None:
         return
     editing.saving = True
     editing.run(
-        lambda engine: engine.rename(old, new, actor=actor),
+        lambda engine: carrying.rename(engine, [(old, new)], actor=actor),
         renamed,
         what=f"rename {old}",
         otherwise=refused,

@@ -28,7 +28,9 @@ from memtui.engine.model import (
     Snapshot,
     Unchanged,
 )
+from memtui.engine.steps import Step
 from memtui.errors import NotFoundError, RefusedError
+from memtui.pointers import carrying
 from memtui.tui.edit.open_memory import Sides
 from memtui.tui.merge.session import MergeSession, bytes_of
 
@@ -71,6 +73,22 @@ class Verbs(Protocol):
 
     def rename(self, address: Address, new: Address, /, *, actor: Actor) -> Done:
         """Rename or move a memory."""
+        ...
+
+    def move(self, pairs: Iterable[tuple[Address, Address]], /, *, actor: Actor) -> Done:
+        """Rename or move several memories."""
+        ...
+
+    def together(self, steps: Iterable[Step], /, *, actor: Actor, label: str, joins: str | None) -> Done:
+        """Write several memories as one step."""
+        ...
+
+    def folder(self, root_id: str, /, *, depth: int, sizes: bool) -> carrying.FolderItems:
+        """List a root's names."""
+        ...
+
+    def read_bytes(self, address: Address, /) -> bytes:
+        """Read a memory without its digest."""
         ...
 
     def resolve(self, text: str, /) -> Address:
