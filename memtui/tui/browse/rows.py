@@ -7,7 +7,7 @@ the nodes it concerns and no others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from memtui.engine.model import Address, Draft, Memory, Root
 from memtui.tui.browse.folds import Folds
