@@ -71,7 +71,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if folder is not None and is_folder(folder):
         yield from _auto_memory(surroundings, folder, all_projects=all_projects)
     yield from _in_project(surroundings)
-    yield from _above(surroundings, folder)
+    policy = Policy(include=IN_PROJECT, ignore=IGNORED, whole=IN_PROJECT[:3])
+    outer = instructions.ancestors(surroundings.project)
+    yield from instructions.above(surroundings, AGENT, LABEL, outer, policy, READS)
 
 
 def _home(surroundings: Surroundings) -> str | None:
@@ -189,11 +191,3 @@ def _in_project(surroundings: Surroundings) -> Iterator[Root]:
                 project=project,
                 note=WRITES,
             )
-
-
-def _above(surroundings: Surroundings, home: str | None) -> Iterator[Root]:
-    """Find instructions in the folders above the project; Claude Code's own folder is a root of its own."""
-    for folder in instructions.ancestors(surroundings.project):
-        names = IN_PROJECT[:2] if os.path.join(folder, ".claude") == home else IN_PROJECT
-        policy = Policy(include=names, ignore=IGNORED, whole=names[:3])
-        yield from instructions.above(surroundings, AGENT, LABEL, iter((folder,)), policy, READS)

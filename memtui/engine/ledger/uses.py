@@ -63,12 +63,15 @@ def take(
     database.execute(
         "INSERT INTO memories (root, path, uses, heat, heat_at, last_used_at, last_written_at)"
         " VALUES (?1, ?2, ?3, ?3, ifnull(?4, 0), ?4, ?5)"
-        " ON CONFLICT (root, path) DO UPDATE SET uses = ?3, heat = max(heat, ?3),"
+        " ON CONFLICT (root, path) DO UPDATE SET uses = ?3,"
+        # Both heats as of the later time, as `decay` has it.
+        " heat = max(heat * pow(0.5, max(0, ifnull(?4, 0) - heat_at) / ?6),"
+        " ?3 * pow(0.5, max(0, heat_at - ifnull(?4, 0)) / ?6)),"
         " heat_at = max(heat_at, ifnull(?4, 0)),"
         " last_used_at = nullif(max(ifnull(last_used_at, 0), ifnull(?4, 0)), 0),"
         " last_written_at = nullif(max(ifnull(last_written_at, 0), ifnull(?5, 0)), 0)"
         " WHERE uses < ?3",
-        (uid, os.fsencode(path), uses, used_at, written_at),
+        (uid, os.fsencode(path), uses, used_at, written_at, float(HALF_LIFE_MS)),
     )
     return bool(database.changes())
 
