@@ -38,7 +38,7 @@ LABEL = "Qwen Code instructions"
 WRITES = "Qwen Code writes, merges and removes these files while it works, except below pinned/."
 CHANNEL_WRITES = "Qwen Code adds a line whenever a conversation in a channel asks it to remember something."
 SHARED = "Shared through git; Qwen Code asks before it writes here."
-TEAM_SETTING = ("memory", "enableTeamMemory")
+TEAM_SYNC = " At its start it pulls, commits and pushes them by itself."
 TEAM_OFF = " It is switched off, so Qwen Code does not load them."
 READS = "Qwen Code reads these files and writes them when asked to."
 
@@ -145,10 +145,11 @@ def _team(surroundings: Surroundings, home: str | None) -> Iterator[Root]:
     team = os.path.join(anchor, ".qwen", "team-memory")
     if not is_folder(team):
         return
-    named = surroundings.variable("QWEN_CODE_MEMORY_TEAM")
-    on = named == "1"
-    if named not in ("0", "1"):
-        on = home is not None and agent_value(os.path.join(home, "settings.json"), *TEAM_SETTING) is True
+    said = SHARED
+    if not _is_on(surroundings, home, "QWEN_CODE_MEMORY_TEAM", "enableTeamMemory"):
+        said += TEAM_OFF
+    elif _is_on(surroundings, home, "QWEN_CODE_MEMORY_TEAM_SYNC", "enableTeamMemorySync"):
+        said += TEAM_SYNC
     yield Root(
         f"{AGENT}:project:team",
         team,
@@ -158,8 +159,16 @@ def _team(surroundings: Surroundings, home: str | None) -> Iterator[Root]:
         AUTO,
         in_checkout=surroundings.checkout is not None,
         project=anchor,
-        note=SHARED + ("" if on else TEAM_OFF),
+        note=said,
     )
+
+
+def _is_on(surroundings: Surroundings, home: str | None, variable: str, setting: str) -> bool:
+    """Whether the user has switched something of the memory on; the variable is stronger than the setting."""
+    named = surroundings.variable(variable)
+    if named in ("0", "1"):
+        return named == "1"
+    return home is not None and agent_value(os.path.join(home, "settings.json"), "memory", setting) is True
 
 
 def _names(home: str | None) -> tuple[str, ...]:

@@ -169,6 +169,11 @@ VARIABLES = (
         "`workspace`: project memories belong to the exact folder, not to the checkout.",
     ),
     ("QWEN_CODE_MEMORY_TEAM", "Qwen Code", "`1` or `0`: whether it loads team memories; memtui says so."),
+    (
+        "QWEN_CODE_MEMORY_TEAM_SYNC",
+        "Qwen Code",
+        "`1` or `0`: whether it pulls, commits and pushes team memories; memtui says so.",
+    ),
     ("XUM_ROOT", "Mux", "Its folder, instead of `~/.xum`."),
     ("MUX_ROOT", "Mux", "The same, under its older name."),
     ("SERENA_HOME", "Serena", "Its folder, instead of `~/.serena`."),

@@ -162,6 +162,15 @@ def test_team_memory_that_is_switched_off_says_so(
     assert ("switched off" in machine.roots()["qwen-code:project:team"].note) is off
 
 
+def test_team_memory_that_is_pushed_by_itself_says_so(machine: Machine) -> None:
+    machine.write("app/.qwen/team-memory/MEMORY.md")
+    settings = {"memory": {"enableTeamMemory": True, "enableTeamMemorySync": True}}
+    machine.write("~/.qwen/settings.json", json.dumps(settings))
+    assert "pushes" in machine.roots()["qwen-code:project:team"].note
+    machine.environ["QWEN_CODE_MEMORY_TEAM_SYNC"] = "0"
+    assert "pushes" not in machine.roots()["qwen-code:project:team"].note
+
+
 def test_instructions_down_to_the_user_and_one_folder_above_the_checkout(machine: Machine) -> None:
     homes.qwen_code(machine.home, machine.app)
     machine.write("QWEN.md")
