@@ -38,7 +38,7 @@ def parrot(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("page")
     name = "memtui.agents.parrot"
     monkeypatch.setitem(sys.modules, name, loaded(folder, name, module))
-    layout = loaded(folder, "entry", f"from memtui.agents.table import Layout\nENTRY = {entry}").ENTRY
+    layout = loaded(folder, "entry", entry.replace("\nLayout(", "\nENTRY = Layout(")).ENTRY
     assert isinstance(layout, Layout)
     for place in (table, discovery):
         monkeypatch.setattr(place, "LAYOUTS", (*LAYOUTS, layout))
