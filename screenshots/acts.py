@@ -72,6 +72,18 @@ def health(visit: Visit) -> None:
     visit.rest()
 
 
+def entries(visit: Visit) -> None:
+    """The entries of a file of Hermes, on one of two lines."""
+    visit.stage.has_hermes()
+    visit.start()
+    visit.go_to("hermes:global/MEMORY.md")
+    visit.press("E")
+    visit.see("Entries of hermes")
+    visit.press("j", "j")
+    visit.see("Entry 3 of 12")
+    visit.rest()
+
+
 def trash(visit: Visit) -> None:
     """What was deleted."""
     visit.start()

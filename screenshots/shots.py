@@ -39,6 +39,7 @@ SHOTS = {
     "search": Shot("A search in every memory, with the hits marked", acts.search, EVERY),
     "history": Shot("Every version of a memory, and what one of them changed", acts.history, EVERY),
     "health": Shot("What is wrong with the indexes agents load, and the diff of the fix", acts.health, EVERY),
+    "entries": Shot("The entries of a file that holds many, and one of them", acts.entries, EVERY),
     "trash": Shot("The trash: what was deleted, by whom, and its text", acts.trash),
     "activity": Shot("Everything that was done, and what one step changed", acts.activity, EVERY),
     "hot-set": Shot("What an agent would be given, and what just fails to fit", acts.hot_set, EVERY),

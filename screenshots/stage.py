@@ -36,6 +36,25 @@ READING = (
 """Lines of long notes."""
 
 
+HERMES = (
+    "The ferry API is Python 3.12 with FastAPI; `make test` starts the database first, pytest alone does not.",
+    "Fares are integers in cents. The old float columns are still there and nobody reads them.",
+    "Deploys: Tuesdays and Thursdays, never on a Friday.\nWhoever is on call presses the button; ask in #harbour first.",
+    "The staging database is a copy of last night. Agents may read it; migrations only after a yes from the harbour office.",
+    "`uv lock` twice a day breaks the cache of CI: `make cache-clear`, then push again.",
+    "The map of the piers comes from the harbour master as a PDF. The numbers in it are the ones on the signs, not the "
+    "ones in the database: pier 7 is berth 12.",
+    "Timetables change on the first Monday of May and October. Until then the new ones are behind the flag `next_season`.",
+    "Logs: one line a decision, with the sailing's id. No names of passengers, ever.",
+    "When the payment provider is down, sales go on and are booked later by `tide settle --since`; it can run twice "
+    "without booking anything twice.",
+    "Docs live in docs/ and are built by `make docs`; a page without an owner is taken down after a month.",
+    "The review wants one reason for each change and a test that failed before it.",
+    "Old branches are deleted on Fridays by a job: rebase what you still need on Thursday.",
+)
+"""What Hermes remembers."""
+
+
 class Stage:
     """One throw-away world. Leaving it removes it."""
 
@@ -133,6 +152,16 @@ class Stage:
         lines.append(lines[0])
         lines[2] = lines[2].rstrip() + "; the ledger of the tests is thrown away after each run, and so is every fare\n"
         self.writes(f"{here}/MEMORY.md", "".join(lines), minutes=30)
+
+    def has_hermes(self) -> None:
+        """Let Hermes have worked here too."""
+        folder = Path(self.world.folder, ".hermes", "memories")
+        folder.mkdir(parents=True)
+        self.now = NOW - 90 * MINUTE
+        for name, entries in (("MEMORY.md", HERMES), ("USER.md", HERMES[:1])):
+            path = folder / name
+            path.write_text("\n§\n".join(entries), "utf-8")
+            self._date(path)
 
     def deletes(self, address: str) -> None:
         """Let an agent delete a memory through memtui."""
