@@ -41,8 +41,8 @@ class Usage(NamedTuple):
 
     @property
     def short(self) -> str:
-        """Say it where there is little room and it is clear what is counted: `12 | 2,040/2,200 characters`."""
-        return f"{self.entries:,}" + (f" | {self.characters:,}/{self.limit:,} characters" if self.limit else "")
+        """Say it where there is little room and it is clear what is counted: `12 | 2,040/2,200 chars`."""
+        return f"{self.entries:,}" + (f" | {self.characters:,}/{self.limit:,} chars" if self.limit else "")
 
 
 def usage(file: EntryFile, limit: int | None = None) -> Usage:

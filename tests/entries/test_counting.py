@@ -10,7 +10,7 @@ def test_hermes_counts_characters_with_its_separators() -> None:
     assert found.characters == len(HERMES.decode())
     assert found.words == f"3 entries, {found.characters} of 2,200 characters ({found.characters * 100 // 2200} %)"
     assert found.over == 0
-    assert (found.brief, found.short) == ("3 entries, 3 %", f"3 | {found.characters}/2,200 characters")
+    assert (found.brief, found.short) == ("3 entries, 3 %", f"3 | {found.characters}/2,200 chars")
 
 
 def test_hermes_counts_equal_entries_once_and_blanks_between_not_at_all() -> None:

@@ -66,7 +66,7 @@ async def editing(screen: Real) -> EntryScreen:
 async def test_the_list_says_what_there_is_and_how_full_the_file_is(world: Entered, size: tuple[int, int]) -> None:
     async with real(world, size=size) as screen:
         await entries(screen)
-        for words in ("Entries of notes/a.md", "3 | 90/200 characters", "Ann uses zsh.", "Releases are on Fridays."):
+        for words in ("Entries of notes/a.md", "3 | 90/200 chars", "Ann uses zsh.", "Releases are on Fridays."):
             assert words in screen.text
         await screen.press("j")
         await screen.until_text("Entry 2 of 3, 2 lines from line 3 on")
@@ -108,7 +108,7 @@ async def test_an_entry_is_edited_and_no_other_byte(world: Entered) -> None:
         await screen.press("ctrl+s")
         await screen.until_text("Saved entry 3 of notes/a.md. u takes it back.")
         assert world.disk()["a.md"].decode() == TEXT.replace("Fridays.", "Fridays. Not in May.")
-        await screen.until_text("3 | 102/200 characters")
+        await screen.until_text("3 | 102/200 chars")
         view = screen.app.screen
         assert isinstance(view, EntriesScreen)
         await screen.until(lambda: view.entry is not None and view.entry.number == 3)
@@ -266,3 +266,32 @@ async def test_hostile_text_stays_inert(world: Entered) -> None:
         assert "\x1b" not in screen.text
         await screen.press("enter")
         await screen.until_text("It cannot be edited here: hidden or control characters")
+
+
+async def test_the_preview_says_how_many_entries_there_are_and_how_full_the_file_is(world: Entered) -> None:
+    async with real(world) as screen:
+        assert screen.browser.memories.reveal(at("a.md"))
+        await screen.until_text("E 3 entries, 45 %")
+        assert screen.browser.memories.reveal(at("b.txt"))
+        await screen.until_text("E 2 entries")
+        assert screen.browser.memories.reveal(at("plain.rst"))
+        await screen.until_text("One memory.")
+        await screen.until(lambda: "entries" not in screen.text)
+
+
+async def test_at_80_columns_the_lines_below_the_tree_say_it(world: Entered) -> None:
+    (world.folder / "a.md").write_text("x" * 230)
+    async with real(world, size=(80, 24)) as screen:
+        assert screen.browser.memories.reveal(at("a.md"))
+        await screen.until_text("1 entry, 230 of 200 characters (115 %)  E lists them")
+        assert "It has 230 characters; the agent's limit is 200." in screen.text
+
+
+async def test_the_info_says_it_with_what_is_over(world: Entered) -> None:
+    (world.folder / "a.md").write_text("x" * 230)
+    async with real(world) as screen:
+        assert screen.browser.memories.reveal(at("a.md"))
+        await screen.until_text("E 1 entry, 115 %")
+        await screen.press("i")
+        await screen.until_text("230 of 200 characters (115 %): 30")
+        await screen.until_text("E lists them")
