@@ -141,6 +141,20 @@ def survey(roots: Iterable[Root], home: str | None) -> Survey:
     return Survey(tuple(orphans), tuple(collisions), _worktrees(known, decoded))
 
 
+def where(root: Root, roots: Iterable[Root], home: str | None) -> Orphan:
+    """Say of one root which project it belongs to and where that may be now, whether or not it is gone.
+
+    Args:
+        root: which.
+        roots: those of all projects.
+        home: the user's home folder.
+    """
+    decoder = SlugDecoder()
+    found = decode(root, decoder) or Decoded(UNKNOWN, (), ())
+    living = tuple(dict.fromkeys(one.project for one in roots if one.project and os.path.isdir(one.project)))
+    return Orphan(root, found, _moved(found, living, Places(home)))
+
+
 def _is_orphan(one: Decoded, decoder: SlugDecoder, root: Root) -> bool:
     if one.sure == EXACT:
         return not any(os.path.isdir(path) for path in one.projects)

@@ -50,9 +50,14 @@ class Plan(NamedTuple):
         return tuple(line for line in self.lines if line.what == STAYS)
 
     @property
+    def moving(self) -> int:
+        """How many memories would not stay."""
+        return len(self.lines) - len(self.staying)
+
+    @property
     def words(self) -> str:
         """The plan in one sentence."""
-        count = len(self.lines) - len(self.staying)
+        count = self.moving
         said = f"{count:,} {'memory' if count == 1 else 'memories'} to {self.project}"
         left = len(self.staying)
         return f"{said}; {left:,} {'stays' if left == 1 else 'stay'}" if left else said

@@ -219,6 +219,14 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
     _(
+        "repoint",
+        "g p",
+        "re-point",
+        "Move the memories of a project that moved to where it is now: shows what would move first.",
+        "memory",
+        writes=True,
+    ),
+    _(
         "accept_root",
         "g a",
         "accept root",

@@ -72,13 +72,14 @@ def test_parts_of_the_screen_are_named_by_their_methods() -> None:
     from memtui.tui.browse.copying import Copying
     from memtui.tui.browse.filtering import Filtering
     from memtui.tui.browse.projects import Projects
+    from memtui.tui.browse.repointing import Repointing
     from memtui.tui.browse.verbs import Verbs
     from memtui.tui.edit.host import EditorHost
     from memtui.tui.views.switching import Views
     from memtui.tui.views.viewing import Viewing
 
     parts = {"accepting": Accepting, "copying": Copying, "filtering": Filtering, "verbs": Verbs, "viewing": Viewing}
-    parts |= {"host": EditorHost, "projects": Projects, "views": Views}
+    parts |= {"host": EditorHost, "projects": Projects, "repointing": Repointing, "views": Views}
     for id_, path in ELSEWHERE.items():
         part, _, method = path.partition(".")
         assert id_ in BY_ID

@@ -17,6 +17,10 @@ Run = tuple[str, str]
 SIGN_STYLES = ("pin", "agent", "conflict", "draft")
 
 
+WIDE = 75
+"""Cells of a tree in which a row of another project also says whose memories they are."""
+
+
 class Columns(NamedTuple):
     """Where the parts of a row stand, in cells."""
 
@@ -165,7 +169,8 @@ def _tail(node: Node, forest: Forest, columns: Columns) -> str:
         count = count_words(node.files, "file") if node.root in forest.others.read else "not read"
         if not wide:
             return str(node.files) if node.root in forest.others.read else "-"
-        return f"{'project gone  ' if other.gone else ''}{other.what}  {count:>9}"
+        gone = "project gone  " if other.gone else ""
+        return f"{gone}{other.what}  {count:>9}" if columns.width >= WIDE else f"{gone}{count:>9}"
     if not wide:
         return str(node.files)
     size = size_words(node.bytes) if node.kind != FOLDER else ""

@@ -47,6 +47,7 @@ ELSEWHERE = {
     "trash": "verbs.trash",
     "copy_to": "verbs.copy_to",
     "all_projects": "projects.toggle",
+    "repoint": "repointing.start",
     "undo": "verbs.undo",
     "redo": "verbs.redo",
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memtui.tui.browse.copying import Copying
     from memtui.tui.browse.filtering import Filtering
     from memtui.tui.browse.projects import Projects
+    from memtui.tui.browse.repointing import Repointing
     from memtui.tui.browse.verbs import Verbs
     from memtui.tui.edit.host import EditorHost
     from memtui.tui.views.switching import Views
@@ -78,6 +79,13 @@ class Parts(KeyedScreen[None]):
         from memtui.tui.edit.host import EditorHost
 
         return EditorHost(self._browser)
+
+    @cached_property
+    def repointing(self) -> Repointing:
+        """What moves the memories of a project that moved."""
+        from memtui.tui.browse.repointing import Repointing
+
+        return Repointing(self._browser)
 
     @cached_property
     def projects(self) -> Projects:

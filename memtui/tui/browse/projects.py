@@ -80,7 +80,8 @@ class Projects:
         found = [root for root in roots if root.id not in own]
         self._found = {root.id: root for root in roots}
         self._tell("")
-        if found or len(screen.forest.others):
+        others = screen.forest.others
+        if found or len(others):
             screen.forest.learn_others(found, screen.facts.settings.home)
             if self._unfold:
                 self._fold(wide=True)
@@ -88,6 +89,11 @@ class Projects:
         awaited, self._awaited = self._awaited, set()
         opened = {key[1] for key in screen.forest.folds.chosen[0] if key[0] == ROOT and key[1] in screen.forest.others}
         self.want((awaited | opened) & self._found.keys() if not self.all else screen.forest.others.roots)
+
+    @property
+    def found(self) -> tuple[Root, ...]:
+        """Every root of every project, as far as they were found."""
+        return tuple((self._found or {}).values())
 
     @property
     def ready(self) -> bool:
@@ -100,8 +106,8 @@ class Projects:
         """Read the memories of these roots, unless they are here."""
         others = self._screen.forest.others
         wanted = set(root_ids)
+        self._awaited |= wanted - others.roots.keys()  # they may be found the next time
         if self._found is None:
-            self._awaited |= wanted
             return
         wanted &= others.roots.keys()
         fresh = [root_id for root_id in others.roots if root_id in wanted - others.shown]

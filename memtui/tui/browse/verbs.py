@@ -185,6 +185,9 @@ class Verbs:
         folder = None
         node = self._screen.memories.current
         if address is None and not self._screen.memories.marks and node is not None and node.kind != MEMORY:
+            if node.root in self._screen.forest.others and node.kind != "folder":
+                self._screen.repointing.start()
+                return
             if node.kind != "folder":
                 self._screen.say("A scope or root keeps its name; mark memories to move them.", "warning")
                 return
