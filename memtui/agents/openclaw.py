@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from memtui.agents.layout import id_part, names_in
 from memtui.agents.places import BOOKKEEPING, is_too_wide, only, quoted_settings, settings_text, there
 from memtui.config.surroundings import Surroundings
+from memtui.digest import sha256_hex
 from memtui.engine.model import Policy, Root
 
 AGENT = "openclaw"
@@ -27,10 +28,20 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     for path in _workspaces(surroundings):
         if path in listed or is_too_wide(surroundings, path):
             continue
-        found = [*_workspace(path, f":{id_part(os.path.basename(path))}-{len(listed)}" if listed else "")]
+        found = [*_workspace(path, _instance(path) if listed else "")]
         if found:
             listed.add(path)
         yield from found
+
+
+def _instance(path: str) -> str:
+    """Name a further workspace; those in OpenClaw's own folder are told apart by the name alone."""
+    name = os.path.basename(path)
+    return (
+        f":{id_part(name)}"
+        if name.startswith("workspace-")
+        else f":{id_part(name)}-{sha256_hex(os.fsencode(path))[:8]}"
+    )
 
 
 def _workspaces(surroundings: Surroundings) -> Iterator[str]:

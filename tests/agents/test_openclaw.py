@@ -14,7 +14,7 @@ def test_what_is_found(machine: Machine, tmp_path: Path) -> None:
     assert listed(roots, tmp_path / "state") == {
         "openclaw:global": ["MEMORY.md", "memory/2026-03-01.md", "memory/2026-03-02.md"],
         "openclaw:global:instructions": ["AGENTS.md", "SOUL.md", "USER.md"],
-        "openclaw:global:workspace-writer-1": ["MEMORY.md"],
+        "openclaw:global:workspace-writer": ["MEMORY.md"],
     }
     policy = roots["openclaw:global"].policy
     assert (policy.index_file, policy.index_format, policy.limit_of("MEMORY.md")) == ("MEMORY.md", "", 20_000)
@@ -30,7 +30,11 @@ def test_settings_are_stronger_than_the_variable_and_the_folder(machine: Machine
     )
     roots = machine.moved("OPENCLAW_WORKSPACE_DIR", "named")
     assert [Path(root.path).name for root in list(roots.values())[3:]] == ["set", "named", "workspace"]
-    assert list(roots)[3] == "openclaw:global"
+    assert [name.partition("-")[0] for name in list(roots)[3:]] == [
+        "openclaw:global",
+        "openclaw:global:named",
+        "openclaw:global:workspace",
+    ]
 
 
 def test_a_profile_and_a_folder_of_its_own(machine: Machine) -> None:
