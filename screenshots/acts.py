@@ -84,6 +84,19 @@ def entries(visit: Visit) -> None:
     visit.rest()
 
 
+def cost(visit: Visit) -> None:
+    """What Claude Code loads, on an index that is too long."""
+    visit.stage.fills_an_index()
+    visit.start()
+    visit.press("8", "enter")
+    visit.see("Everything")
+    visit.press("j", "j", "j", "j", "j")
+    visit.see("memory index: cut")
+    visit.press("n")
+    visit.see("cut here")
+    visit.rest()
+
+
 def trash(visit: Visit) -> None:
     """What was deleted."""
     visit.start()

@@ -40,6 +40,7 @@ SHOTS = {
     "history": Shot("Every version of a memory, and what one of them changed", acts.history, EVERY),
     "health": Shot("What is wrong with the indexes agents load, and the diff of the fix", acts.health, EVERY),
     "entries": Shot("The entries of a file that holds many, and one of them", acts.entries, EVERY),
+    "start-cost": Shot("What one agent loads at its start, in order, and where its index is cut", acts.cost, EVERY),
     "trash": Shot("The trash: what was deleted, by whom, and its text", acts.trash),
     "activity": Shot("Everything that was done, and what one step changed", acts.activity, EVERY),
     "hot-set": Shot("What an agent would be given, and what just fails to fit", acts.hot_set, EVERY),

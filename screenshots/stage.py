@@ -35,7 +35,6 @@ READING = (
 )
 """Lines of long notes."""
 
-
 HERMES = (
     "The ferry API is Python 3.12 with FastAPI; `make test` starts the database first, pytest alone does not.",
     "Fares are integers in cents. The old float columns are still there and nobody reads them.",
@@ -162,6 +161,22 @@ class Stage:
             path = folder / name
             path.write_text("\n§\n".join(entries), "utf-8")
             self._date(path)
+
+    def fills_an_index(self) -> None:
+        """Let Claude Code's index grow past its limit, and CLAUDE.md import a page of the project and one above it."""
+        with self.engine() as engine:
+            index = engine.read(self.place(engine, "claude-code:project/MEMORY.md")).text
+            instructions = engine.read(self.place(engine, "claude-code:project:instructions/CLAUDE.md")).text
+        more = [
+            f"- [Sailing {number}](sailing_{number}.md) — what the skipper said about the {number}th crossing\n"
+            for number in range(1, 241)
+        ]
+        self.writes("claude-code:project/MEMORY.md", index + "".join(more), minutes=30)
+        imports = "\n@docs/ledger.md\n@../harbour-rules.md\n"
+        self.writes("claude-code:project:instructions/CLAUDE.md", instructions + imports, minutes=30)
+        ledger = Path(self.world.project, "docs", "ledger.md")
+        ledger.parent.mkdir(exist_ok=True)
+        ledger.write_text("# The ledger\n\nEvery fare is booked twice. Nothing is ever taken out.\n", "utf-8")
 
     def deletes(self, address: str) -> None:
         """Let an agent delete a memory through memtui."""

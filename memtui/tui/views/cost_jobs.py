@@ -161,8 +161,9 @@ def _with_rules(
         seen = number or seen
         sign = signs.get(number or 0)
         if sign is not None and number is not None:
-            runs = [(text, "number" if style == "number" else "dim") for text, style in line.runs[1:]]
-            line = PageLine(((sign, "warning"), *runs), number)  # noqa: PLW2901
+            first, *rest = line.runs
+            runs = [(text, "number" if style == "number" else "dim") for text, style in rest]
+            line = PageLine(((sign, "warning"), (first[0][1:], "number"), *runs), number)  # noqa: PLW2901
         found.append(line)
     if rules and not starts:
         starts.append(len(found))

@@ -34,6 +34,13 @@ def test_what_is_below_the_cut_is_marked() -> None:
     assert lines[at + 2].startswith("x  4  four")
 
 
+def test_a_folded_line_keeps_its_place_below_the_cut() -> None:
+    raw = b"one\n" + b"word " * 20 + b"\n"
+    lines, starts = drawn(Loaded("index", "/a", CUT_OFF, raw=raw, gaps=(Gap(4, len(raw), CUT),)), width=40)
+    assert lines[starts[0] + 1].startswith("x  2  word")
+    assert lines[starts[0] + 2].startswith("x     word")
+
+
 def test_what_the_agent_drops_is_marked_too() -> None:
     lines, starts = drawn(Loaded("rule", "/a", raw=b"---\na: b\n---\ntext\n", gaps=(Gap(0, 13, DROPPED),)))
     assert [line[0] for line in lines[-4:]] == ["-", "-", "-", " "]
