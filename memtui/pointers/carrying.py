@@ -214,15 +214,28 @@ def carry(engine: Writer, done: Done, *, actor: Actor, folders: Iterable[tuple[A
     return done._replace(also=what.also, left=" ".join(part for part in (done.left, what.rest) if part))
 
 
-def rename(engine: Renamer, pairs: Sequence[tuple[Address, Address]], *, actor: Actor) -> Done:
+def rename(
+    engine: Renamer,
+    pairs: Sequence[tuple[Address, Address]],
+    *,
+    actor: Actor,
+    folders: Iterable[tuple[Address, Address]] = (),
+) -> Done:
     """Rename memories, or one folder of them, and let everything that names them follow.
+
+    Args:
+        engine: an engine.
+        pairs: old and new addresses.
+        actor: who does it.
+        folders: folders that are renamed whole, when their memories are given.
 
     Raises:
         MemtuiError: it was a single one, and it was not renamed.
     """
     done = engine.rename(*pairs[0], actor=actor) if len(pairs) == 1 else engine.move(pairs, actor=actor)
     memories = {outcome.address for outcome in done.outcomes}
-    return carry(engine, done, actor=actor, folders=[pair for pair in pairs if pair[0] not in memories])
+    whole = (*folders, *(pair for pair in pairs if pair[0] not in memories))
+    return carry(engine, done, actor=actor, folders=whole)
 
 
 def trash(

@@ -206,7 +206,7 @@ class Verbs:
             where = str(target.address) if folder is None else f"{target.address}/"
             return [(f"moves {self.name(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
 
-        self._ask("move", start, hint, lambda target: self._move(target.pairs(targets, folder)))
+        self._ask("move", start, hint, lambda target: self._move(target.pairs(targets, folder), target, folder))
 
     def copy_to(self) -> None:
         """Ask where copies shall be, and show what lands where."""
@@ -269,8 +269,11 @@ class Verbs:
 
         self._run(lambda engine: engine.copy(pairs, actor=actor), f"copy {self.name(old)}", copied)
 
-    def _move(self, pairs: tuple[tuple[Address, Address], ...]) -> None:
+    def _move(
+        self, pairs: tuple[tuple[Address, Address], ...], target: Target | None = None, folder: str | None = None
+    ) -> None:
         actor = self._screen.bridge.actor
+        whole = ((Address(pairs[0][0].root, folder), target.address),) if target is not None and folder else ()
         what = f"move {self.name(tuple(old for old, _ in pairs))}"
 
         def moved(done: Done) -> None:
@@ -280,7 +283,7 @@ class Verbs:
             self._screen.go_when_there(pairs[0][1])
 
         self._screen.bridge.run(
-            lambda engine: carrying.rename(engine, pairs, actor=actor),
+            lambda engine: carrying.rename(engine, pairs, actor=actor, folders=whole),
             moved,
             what=what,
             otherwise=self._refused,

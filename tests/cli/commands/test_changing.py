@@ -220,3 +220,19 @@ def test_the_actor_is_recorded(here: Cli) -> None:
     assert row["actor"] == "agent:reviewer"
     for name in ("", "outside", "a\x1bb", "x" * 101):
         assert here("create", "notes/b.md", "-", f"--actor={name}", stdin=b"1").status == 2
+
+
+def test_mv_and_rm_carry_what_names_the_memory_along(here: Cli, notes: Path) -> None:
+    (notes / "links.md").write_bytes(b"See [bare](bare.md) and [[bare]].\r\n")
+    result = here("mv", "notes/bare.md", "notes/deep/new.md", "--json")
+    assert result.json["also"] == "2 pointers carried along"
+    assert (notes / "links.md").read_bytes() == b"See [new](deep/new.md) and [[deep/new]].\r\n"
+    assert here("undo").status == 0
+    assert (notes / "links.md").read_bytes() == b"See [bare](bare.md) and [[bare]].\r\n"
+    said = here("rm", "notes/bare.md", terminal=True)
+    assert "Still named in notes/links.md" in said.err
+    assert here("undo").status == 0
+    alone = here("mv", "notes/bare.md", "notes/other.md", "--alone", "--json")
+    assert alone.json["also"] == ""
+    assert here("rm", "notes/other.md", "--alone").err == ""
+    assert (notes / "links.md").read_bytes() == b"See [bare](bare.md) and [[bare]].\r\n"
