@@ -138,6 +138,7 @@ def _sort(rows: list[Memory], order: str | None) -> None:
 def _memories(call: Call, rows: list[Memory], waiting: frozenset[str]) -> None:
     if not rows and call.out.terminal:
         call.out.say("No memories.")
+    short = _short_names(call) if call.out.terminal else {}
     call.out.table(
         (
             _ADDRESS,
@@ -149,7 +150,7 @@ def _memories(call: Call, rows: list[Memory], waiting: frozenset[str]) -> None:
         ),
         [
             (
-                str(row.address),
+                f"{short.get(row.address.root, row.address.root)}/{row.address.path}",
                 marks(row, readable=call.out.terminal, unreviewed=row.address.root in waiting),
                 row.description,
                 row.uses,
@@ -159,6 +160,11 @@ def _memories(call: Call, rows: list[Memory], waiting: frozenset[str]) -> None:
             for row in rows
         ],
     )
+
+
+def _short_names(call: Call) -> dict[str, str]:
+    """The shortest name each root answers to here, for a person; a script gets the one that holds everywhere."""
+    return {root.id: min((root.id, *root.aliases), key=len) for root in call.engine.roots if root.aliases}
 
 
 _WORDS = {
