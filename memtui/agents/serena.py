@@ -15,7 +15,7 @@ AGENT = "serena"
 POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))
 """Plain text: front matter is part of what the agent reads."""
 WRITES = "Serena's tools write these files; when Serena renames one, it rewrites `mem:` references to it in the others."
-LABEL = "Serena memories"
+LABEL = "Serena memory"
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:

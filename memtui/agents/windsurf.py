@@ -31,7 +31,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
         yield from there(
             # Before the memories: at the same place, the earlier root keeps a file.
             only(_rules("global:instructions", folder, "Windsurf global rules", GLOBAL_RULES), "global_rules.md"),
-            Root(f"{AGENT}:global", folder, AGENT, "global", "Windsurf memories", POLICY, note=WRITES),
+            Root(f"{AGENT}:global", folder, AGENT, "global", "Windsurf memory", POLICY, note=WRITES),
         )
     for program, name in (("Windsurf", "managed"), ("Devin", "managed-devin")):
         places = (os.path.join(surroundings.system_dir, one, "rules") for one in (program.lower(), program))
