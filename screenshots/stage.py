@@ -35,22 +35,31 @@ READING = (
 )
 """Lines of long notes."""
 
-HERMES = (
-    "The ferry API is Python 3.12 with FastAPI; `make test` starts the database first, pytest alone does not.",
-    "Fares are integers in cents. The old float columns are still there and nobody reads them.",
-    "Deploys: Tuesdays and Thursdays, never on a Friday.\nWhoever is on call presses the button; ask in #harbour first.",
-    "The staging database is a copy of last night. Agents may read it; migrations only after a yes from the harbour office.",
-    "`uv lock` twice a day breaks the cache of CI: `make cache-clear`, then push again.",
-    "The map of the piers comes from the harbour master as a PDF. The numbers in it are the ones on the signs, not the "
-    "ones in the database: pier 7 is berth 12.",
-    "Timetables change on the first Monday of May and October. Until then the new ones are behind the flag `next_season`.",
-    "Logs: one line a decision, with the sailing's id. No names of passengers, ever.",
-    "When the payment provider is down, sales go on and are booked later by `tide settle --since`; it can run twice "
-    "without booking anything twice.",
-    "Docs live in docs/ and are built by `make docs`; a page without an owner is taken down after a month.",
-    "The review wants one reason for each change and a test that failed before it.",
-    "Old branches are deleted on Fridays by a job: rebase what you still need on Thursday.",
-)
+HERMES = """\
+The ferry API is Python 3.12 with FastAPI; `make test` starts the database first, pytest alone does not.
+§
+Fares are integers in cents. The old float columns are still there and nobody reads them.
+§
+Deploys: Tuesdays and Thursdays, never on a Friday.
+Whoever is on call presses the button; ask in #harbour first.
+§
+The staging database is a copy of last night. Agents may read it; migrations only after a yes from the office.
+§
+`uv lock` twice a day breaks the cache of CI: `make cache-clear`, then push again.
+§
+The map of the piers comes from the harbour master as a PDF. Its numbers are the ones on the signs: pier 7 is berth 12.
+§
+Timetables change on the first Monday of May and October. Until then new ones are behind the flag `next_season`.
+§
+Logs: one line a decision, with the sailing's id. No names of passengers, ever.
+§
+When the payment provider is down, sales go on and are booked by `tide settle --since`, which can run twice.
+§
+Docs live in docs/ and are built by `make docs`; a page without an owner is taken down after a month.
+§
+The review wants one reason for each change and a test that failed before it.
+§
+Old branches are deleted on Fridays by a job: rebase what you still need on Thursday."""
 """What Hermes remembers."""
 
 
@@ -157,10 +166,9 @@ class Stage:
         folder = Path(self.world.folder, ".hermes", "memories")
         folder.mkdir(parents=True)
         self.now = NOW - 90 * MINUTE
-        for name, entries in (("MEMORY.md", HERMES), ("USER.md", HERMES[:1])):
-            path = folder / name
-            path.write_text("\n§\n".join(entries), "utf-8")
-            self._date(path)
+        path = folder / "MEMORY.md"
+        path.write_text(HERMES, "utf-8")
+        self._date(path)
 
     def fills_an_index(self) -> None:
         """Let Claude Code's index grow past its limit, and CLAUDE.md import a page of the project and one above it."""
