@@ -13,13 +13,16 @@ from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
 from memtui.health.looking import Looker, has_index
 from memtui.health.model import BELOW, LONG, IndexReport
+from memtui.tui.browse.straying import strays
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root
     from memtui.tui.bridge import Engine
     from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.views.health_rows import Stray
 
-LANE = "health"
+LANE, AROUND = "health", "health-projects"
+"""The thread of looks, and the group of those at projects."""
 AILING, UNLOADED = "I", "C"
 """Signs of rows: an index with findings; a memory whose line is below the cut."""
 QUIET = (LONG, BELOW)
@@ -40,6 +43,9 @@ class Checkup:
         """Whether everything was looked at once."""
         self.looked = 0
         """How many indexes there are."""
+        self.strays: tuple[Stray, ...] = ()
+        """Memories that are not where their project is."""
+        self._around: tuple[str, ...] = ()
 
     @property
     def reports(self) -> Mapping[str, tuple[IndexReport, ...]]:
@@ -61,6 +67,25 @@ class Checkup:
             self._wanted |= wanted
             self._listing = None
             self._go_on()
+
+    def look_around(self) -> None:
+        """Look for projects that moved or share memories, unless that was done for the same folders."""
+        screen = self._screen
+        roots, home = screen.projects.found, screen.facts.settings.home
+        ids = tuple(root.id for root in roots)
+        if not screen.projects.ready or ids == self._around:
+            return
+        self._around = ids
+
+        def done(found: tuple[Stray, ...]) -> None:
+            if found != self.strays:
+                self.strays = found
+                self._tell_view()
+
+        def job(engine: Engine) -> tuple[Stray, ...]:
+            return strays(engine, roots, home)
+
+        screen.bridge.run(job, done, what="look for projects that moved", lane=LANE, latest=AROUND)
 
     def _go_on(self) -> None:
         if self._running:
@@ -113,11 +138,12 @@ class Checkup:
             screen.memories.repaint()
         screen.chrome.waiting["health"] = count
         screen.chrome.update("tabs")
-        if "views" in screen.__dict__:
-            for id_ in ("health",):
-                made = screen.views.made(id_)
-                if made is not None:
-                    made.tell_news()
+        self._tell_view()
+
+    def _tell_view(self) -> None:
+        made = self._screen.views.made("health") if "views" in self._screen.__dict__ else None
+        if made is not None:
+            made.tell_news()
 
 
 def _counted(report: IndexReport) -> int:

@@ -20,6 +20,7 @@ from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Run, count_words
 from memtui.tui.browse.prompts import Question
+from memtui.tui.browse.tree import REBUILT
 from memtui.tui.draw.pages import Page
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import health_jobs
@@ -85,10 +86,12 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         """The cursor stays where it was left."""
         del node
         self.prompt = None
+        self.browser.checkup.look_around()
         self.load()
 
     def news(self) -> None:
         """Take in what was found."""
+        self.browser.checkup.look_around()
         self.load()
 
     def load(self) -> None:
@@ -99,7 +102,12 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             self._mine = False
         first = not self._loaded and checkup.done
         self._loaded = self._loaded or checkup.done
-        self._change(lambda: self.board.load(checkup.reports, self.browser.forest.roots, stay))
+
+        def change() -> None:
+            self.board.strays = checkup.strays
+            self.board.load(checkup.reports, self.browser.forest.roots, stay)
+
+        self._change(change)
         if first and len(self.board.rows) > 1:
             self.list.go(1)
 
@@ -141,7 +149,8 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def list_words(self) -> tuple[str, Line]:
         """How many there are."""
-        notes: Line = [(count_words(self.board.total, "finding"), "title")] if self._loaded else []
+        total = self.board.total + len(self.board.strays)
+        notes: Line = [(count_words(total, "finding"), "title")] if self._loaded else []
         if self.board.words:
             notes.append((f" | /{' '.join(self.board.words)}", "agent"))
         return "Health", notes
@@ -173,6 +182,8 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         row = self._asked or self.row
         if row is None:
             return "Fix", []
+        if row.stray is not None:
+            return "Project", [(row.stray.kind, "title")]
         if row.finding is None:
             return self.board.label(row.root), []
         return ("Fix" if row.finding.fix is not None and not row.over else "Finding"), [(row.finding.kind, "title")]
@@ -186,6 +197,8 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             return NO_FINDING
         if row is None:
             return ""
+        if action.id in ("fix_finding", "fix_kind", "fix_root") and row.stray is not None:
+            return "enter goes to the folder; r there moves its memories."
         if action.id == "fix_finding":
             if row.finding is None:
                 return "Put the cursor on a finding; D r fixes all of this root."
@@ -209,7 +222,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         """`d` and `D` say what they would fix before they do."""
         after = {action.id: key for key, action in self._sequences.choices(first)}
         row = self.row
-        if row is None or self.bridge.read_only:
+        if row is None or row.stray is not None or self.bridge.read_only:
             return None
         line: Line = []
         if "fix_finding" in after and row.finding is not None and row.finding.fix is not None and not row.over:
@@ -259,7 +272,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
     def _jump(self, step: int) -> None:
         rows, index = self.board.rows, self.list.cursor + step
         while 0 <= index < len(rows):
-            if rows[index].report is None:
+            if rows[index].heads:
                 self.list.go(index)
                 return
             index += step
@@ -279,7 +292,9 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         row = self.row
         if row is None:
             return
-        if row.finding is not None and row.finding.memory is not None:
+        if row.stray is not None:
+            self._leave_to_root(row.stray.root)
+        elif row.finding is not None and row.finding.memory is not None:
             self._leave_to(row.finding.memory)
         elif row.report is not None and row.report.sha256 is not None:
             self._leave_to(row.report.address)
@@ -295,6 +310,19 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         address = row.report.address
         if self._leave_to(address):
             self.browser.open_editor(address, then=f"line {line}" if line else "")
+
+    def _leave_to_root(self, root_id: str) -> None:
+        """Go to the row of a root, which may lie in a closed group."""
+        browser = self.browser
+        node = browser.forest.homes.get(root_id)
+        browser.views.back()
+        above = node.parent if node is not None else None
+        while above is not None and above.key:
+            browser.forest.set_open(above, open=True)
+            above = above.parent
+        browser.memories.apply(REBUILT, by_user=True)
+        if node is None or not browser.memories.go_to(node.key):
+            browser.say("It is not in the tree now; A shows the other projects.", "warning")
 
     def _leave_to(self, address: Address) -> bool:
         browser = self.browser

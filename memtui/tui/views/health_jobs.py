@@ -17,7 +17,7 @@ from memtui.safe_text import visible
 from memtui.tui.browse.cells import Run, count_words
 from memtui.tui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
 from memtui.tui.views.difference import Look, compare, fold_runs
-from memtui.tui.views.health_rows import Row, kind_words
+from memtui.tui.views.health_rows import STRAYS, Row, kind_words
 
 if TYPE_CHECKING:
     from memtui.engine.model import Actor
@@ -28,6 +28,12 @@ AROUND = 4
 """Lines shown before the one a finding is about."""
 SHOWN = 300
 """Lines shown from there on."""
+ABOUT_STRAYS = (
+    "Some agents name a folder of memories by its project's path: they stay behind when the project moves.",
+    "Two projects can also end in one folder, when their paths make the same name.",
+    "enter goes to the folder in the tree; r there moves the memories to where the project is now.",
+    "memtui orphans lists the same.",
+)
 OLD = "It changed a moment ago, and is being looked at again."
 
 
@@ -40,6 +46,10 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look) -
         reports: those of the row's root.
         look: how it is drawn.
     """
+    if row.stray is not None:
+        return words_page(*row.stray.lines, style="name", width=look.width)
+    if row.root == STRAYS:
+        return words_page(*ABOUT_STRAYS, width=look.width)
     if row.report is None:
         return _root_page(engine, row, reports, look)
     policy = engine.find_root(row.root).policy

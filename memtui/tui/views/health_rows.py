@@ -34,6 +34,24 @@ LEAST_TEXT = 20
 """Cells below which the path has the room of the words: the page beside the list says them as well."""
 
 
+class Stray(NamedTuple):
+    """Memories that are not where their project is."""
+
+    kind: str
+    """`orphan`, `shared` or `split`."""
+    root: str
+    """Where to go."""
+    path: str
+    """The project, as far as it is known."""
+    text: str
+    lines: tuple[str, ...]
+    """What is known, in sentences."""
+
+
+STRAYS = "projects"
+"""The row above those about projects."""
+
+
 class Row(NamedTuple):
     """One row."""
 
@@ -44,6 +62,13 @@ class Row(NamedTuple):
     finding: IndexFinding | None = None
     over: bool = False
     """It is not so any more."""
+    stray: Stray | None = None
+    """What it is about instead."""
+
+    @property
+    def heads(self) -> bool:
+        """Whether it stands above the rows it is about."""
+        return self.report is None and self.stray is None
 
 
 class Board:
@@ -53,6 +78,7 @@ class Board:
         self.rows: list[Row] = []
         self.words: tuple[str, ...] = ()
         self.reports: Reports = {}
+        self.strays: tuple[Stray, ...] = ()
         self._roots: Mapping[str, Root] = {}
         self.total = 0
         """How many findings there are."""
@@ -115,6 +141,11 @@ class Board:
             if found:
                 yield Row(("root", root), root)
                 yield from found
+        strays = [stray for stray in self.strays if self._passes(stray.root, stray.kind, stray.path, stray.text)]
+        if strays:
+            yield Row(("root", STRAYS), STRAYS)
+        for stray in strays:
+            yield Row((stray.kind, stray.root, stray.path), stray.root, stray=stray)
 
     def _passes(self, root: str, *texts: str) -> bool:
         if not self.words:
@@ -125,6 +156,8 @@ class Board:
 
     def label(self, root: str) -> str:
         """What a root is called."""
+        if root == STRAYS:
+            return "Projects"
         found = self._roots.get(root)
         return found.label or root if found is not None else root
 
@@ -151,6 +184,8 @@ def kind_words(findings: Iterable[IndexFinding]) -> str:
 
 def row_runs(row: Row, board: Board, width: int, *, plain: bool) -> Sequence[Run]:
     """Draw a row, exactly so many cells wide."""
+    if row.stray is not None:
+        return _stray_runs(row.stray, board, width, plain=plain)
     if row.report is None:
         return _root_runs(row, board, width, plain=plain)
     if row.finding is None:
@@ -174,7 +209,22 @@ def row_runs(row: Row, board: Board, width: int, *, plain: bool) -> Sequence[Run
     ]
 
 
+def _stray_runs(stray: Stray, board: Board, width: int, *, plain: bool) -> Sequence[Run]:
+    room = max(width - 12, 8)
+    path_room = min(max(board.widest, 30), room * 3 // 5)
+    path = bars.end_of_line(stray.path, path_room, plain=plain)
+    return [
+        ("  ", "key"),
+        (f"{stray.kind:<10}", "warning"),
+        (path + " " * (path_room - cell_width(path)), "name"),
+        (fit(f"  {stray.text}", room - path_room, plain=plain), "description"),
+    ]
+
+
 def _root_runs(row: Row, board: Board, width: int, *, plain: bool) -> Sequence[Run]:
+    if row.root == STRAYS:
+        tail = count_words(len(board.strays), "finding")
+        return bars.spread([("Projects that moved, or share memories", "scope")], [(tail, "dim")], width)
     reports = board.reports.get(row.root, ())
     count = sum(len(report.findings) for report in reports)
     tail = count_words(count, "finding") if count else "not looked at"

@@ -10,6 +10,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.tui.actions import BY_ID
 from memtui.tui.views.health import HealthScreen
+from memtui.tui.views.health_rows import Stray
 from memtui.tui.views.table import MOVES, VIEW
 from tests.health.folders import LINKS, entry, memory
 from tests.tui.views.real import ME, Real, World, at, real
@@ -254,3 +255,23 @@ async def test_the_users_own_change_elsewhere_is_taken_in(world: Indexed) -> Non
         screen.real.create(at("gone.md"), "here again\n", actor=ME)
         screen.browser.bridge.refresh([at("gone.md")])
         await screen.until(lambda: ("dangling", "gone.md") not in shown(view))
+
+
+async def test_a_project_that_is_gone_is_shown_and_enter_goes_to_its_row(world: Indexed) -> None:
+    async with real(world) as screen:
+        stray = Stray("orphan", "notes", "~/code/harbour", "gone; one candidate", ("It is gone.", "Perhaps elsewhere."))
+        screen.browser.checkup.strays = (stray,)
+        view = await health(screen)
+        assert view.board.rows[-1].stray == stray
+        await screen.press("G")
+        await screen.until_text("Perhaps elsewhere.")
+        before = world.disk()
+        for keys in ("df", "Dr", "Dk"):
+            await screen.press(*keys)
+            await screen.until_text("enter goes to the folder; r there moves its memories.")
+        assert world.disk() == before
+        await screen.press("enter")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+        node = screen.browser.memories.current
+        assert node is not None
+        assert node.root == "notes"

@@ -10,7 +10,7 @@ from memtui.engine.model import Address, Root
 from memtui.health.model import CUT, DANGLING, DUPLICATE, UNNAMED, Fix, IndexFinding, IndexReport
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import cell_width
-from memtui.tui.views.health_rows import Board, Reports, Row, kind_words, row_runs
+from memtui.tui.views.health_rows import Board, Reports, Row, Stray, kind_words, row_runs
 
 ROOTS = {"notes": Root("notes", "/x", label="Notes"), "other": Root("other", "/y")}
 INDEX = Address("notes", "MEMORY.md")
@@ -130,3 +130,17 @@ def test_ten_thousand_findings_are_listed_quickly() -> None:
         return best
 
     assert taken(10_000) < 25 * taken(1_000)
+
+
+def test_projects_that_moved_stand_below() -> None:
+    made = board(finding(DANGLING, "a.md"))
+    made.strays = (Stray("orphan", "claude-code:project:x", "~/code/harbour", "gone; one candidate", ("What.",)),)
+    made.load(made.reports, ROOTS)
+    assert [row.heads for row in made.rows] == [True, False, True, False]
+    for width in (40, 80, 120):
+        line = "".join(text for text, _ in row_runs(made.rows[3], made, width, plain=False))
+        assert cell_width(line) <= width
+        assert "harbour" in line
+    assert "Projects that moved" in "".join(text for text, _ in row_runs(made.rows[2], made, 80, plain=False))
+    made.filter(("harbour",))
+    assert len(made.rows) == 2
