@@ -92,6 +92,13 @@ def test_which_workspace_it_is(machine: Machine, about: dict[str, str], *, found
         assert ("may be another one" in roots["copilot:project:abc"].note) is not exact
 
 
+def test_a_project_that_two_editions_know(machine: Machine) -> None:
+    for user in (USER, "~/.config/VSCodium/User"):
+        storage(machine, user, "abc", workspace=json.dumps({"folder": machine.app.as_uri()}))
+    aliases = {name: root.aliases for name, root in machine.roots().items() if name.startswith("copilot:project")}
+    assert aliases == {"copilot:project:abc": ("copilot:project",), "copilot:project:vscodium-abc": ()}
+
+
 def test_a_path_with_percent_signs(machine: Machine) -> None:
     odd = machine.folder / "a b%41é"
     (odd / ".git").mkdir(parents=True)

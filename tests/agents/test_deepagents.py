@@ -10,6 +10,7 @@ from tests.agents.machine import NATIVE, Machine
 def test_what_is_found(machine: Machine, tmp_path: Path) -> None:
     homes_more.deepagents(machine.home, machine.app)
     machine.write("~/.deepagents/AGENTS.md")
+    machine.write("~/.deepagents/.trash/AGENTS.md")
     roots = machine.roots()
     assert list(roots) == [*NATIVE, "deepagents:global:agent", "deepagents:global", "deepagents:project"]
     assert listed(roots, tmp_path / "state") == {

@@ -46,3 +46,4 @@ def test_a_profile_in_use_is_the_first_and_the_others_stand_beside_it(machine: M
     roots = machine.moved("HERMES_HOME", "~/.hermes/profiles/work")
     assert roots["hermes:global"].path == str(machine.home / ".hermes/profiles/work/memories")
     assert list(roots) == [*NATIVE, "hermes:global", "hermes:global:profile-play"]
+    assert roots["hermes:global"].aliases == ()

@@ -59,4 +59,6 @@ def test_a_variable_is_believed_only_for_a_repository_of_memories(machine: Machi
 def test_the_agent_that_is_running_is_not_listed_twice(machine: Machine) -> None:
     homes_more.letta(machine.home, machine.app)
     where = machine.home / ".letta/lc-local-backend/memfs/agent-local-1/memory"
-    assert list(machine.roots(MEMORY_DIR=str(where))) == [*NATIVE, FIRST, LOCAL]
+    roots = machine.roots(MEMORY_DIR=str(where))
+    assert list(roots) == [*NATIVE, FIRST, LOCAL]
+    assert roots[LOCAL].aliases == ()
