@@ -336,9 +336,8 @@ async def test_pastes_and_bursts_are_ignored_and_said() -> None:
         await screen.go(RETRY)
         screen.app.post_message(events.Paste("please undo"))
         await screen.until_text("A paste outside text is ignored.")
-        for letter in "pundtrx":
-            screen.app.post_message(events.Key(letter, letter))
-        screen.app.post_message(events.Key("enter", "\r"))
+        screen.app.ahead.forget_haste()
+        screen.burst(*"pundtrx", "enter")
         await screen.until_text("That looked like a paste")
         assert not screen.browser.editing
         assert not [call for call in screen.engine.calls if call[0] in ("set_pinned", "undo", "delete", "create")]
@@ -426,3 +425,13 @@ async def test_ascii_draws_ascii() -> None:
         await screen.until_text("three times")
         await screen.until_text("sha-256")
         assert screen.text.isascii()
+
+
+async def test_words_of_before_are_gone_when_the_user_comes_back_from_the_editor_or_a_view() -> None:
+    async with shown() as screen:
+        screen.browser.say("Undid something long ago.")
+        await screen.until_text("Undid something long ago.")
+        screen.browser.show_view("trash")
+        await screen.press("1")
+        await screen.until_text("enter edit")
+        assert "Undid something long ago." not in screen.text

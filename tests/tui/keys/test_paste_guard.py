@@ -51,6 +51,7 @@ def test_a_copied_memory_presses_no_key_where_it_is_pasted(tmp_path: Path) -> No
         terminal.wait_for("note.md")
         terminal.type(hostile)
         terminal.wait_for("A paste outside text is ignored.")
+        terminal.settle(0.3)  # what comes with a paste is ignored
         terminal.press("enter")
         terminal.wait_for("ctrl+s save")
         terminal.type(hostile)

@@ -27,17 +27,17 @@ def shows(*words: str) -> Callable[[Terminal], bool]:
     return lambda terminal: all(word in terminal.text for word in words)
 
 
-CASES: dict[str, tuple[str, Callable[[Terminal], bool], tuple[str, ...]]] = {
-    "f9 dt": (F9 + "dt", shows("Front matter of", "description dt"), ("esc", "esc")),
-    "e d t": ("ed t", editor_holds("d tline"), ("esc",)),
-    "enter text": ("\rd t", editor_holds("d tline"), ("esc",)),
-    "ctrl+f needle enter": ("\x06needle\r", shows("zz-haystack.md", "ctrl+s save"), ("esc", "esc")),
-    ": quit": (":quit", shows(" :quit", "Quit at once"), ("esc",)),
-    "3 x": ("3x", shows("[3 Changes"), ("1",)),
-    "H r": ("Hr", shows("History of", "no other text to restore"), ("esc",)),
-    "C dt": ("Cdt", shows("copy to", "dt"), ("esc",)),
+CASES: dict[str, tuple[str, Callable[[Terminal], bool]]] = {
+    "f9 dt": (F9 + "dt", shows("Front matter of", "description dt")),
+    "e d t": ("ed t", editor_holds("d tline")),
+    "enter text": ("\rd t", editor_holds("d tline")),
+    "ctrl+f needle enter": ("\x06needle\r", shows("zz-haystack.md", "ctrl+s save")),
+    ": quit": (":quit", shows(" :quit", "Quit at once")),
+    "3 x": ("3x", shows("[3 Changes")),
+    "H r": ("Hr", shows("History of", "current version already")),
+    "C dt": ("Cdt", shows("copy to", "dt")),
 }
-"""What is typed, what it must lead to, and the way back."""
+"""What is typed, and what it must lead to."""
 
 
 @pytest.fixture
@@ -67,10 +67,20 @@ def type_at(terminal: Terminal, keys: str, pause: float) -> None:
         rest = rest[len(key) :]
 
 
+def go_back(terminal: Terminal) -> None:
+    """Press escape until the tree has the keys; a terminal's escape is one only after a moment without another key."""
+    for _ in range(6):
+        terminal.press("esc")
+        terminal.settle(0.25)
+        if "space mark" in terminal.text:
+            return
+    raise AssertionError(f"escape did not lead back to the tree:\n{terminal.text}")
+
+
 @pytest.mark.parametrize("pause", [0.0, 0.01, 0.03] if ROUNDS > 5 else [0.0])
 @pytest.mark.parametrize("name", CASES)
 def test_keys_typed_at_once_are_for_what_the_first_one_opens(name: str, pause: float, root: Path) -> None:
-    keys, there, way_back = CASES[name]
+    keys, there = CASES[name]
     before = snapshot(root)
     command = [sys.executable, "-m", "memtui", "--only-root", "--fresh", "--root", f"notes={root}"]
     misdirected = []
@@ -88,15 +98,11 @@ def test_keys_typed_at_once_are_for_what_the_first_one_opens(name: str, pause: f
             if snapshot(root) != before:
                 misdirected.append(f"round {number}: files changed")
                 break
-            for key in way_back:
-                terminal.settle(0.1)
-                terminal.press(key)
-            terminal.wait_for("[1 Memories")
-            terminal.settle(0.1)
+            go_back(terminal)
             terminal.press("j")
             terminal.settle(0.1)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == 0
     print(f"{name}: {len(misdirected)} of {ROUNDS} misdirected, {pause * 1000:.0f} ms between keys")
-    assert not misdirected
+    assert not misdirected, misdirected[0]
     assert snapshot(root) == before

@@ -372,3 +372,25 @@ async def test_nothing_is_cut_off_at_the_smallest_and_the_largest_size(
         await until(pilot, lambda: "CONFLICT notes/a.md" in shown_text(bench))
         assert ("esc drop it" if editing else "ctrl+s is off: 1 conflict is still open") in shown_text(bench)
         assert screen.max_scroll_y == 0
+
+
+async def test_z_gives_the_place_or_the_file_the_whole_screen_and_esc_takes_it_back(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(100, 30)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        place, file = screen.query_one("#conflict-hunk"), screen.query_one("#conflict-file")
+        before = place.size.height, file.size.height
+        await pilot.press("z")
+        await until(pilot, lambda: not file.display or file.size.height == 0)
+        assert screen.zoomed == "place"
+        await pilot.press("z")
+        await until(pilot, lambda: (place.size.height, file.size.height) == before)
+        file.focus()
+        await pilot.pause()
+        await pilot.press("z")
+        await until(pilot, lambda: not place.display and file.size.height > before[1])
+        await pilot.press("escape")
+        await until(pilot, lambda: (place.size.height, file.size.height) == before)
+        assert bench.screen is screen
+        await pilot.press("y")
+        await until(pilot, lambda: says(screen, "#conflict-header", "0 open"))
