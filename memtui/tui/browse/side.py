@@ -288,7 +288,12 @@ class Side:
         if root is None:
             return []
         below = f"/{node.key[-1]}" if node.kind == FOLDER else ""
-        notes = (self.short(root.path + below), root.note, self._screen.root_problem(root.id))
+        other = forest.others.get(root.id)
+        more = ""
+        if other is not None and root.id not in forest.others.read:
+            more = "Its memories were not read yet; enter reads them."
+        moved = "g p moves them to where the project is now." if other is not None and other.gone else ""
+        notes = (self.short(root.path + below), root.note, moved, more, self._screen.root_problem(root.id))
         return [note for note in notes if note]
 
     def _others_words(self, node: Node) -> str:
