@@ -13,7 +13,7 @@ from textual import on
 from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.context.startcost import Cost
+from memtui.context.startcost import Cost, short
 from memtui.tui.actions import Action, shown_keys
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Run, count_words
@@ -266,8 +266,9 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             return "Text", []
         if row.item is None:
             return row.cost.title, [("at the start", "title")]
-        mark = row.item.loaded.mark
-        return row.item.loaded.path, [(mark or "loaded", "warning" if mark else "title")]
+        mark, around = row.item.loaded.mark, self.browser.facts.surroundings
+        path = row.item.loaded.path if around is None else short(row.item.loaded.path, around)
+        return path, [(mark or "loaded", "warning" if mark else "title")]
 
     def _summary(self, width: int) -> list[Line]:
         if not self.found:
