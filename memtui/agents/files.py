@@ -36,7 +36,7 @@ def roots(surroundings: Surroundings, *, only_options: bool) -> Iterator[Root]:
         if entry.name in used:
             raise _refusal(entry, "this name is given twice.", "Give one of them another name.")
         used.add(entry.name)
-        yield Root(entry.name, entry.dir, entry.agent, entry.scope, entry.name, _policy(entry))
+        yield Root(entry.name, entry.dir, entry.agent, entry.scope, entry.name, _policy(entry), kind=_kind(entry))
 
 
 def _policy(entry: RootEntry) -> Policy:
@@ -48,6 +48,11 @@ def _policy(entry: RootEntry) -> Policy:
     if layout is None:
         raise _refusal(entry, f"there is no layout {entry.agent!r}.", f"The layouts are {', '.join(AGENTS)}.")
     return policy_of(layout)
+
+
+def _kind(entry: RootEntry) -> str:
+    layout = layout_of(entry.agent)
+    return layout.kind if layout is not None else "memories"
 
 
 def _refusal(entry: RootEntry, what: str, hint: str) -> UsageError:

@@ -35,6 +35,8 @@ class Layout(NamedTuple):
     """Paths below the folder of this machine's administrators."""
     policy: str = "AUTO"
     """The name, in its module, of the layout that a root by hand follows."""
+    kind: str = "memories"
+    """What such a root holds; `instructions` for agents that keep no memories on disk."""
 
 
 LAYOUTS = (
@@ -150,7 +152,15 @@ LAYOUTS = (
         in_project=(".roo", ".roomodes", ".roorules", "memory-bank"),
         policy="POLICY",
     ),
-    Layout("cursor", "Cursor", "cursor", at_home=(".cursor",), in_project=(".cursor", ".cursorrules"), policy="POLICY"),
+    Layout(
+        "cursor",
+        "Cursor",
+        "cursor",
+        at_home=(".cursor",),
+        in_project=(".cursor", ".cursorrules"),
+        policy="POLICY",
+        kind="instructions",
+    ),
     Layout(
         "windsurf",
         "Windsurf",
@@ -160,7 +170,7 @@ LAYOUTS = (
         in_system=("windsurf/rules", "Windsurf/rules", "devin/rules", "Devin/rules"),
         policy="POLICY",
     ),
-    Layout("kiro", "Kiro", "kiro", at_home=(".kiro",), in_project=(".kiro",), policy="POLICY"),
+    Layout("kiro", "Kiro", "kiro", at_home=(".kiro",), in_project=(".kiro",), policy="POLICY", kind="instructions"),
     Layout(
         "agents-md",
         "AGENTS.md",
@@ -168,6 +178,7 @@ LAYOUTS = (
         in_config=("opencode/AGENTS.md", "amp/AGENTS.md"),
         in_project=("AGENTS.md", "AGENTS.local.md", "AGENT.md"),
         policy="POLICY",
+        kind="instructions",
     ),
 )
 """In the order in which roots are shown; where two agents claim one file of a folder, the earlier one has it."""

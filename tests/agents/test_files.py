@@ -48,8 +48,12 @@ def test_a_root_can_follow_a_layout(machine: Machine, agent: str, policy: object
 
 
 def test_every_layout_can_be_followed(machine: Machine) -> None:
+    kinds: dict[str, set[str]] = {"memories": set(), "instructions": set()}
     for agent in files.AGENTS:
-        assert machine.roots("app", f"notes=missing,agent={agent}")["notes"].agent == agent
+        root = machine.roots("app", f"notes=missing,agent={agent}")["notes"]
+        assert root.agent == agent
+        kinds[root.kind].add(agent)
+    assert kinds["instructions"] == {"cursor", "kiro", "agents-md"}
 
 
 @pytest.mark.parametrize(
