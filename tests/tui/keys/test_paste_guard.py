@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from textual import events
 
 from memtui.tui.keys.paste_guard import END, START, GuardedParser, PasteGuard
+from memtui.tui.keys.typeahead import AFTER_PASTE
 from tests.terminal import Terminal
 
 TEXT = st.text(st.sampled_from("ab\x1b[201~\r\x11\x13dt"), max_size=40).filter(lambda text: END not in text)
@@ -58,3 +59,32 @@ def test_a_copied_memory_presses_no_key_where_it_is_pasted(tmp_path: Path) -> No
         terminal.wait_for("first [31m secondone")
         terminal.wait_for("5 characters of the paste were left out")
         assert (root / "note.md").read_text() == "one\n"
+
+
+def test_a_paste_that_holds_its_own_end_runs_no_command_with_the_rest(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "note.md").write_text("one\n")
+    command = [sys.executable, "-m", "memtui", "--only-root", "--root", f"notes={root}"]
+    hostile = f"{START}first{END}dt\x13\x11q{END}"
+    with Terminal(command, columns=160, rows=30) as terminal:
+        terminal.wait_for("note.md")
+        terminal.settle(0.2)
+        terminal.type(hostile)
+        terminal.wait_for("Keys that came with a paste were ignored")
+        assert (root / "note.md").exists()
+        terminal.press("enter")
+        terminal.wait_for("ctrl+s save")
+        terminal.settle(0.2)
+        terminal.type(hostile)
+        terminal.wait_for("firstone")
+        terminal.wait_for("Keys that came with a paste were ignored")
+        assert (root / "note.md").read_text() == "one\n"
+        assert terminal.process.poll() is None
+
+
+def test_textual_itself_makes_keys_of_the_rest_in_the_same_breath() -> None:
+    """What the quiet time is for: nothing between the paste and the keys tells them from typed ones but the time."""
+    found = list(GuardedParser().feed(f"{START}first{END}dt\x13"))
+    assert [type(one).__name__ for one in found] == ["Paste", "Key", "Key", "Key"]
+    assert found[-1].time - found[0].time < AFTER_PASTE
