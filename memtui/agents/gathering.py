@@ -51,7 +51,7 @@ LISTED = 200
 FILES = 2_000
 """So many files are listed in all."""
 _WHY = {
-    OUTSIDE: "It leads out of the agent's folders and the project, so it is not read here.",
+    OUTSIDE: "It leads out of the agent's folders and the project. The agent may load it; it is not read here.",
     SPECIAL: "It is no regular file.",
     GONE: "It is not there.",
     reading.REFUSED: "The system refuses to read it.",
@@ -193,6 +193,11 @@ class _Gathering:
         self._met.add(real)
         if any(fnmatch.fnmatchcase(path, pattern) for pattern in self._options.excludes):
             yield Loaded(source.label, path, SKIPPED, "The agent's settings leave it out.", reading.size_of(path))
+            return
+        if os.path.isdir(real):
+            mark = SKIPPED if reading.is_within(real, place.bounds) else APPROVAL
+            why = "It is a link to a folder. The agent may load what is in it; it is not followed here."
+            yield Loaded(source.label, path, mark, why)
             return
         if source.mark == NAMES_ONLY:
             name = os.path.relpath(path, place.folder).removesuffix(".md").encode("utf-8", "replace")

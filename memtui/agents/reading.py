@@ -112,7 +112,8 @@ def matches(folder: str, pattern: str) -> Iterator[str]:
             last may be `*` too.
 
     Yields:
-        Absolute paths: the files of a folder before those of its folders, each sorted.
+        Absolute paths: the files of a folder before those of its folders, each sorted. A link to a folder that `**`
+        would go into is one of them.
     """
     parts = pattern.split("/")
     if "*" not in pattern:
@@ -135,35 +136,36 @@ def _walk(folder: str, parts: list[str], seen: list[int]) -> Iterator[str]:
     seen[0] += 1
     if seen[0] > FOLDERS:
         return
-    files, folders = _names(folder)
+    files, folders, links = _names(folder)
     if not rest:
         yield from (os.path.join(folder, name) for name in files if _like(name, part))
         return
     if part == "**":
         yield from _walk(folder, rest, seen)
+        yield from (os.path.join(folder, name) for name in links)
     below = parts if part == "**" else rest
     for name in folders:
         if part == "**" or _like(name, part):
             yield from _walk(os.path.join(folder, name), below, seen)
 
 
-def _names(folder: str) -> tuple[list[str], list[str]]:
-    """Sort what a folder holds into what is no folder and what is one; links to folders and hidden ones are not."""
+def _names(folder: str) -> tuple[list[str], list[str], list[str]]:
+    """Sort what a folder holds: what is no folder, folders, and links to folders; the last two without hidden ones."""
     files: list[str] = []
     folders: list[str] = []
+    links: list[str] = []
     try:
         with os.scandir(folder) as entries:
             for number, entry in enumerate(entries):
                 if number >= 20 * NAMES:
                     break
-                if entry.is_dir(follow_symlinks=False):
-                    if not entry.name.startswith(".") and entry.name not in _PASSED_OVER:
-                        folders.append(entry.name)
-                elif not (entry.is_symlink() and entry.is_dir()):
+                if not entry.is_dir():
                     files.append(entry.name)
+                elif not entry.name.startswith(".") and entry.name not in _PASSED_OVER:
+                    (links if entry.is_symlink() else folders).append(entry.name)
     except OSError:  # missing, no folder, or no access: there is nothing the agent would load from it
-        return [], []
-    return sorted(files), sorted(folders)
+        return [], [], []
+    return sorted(files), sorted(folders), sorted(links)
 
 
 def _like(name: str, pattern: str) -> bool:

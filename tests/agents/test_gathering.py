@@ -138,6 +138,22 @@ def test_a_file_that_is_a_link_out_is_not_read(machine: Machine) -> None:
     assert [(one.mark, one.raw) for one in found] == [(APPROVAL, b"")]
 
 
+def test_a_link_to_a_folder_is_listed_and_not_entered(machine: Machine) -> None:
+    machine.write("elsewhere/a.md", "SECRET")
+    machine.write("app/other/b.md")
+    machine.write("app/rules/c.md")
+    (machine.app / "rules" / "out").symlink_to("../../elsewhere")
+    (machine.app / "rules" / "in").symlink_to("../other")
+    (machine.app / "rules" / "loop").symlink_to(".")
+    found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",))))
+    assert names(machine, found) == [
+        "app/rules/c.md",
+        "app/rules/in: skipped",
+        "app/rules/loop: skipped",
+        "app/rules/out: needs approval",
+    ]
+
+
 def test_special_and_large_files_are_skipped(machine: Machine) -> None:
     os.mkfifo(machine.app / "A.md")
     machine.write("app/B.md", "x" * 11)

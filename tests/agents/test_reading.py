@@ -73,7 +73,7 @@ def test_patterns(tmp_path: Path) -> None:
     assert found("a.md") == ["a.md"]
     assert found("none.md") == []
     assert found("*.md") == ["a.md"]
-    assert found("**/*.md") == ["a.md", "c/d.md", "c/e/f.md"]
+    assert found("**/*.md") == ["a.md", "z", "c/d.md", "c/e/f.md"]
     assert found("*/*.md") == ["c/d.md"]
     assert found("*/e/f.md") == ["c/e/f.md"]
     assert found(".hidden/**/*.md") == [".hidden/g.md"]

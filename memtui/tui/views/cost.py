@@ -21,6 +21,7 @@ from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import Page, words_page
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import cost_jobs
+from memtui.tui.views.cost_jobs import Worked
 from memtui.tui.views.cost_rows import AGENT, CUT, Row, agent_rows, item_rows, row_runs, summary_lines
 from memtui.tui.views.listed import ListedScreen
 
@@ -54,6 +55,8 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         super().__init__(browser)
         self.found: tuple[Cost, ...] | None = None
         """What was worked out last."""
+        self._seen: dict[str, int] = {}
+        """What each agent's files were like then, as a number."""
         self.rows: tuple[Row, ...] = ()
         self.opened = ""
         """The agent whose files are shown; empty: the agents."""
@@ -141,18 +144,21 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             self._due = self.set_timer(QUIET, self.load)
 
     def _look(self) -> None:
-        """See whether the agent on screen would load something else by now."""
+        """See whether the agent on screen, or under the cursor, would load something else by now."""
         row, around = self.row, self.browser.facts.surroundings
-        if row is None or around is None or not self.opened or self.browser.views.current != self.ID:
+        if row is None or around is None or self._due is not None or self.browser.views.current != self.ID:
             return
-        known = row.cost
+        agent, seen = row.cost.agent, self._seen.get(row.cost.agent, 0)
 
         def told(differs: bool) -> None:
             if differs:
                 self.load()
 
         self.bridge.run(
-            lambda engine: cost_jobs.changed(engine, around, known), told, what="look for changes", latest=LOOKING
+            lambda engine: cost_jobs.changed(engine, around, agent, seen),
+            told,
+            what="look for changes",
+            latest=LOOKING,
         )
 
     def load(self) -> None:
@@ -162,16 +168,18 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             self._due = None
         around, opened = self.browser.facts.surroundings, self.opened
         if around is None:
-            self._loaded(())
+            self._loaded(Worked((), ()))
             return
 
-        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[tuple[Cost, ...]], None]) -> tuple[Cost, ...]:
+        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Worked], None]) -> Worked:
             del tell
             return cost_jobs.load(engine, around, opened, stop)
 
         self.bridge.stream(job, self._loaded, what="work out what agents load", group=GROUP)
 
-    def _loaded(self, found: tuple[Cost, ...]) -> None:
+    def _loaded(self, worked: Worked) -> None:
+        found = worked.costs
+        self._seen = dict(zip((one.agent for one in found), worked.seen, strict=True))
         if found == self.found:
             return
         self.list.change_rows(lambda: self._take(found))

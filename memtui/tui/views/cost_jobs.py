@@ -18,6 +18,7 @@ from memtui.errors import MemtuiError
 from memtui.tui.browse.cells import count_words
 from memtui.tui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.tui.views.cost_rows import AGENT, ALL, Row, percent, share
+from memtui.values import NamedTuple
 
 if TYPE_CHECKING:
     from memtui.tui.bridge import Engine
@@ -26,7 +27,15 @@ COSTLIEST = 8
 """So many files are named beside everything an agent loads."""
 
 
-def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], bool]) -> tuple[Cost, ...]:
+class Worked(NamedTuple):
+    """What every agent in use starts with."""
+
+    costs: tuple[Cost, ...]
+    seen: tuple[int, ...]
+    """For each a number that differs when anything it loads does."""
+
+
+def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], bool]) -> Worked:
     """Work out what every agent in use here starts with; no use is counted.
 
     Args:
@@ -36,22 +45,22 @@ def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], b
         stop: says whether nobody wants the answer any more.
     """
     count = counter()
-    found = []
+    found, seen = [], []
     for table in startcost.agents(engine, around):
         if stop():
             break
         cost = startcost.work_out(engine, around, table, count=count, stop=stop)
+        seen.append(hash(tuple(item.loaded for item in cost.items)))
         found.append(cost if table.agent == opened else _without_texts(cost))
-    return tuple(found)
+    return Worked(tuple(found), tuple(seen))
 
 
-def changed(engine: Engine, around: Surroundings, known: Cost) -> bool:
-    """Whether an agent would load anything else by now."""
+def changed(engine: Engine, around: Surroundings, agent: str, seen: int) -> bool:
+    """Whether an agent would load anything else by now than when it had this number."""
     try:
-        found = startcost.look(engine, around, startcost.table_named(known.agent))
+        return hash(startcost.look(engine, around, startcost.table_named(agent))) != seen
     except MemtuiError:
         return True
-    return found != tuple(item.loaded for item in known.items)
 
 
 def _without_texts(cost: Cost) -> Cost:

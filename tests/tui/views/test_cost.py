@@ -152,6 +152,14 @@ async def test_it_follows_files_in_roots_and_files_in_none(start: Start, monkeyp
         await screen.until(lambda: "a.md" not in files(view))
 
 
+async def test_the_list_of_agents_follows_too(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost_view, "LOOK", 0.05)
+    async with costs(start) as (screen, view):
+        before = view.rows[0].cost.tokens
+        start.machine.write("app/docs/a.md", "Names are nouns. " * 50)
+        await screen.until(lambda: view.rows[0].cost.tokens > before + 100)
+
+
 async def test_what_is_not_loaded_shows_its_text_all_the_same(start: Start) -> None:
     async with costs(start) as (screen, _):
         await screen.press("enter")
