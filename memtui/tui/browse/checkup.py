@@ -36,7 +36,9 @@ class Checkup:
         self._screen = screen
         self._looker = Looker()
         self._wanted: dict[str, Root] = {}
-        self._listing: Listing | None = None
+        """Roots that have to be listed and looked at."""
+        self._listed: list[tuple[tuple[Root, ...], Listing, bool]] = []
+        """Roots that were listed already, and whether these are all there are."""
         self._running = False
         self._reports: dict[str, tuple[IndexReport, ...]] = {}
         self.done = False
@@ -54,10 +56,19 @@ class Checkup:
 
     def rows_loaded(self, listing: Listing) -> None:
         """Look at every root of a full list."""
-        self._wanted = {status.root.id: status.root for status in listing.roots if has_index(status.root)}
-        self._reports = {id_: found for id_, found in self._reports.items() if id_ in self._wanted}
-        self._listing = listing
+        roots = tuple(status.root for status in listing.roots if has_index(status.root))
+        there = {root.id for root in roots}
+        self._reports = {id_: found for id_, found in self._reports.items() if id_ in there}
+        self._wanted = {}
+        self._listed = [(roots, listing, True)]
         self._go_on()
+
+    def part_loaded(self, listing: Listing) -> None:
+        """Look at roots that were listed apart from the others."""
+        roots = tuple(status.root for status in listing.roots if has_index(status.root))
+        if roots:
+            self._listed.append((roots, listing, False))
+            self._go_on()
 
     def rows_changed(self, addresses: Iterable[Address]) -> None:
         """Look again at the roots these memories are in."""
@@ -65,7 +76,6 @@ class Checkup:
         wanted = {root.id: root for root in roots if root is not None and has_index(root)}
         if wanted:
             self._wanted |= wanted
-            self._listing = None
             self._go_on()
 
     def look_around(self) -> None:
@@ -88,30 +98,32 @@ class Checkup:
         screen.bridge.run(job, done, what="look for projects that moved", lane=LANE, latest=AROUND)
 
     def _go_on(self) -> None:
-        if self._running:
+        if self._running or not (self._listed or self._wanted):
             return
         self._running = True
-        roots, listing = tuple(self._wanted.values()), self._listing
-        self._wanted, self._listing = {}, None
+        roots: tuple[Root, ...]
+        listing: Listing | None
+        if self._listed:
+            roots, listing, whole = self._listed.pop(0)
+        else:
+            roots, listing, whole = tuple(self._wanted.values()), None, False
+            self._wanted = {}
         looker = self._looker
 
         def job(engine: Engine) -> tuple[IndexReport, ...]:
             return looker.look(engine, roots, listing)
 
         def done(found: tuple[IndexReport, ...]) -> None:
-            self._found(roots, found, whole=listing is not None)
-            self._next()
+            self._found(roots, found, whole=whole)
+            self._running = False
+            self._go_on()
 
         def failed(error: MemtuiError) -> None:
             self._screen.show_error("look at the indexes", error)
-            self._next()
+            self._running = False
+            self._go_on()
 
         self._screen.bridge.run(job, done, what="look at the indexes", otherwise=failed, lane=LANE)
-
-    def _next(self) -> None:
-        self._running = False
-        if self._wanted:
-            self._go_on()
 
     def _found(self, roots: tuple[Root, ...], found: tuple[IndexReport, ...], *, whole: bool) -> None:
         """Take in what one look found; what is the same as before draws nothing."""

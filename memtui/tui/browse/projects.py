@@ -136,6 +136,7 @@ class Projects:
         rows = [memory for memory in part.memories if not others.hides(memory.address.root)]
         self._tell(_words(part.left) if part.left else "")
         screen.take(screen.forest.update(rows))
+        screen.checkup.part_loaded(Listing(part.memories, truncated=False, roots=part.statuses))
         if not part.left and self._say:
             self._say = False
             screen.say(f"Read {count_words(len(others.read), 'folder')} of other projects.")
