@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import instructions
-from memtui.agents.places import BOOKKEEPING, in_project, only, there
+from memtui.agents.places import BOOKKEEPING, on_the_way, only, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -32,9 +32,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             only(hints._replace(kind="instructions"), ".goosehints"),
         )
     project = surroundings.project
-    memory = os.path.join(project, ".goose", "memory")
-    yield from in_project(
-        surroundings, Root(f"{AGENT}:project", memory, AGENT, "project", "Goose memory", POLICY, note=WRITES)
-    )
+    mine = Root(f"{AGENT}:project", project, AGENT, "project", "Goose memory", POLICY, note=WRITES)
+    yield from on_the_way(surroundings, mine, os.path.join(".goose", "memory"))
     paths = instructions.along(surroundings, project, (".goosehints", ".goosehints.local"))
     yield from instructions.here(surroundings, AGENT, LABEL, project, HINTS._replace(include=paths), READS)

@@ -7,7 +7,8 @@ they share in one place, such as that nothing is shown that is not on disk.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.layout import has_any, is_folder, is_path
+from memtui.agents.instructions import chain
+from memtui.agents.layout import has_any, is_folder, is_path, slug
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Root
@@ -30,6 +31,16 @@ def in_project(surroundings: Surroundings, *roots: Root) -> Iterator[Root]:
         yield root._replace(
             scope="project", in_checkout=surroundings.checkout is not None, project=surroundings.project
         )
+
+
+def on_the_way(surroundings: Surroundings, root: Root, inside: str) -> Iterator[Root]:
+    """Give the roots of a folder of this name in the project, and in each folder from there down to the user."""
+    for below in chain(surroundings, surroundings.project):
+        one = root._replace(path=os.path.join(surroundings.project, below, inside))
+        if below:
+            name = below.rstrip("/")
+            one = one._replace(id=f"{root.id}:below{slug('/' + name)}", label=f"{root.label}, {name}")
+        yield from in_project(surroundings, one)
 
 
 def only(root: Root, *names: str) -> Root:

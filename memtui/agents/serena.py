@@ -7,7 +7,7 @@ given the list of names, so a good name is what leads it to the text.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.places import BOOKKEEPING, home_of, in_project, is_too_wide, settings_text, there, yaml_setting
+from memtui.agents.places import BOOKKEEPING, home_of, is_too_wide, on_the_way, settings_text, there, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -33,7 +33,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
         yield from found
         if found:
             mine = mine._replace(id=f"{AGENT}:project:checkout", label=f"{LABEL}, in the checkout")
-    yield from in_project(surroundings, mine)
+    yield from on_the_way(surroundings, mine, os.path.join(".serena", "memories"))
 
 
 def _moved(surroundings: Surroundings, home: str) -> str | None:

@@ -10,20 +10,30 @@ from tests.agents.machine import NATIVE, Machine
 def test_what_is_found(machine: Machine, tmp_path: Path) -> None:
     homes_more.goose(machine.home, machine.app)
     machine.write("app/api/.goosehints")
+    machine.write("app/api/.goose/memory/api.txt")
+    machine.write("app/web/.goose/memory/web.txt")
     roots = machine.roots("app/api")
     assert list(roots) == [
         *NATIVE,
         "goose:global",
         "goose:global:instructions",
         "goose:project",
+        "goose:project:below-api",
         "goose:project:instructions",
     ]
-    assert [roots[name].kind for name in list(roots)[3:]] == ["memories", "instructions"] * 2
-    assert [roots[name].in_checkout for name in list(roots)[3:]] == [False, False, True, True]
+    assert [roots[name].kind for name in list(roots)[3:]] == [
+        "memories",
+        "instructions",
+        "memories",
+        "memories",
+        "instructions",
+    ]
+    assert [roots[name].in_checkout for name in list(roots)[3:]] == [False, False, True, True, True]
     assert listed(roots, tmp_path / "state") == {
         "goose:global": ["commands.txt", "personal.txt"],
         "goose:global:instructions": [".goosehints"],
         "goose:project": ["development.txt"],
+        "goose:project:below-api": ["api.txt"],
         "goose:project:instructions": [".goosehints", "api/.goosehints"],
     }
 

@@ -11,6 +11,7 @@ from memtui.agents.places import (
     in_project,
     is_too_wide,
     number_setting,
+    on_the_way,
     only,
     quoted_settings,
     settings_text,
@@ -37,6 +38,18 @@ def test_a_root_of_the_project_says_so(tmp_path: Path, checkout: str | None) -> 
     here = HERE._replace(project="/p", checkout=checkout)
     (root,) = in_project(here, Root("a", str(tmp_path)), Root("b", str(tmp_path / "gone")))
     assert (root.scope, root.project, root.in_checkout) == ("project", "/p", checkout is not None)
+
+
+def test_folders_on_the_way_down_to_the_user(tmp_path: Path) -> None:
+    for name in ("x", "a/b/x"):
+        (tmp_path / name).mkdir(parents=True)
+    here = HERE._replace(project=str(tmp_path), checkout=str(tmp_path), cwd=str(tmp_path / "a/b/c"))
+    found = [*on_the_way(here, Root("me:project", "", label="Mine"), "x")]
+    assert [(root.id, root.label, root.in_checkout) for root in found] == [
+        ("me:project", "Mine", True),
+        ("me:project:below-a-b", "Mine, a/b", True),
+    ]
+    assert [root.path for root in found] == [str(tmp_path / "x"), str(tmp_path / "a/b/x")]
 
 
 @pytest.mark.parametrize(
