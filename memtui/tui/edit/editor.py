@@ -24,6 +24,7 @@ from memtui.tui.edit.find_bar import FindBar
 from memtui.tui.edit.memory_text import MemoryText
 from memtui.tui.edit.text_form import EDIT_BYTES
 from memtui.tui.keys.room_bindings import room_bindings
+from memtui.tui.keys.typeahead import typeahead_of
 
 COMPARE_AFTER = 0.3
 """Seconds of quiet typing before the two sides are compared again."""
@@ -86,6 +87,9 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
     def ask_about(self, question: Question, when: str) -> None:
         """Ask what to do with a draft found on disk; the text cannot be typed in before the answer."""
         self.text_area.read_only = True
+        ahead = typeahead_of(self.app)
+        if ahead is not None:
+            ahead.startle()
         self.query_one(QuestionBar).ask(question.words(when), question.draft)
 
     @property

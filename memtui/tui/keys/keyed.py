@@ -100,6 +100,11 @@ class KeyedScreen(Screen[T]):
         return line or self is not before or action.room == "views"
 
     @property
+    def asks_by_itself(self) -> bool:
+        """Whether it is a question that comes up unasked, so that no key typed before is an answer."""
+        return False
+
+    @property
     def one_by_one(self) -> bool:
         """Whether each key is to be through before the next one is given, so that `not_yet` knows of it."""
         return False

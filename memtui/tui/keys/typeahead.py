@@ -38,8 +38,9 @@ AFTER_PASTE = 0.15
 """Seconds after a paste in which a terminal may still deliver a rest of it as keys."""
 BETWEEN = 0.15
 """Seconds between two keys of which the second belongs to the first, when that was dropped."""
-STUCK = 1.0
+STUCK = 3.0
 """Seconds for a key to get through; a widget that is busy for longer, or went away, must not block the keyboard."""
+UNREAD = "Keys typed before this question was there were ignored."
 ALWAYS = frozenset({"back", "quit_now"})
 """Actions whose keys are never held for long."""
 
@@ -96,6 +97,8 @@ class TypeAhead:
         self._readying: Screen[Any] | None = None
         self._quiet_until = self._paste_until = 0.0
         self._quiet_words = ""
+        self._asked: list[Screen[Any]] = []
+        """The last screens that ask something."""
         self._pasted_keys = False
         self._reminding = False
 
@@ -173,6 +176,15 @@ class TypeAhead:
         self._fence()
         self._app.set_timer(STUCK, self.go_on)
 
+    def startle(self) -> None:
+        """A question has come up that nobody has read: no key that was typed before is an answer to it."""
+        self._expected = None
+        self._quiet_until = self._clock() + AFTER_REFUSAL
+        self._quiet_words = UNREAD
+        if self._drop():
+            self._quiet_words = ""
+            self._say(UNREAD)
+
     def _opened(self) -> None:
         """Something that keys waited for is there, or will never be."""
         if not self._openings.waited_for:
@@ -210,7 +222,16 @@ class TypeAhead:
         self._readying = None
         if screen is self._app.screen:
             self._ready = screen
+            top = self._keyed
+            if top is not None and top.asks_by_itself and not self._known(top):
+                self.startle()
         await self.go_on()
+
+    def _known(self, screen: Screen[Any]) -> bool:
+        """Whether a question was there before, below what lay over it."""
+        known = any(one is screen for one in self._asked)
+        self._asked = [screen, *self._asked[:5]]
+        return known
 
     def _is_there(self, expected: Expected) -> bool:
         """Whether what is on the screen now is what was to open."""

@@ -89,6 +89,11 @@ class CaseScreen(DecidingScreen):
         """Whether letters are text now."""
         return isinstance(self.focused, Input)
 
+    @property
+    def asks_by_itself(self) -> bool:
+        """It comes up when somebody else did something."""
+        return True
+
     def come_back_later(self) -> None:
         """Leave it undecided; everything is kept."""
         self.case.later()

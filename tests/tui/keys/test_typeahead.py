@@ -6,12 +6,14 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
+from memtui.engine.model import Address, Draft
 from memtui.errors import BusyError
 from memtui.tui.edit.form_screen import FormScreen
 from memtui.tui.keys import typeahead
 from memtui.tui.keys.palette import Palette
 from memtui.tui.views.history import HistoryScreen
 from memtui.tui.views.search import SearchScreen
+from tests.tui.fake_engine import sha
 from tests.tui.shown import Shown, shown
 
 NAME = "memtui:project/notes.md"
@@ -142,6 +144,21 @@ async def test_what_is_refused_takes_the_keys_typed_for_it(key: str) -> None:
         await screen.until(lambda: screen.app.ahead.settled)
         assert not deleted(screen)
         assert not screen.browser._sequences.pending
+
+
+async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it() -> None:
+    async with shown() as screen:
+        address = Address.parse(NAME)
+        old = screen.app.bridge.started - 60_000
+        data = screen.engine.data[address]
+        screen.engine.drafted[address] = Draft(address, sha(data), "typed in another life\n", (0, 0), old, data)
+        await screen.go(NAME)
+        screen.burst("e", "d", "t")
+        await screen.until(lambda: screen.browser.host.asking)
+        await screen.until_text("Keys typed before this question was there were ignored")
+        assert address in screen.engine.drafted
+        await screen.press("r")
+        await screen.until(lambda: editor_text(screen) == "typed in another life\n")
 
 
 async def test_what_fails_takes_the_keys_typed_for_it() -> None:
