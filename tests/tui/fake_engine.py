@@ -19,12 +19,10 @@ from memtui.engine.model import (
     Changes,
     Conflict,
     Done,
-    Draft,
     FieldEdit,
     Health,
     Listing,
     Memory,
-    OpenConflict,
     Outcome,
     Root,
     RootStatus,
@@ -38,6 +36,7 @@ from memtui.engine.model import (
 from memtui.engine.shelf import FolderItem, FolderItems
 from memtui.engine.steps import Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
+from tests.tui.fake_drafts import FakeDrafts
 from tests.tui.fake_news import FakeNews
 from tests.tui.fake_past import FakePast
 from tests.tui.fake_search import Searched
@@ -76,7 +75,7 @@ class FakeWatch:
         self.stopped = True
 
 
-class FakeEngine(FakeNews, FakePast, Searched):
+class FakeEngine(FakeDrafts, FakeNews, FakePast, Searched):
     """Memories in a dictionary."""
 
     def __init__(self, texts: dict[str, str] | None = None, roots: tuple[Root, ...] = ROOTS) -> None:
@@ -89,7 +88,6 @@ class FakeEngine(FakeNews, FakePast, Searched):
         self.seen: dict[Address, bytes] = {}
         self.kept: dict[tuple[Address, str], bytes] = {}
         self.versions: dict[Address, list[Version]] = {}
-        self.drafted: dict[Address, Draft] = {}
         self.bin: list[TrashEntry] = []
         self.records: list[AuditRecord] = []
         self.unseen_changes: list[Change] = []
@@ -99,7 +97,6 @@ class FakeEngine(FakeNews, FakePast, Searched):
         """Verbs that wait until the test lets them go on."""
         self.fail_for: dict[Address, MemtuiError] = {}
         self.undone: list[str] = []
-        self.conflicts: dict[Address, OpenConflict] = {}
         self.remembered: Listing | None = None
         self.unaccepted: set[str] = set()
         self.watching = FakeWatch()
@@ -423,27 +420,6 @@ class FakeEngine(FakeNews, FakePast, Searched):
     def seen_version(self, address: Address) -> str | None:
         """Which version was seen."""
         return sha(self.seen[address]) if address in self.seen else None
-
-    def save_draft(self, draft: Draft) -> None:
-        """Keep a draft."""
-        self._enter("save_draft", draft.address)
-        self.drafted[draft.address] = draft
-
-    def drafts(self) -> tuple[Draft, ...]:
-        """List drafts."""
-        return tuple(self.drafted.values())
-
-    def save_conflict(self, found: OpenConflict) -> None:
-        """Keep decisions."""
-        self.conflicts[found.address] = found
-
-    def open_conflict(self, address: Address) -> OpenConflict | None:
-        """Give decisions back."""
-        return self.conflicts.get(address)
-
-    def drop_draft(self, address: Address) -> None:
-        """Drop a draft."""
-        self.drafted.pop(address, None)
 
     def subscribe(self, callback: Callable[[Changes], None]) -> Callable[[], None]:
         """Tell everything."""
