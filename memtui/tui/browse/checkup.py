@@ -92,10 +92,9 @@ class Checkup:
                 self.strays = found
                 self._tell_view()
 
-        def job(engine: Engine) -> tuple[Stray, ...]:
-            return strays(engine, roots, home)
-
-        screen.bridge.run(job, done, what="look for projects that moved", lane=LANE, latest=AROUND)
+        screen.bridge.run(
+            lambda _: strays(roots, home), done, what="look for projects that moved", lane=LANE, latest=AROUND
+        )
 
     def _go_on(self) -> None:
         if self._running or not (self._listed or self._wanted):

@@ -5,52 +5,32 @@ What is out of place is found by `memtui.health.orphans`; here it is only said, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from memtui.agents.layout import short_path
-from memtui.engine.model import Listing, Root
+from memtui.agents.layout import names_in, short_path
 from memtui.health.orphans import SPLIT, SURE, Collision, Orphan, Worktrees, survey
-from memtui.tui.browse.cells import count_words
 from memtui.tui.views.health_rows import Stray
 
 if TYPE_CHECKING:
+    from memtui.engine.model import Root
     from memtui.health.orphans import Survey
 
 
-class Reading(Protocol):
-    """What is asked of the engine."""
-
-    def add_roots(self, roots: Iterable[Root]) -> None:
-        """Know these too."""
-        ...
-
-    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
-        """Their memories."""
-        ...
-
-
-def strays(engine: Reading, roots: tuple[Root, ...], home: str | None) -> tuple[Stray, ...]:
-    """Look at the folders of all projects.
+def strays(roots: tuple[Root, ...], home: str | None) -> tuple[Stray, ...]:
+    """Look at the folders of all projects; no memory is read for it.
 
     Args:
-        engine: lists those whose project is gone.
         roots: what discovery found with all projects.
         home: the user's home folder.
     """
-    found = survey(roots, home)
-    counts: dict[str, int] = {}
-    if found.orphans:
-        engine.add_roots(roots)
-        listed = engine.list([one.root.id for one in found.orphans])
-        counts = {status.root.id: status.files for status in listed.roots}
-    return tuple(_said(found, counts, home))
+    return tuple(_said(survey(roots, home), home))
 
 
-def _said(found: Survey, counts: dict[str, int], home: str | None) -> Iterator[Stray]:
+def _said(found: Survey, home: str | None) -> Iterator[Stray]:
     for orphan in found.orphans:
-        if counts.get(orphan.root.id):
-            yield _orphan(orphan, counts[orphan.root.id], home)
+        if names_in(orphan.root.path):
+            yield _orphan(orphan, home)
     for both in found.collisions:
         yield _collision(both, home)
     for family in found.worktrees:
@@ -58,15 +38,15 @@ def _said(found: Survey, counts: dict[str, int], home: str | None) -> Iterator[S
             yield _family(family, home)
 
 
-def _orphan(one: Orphan, files: int, home: str | None) -> Stray:
+def _orphan(one: Orphan, home: str | None) -> Stray:
     place = short_path(one.decoded.projects[0], home) if one.decoded.projects else one.root.id.rpartition(":")[2]
     now = [f"Perhaps now {short_path(moved.path, home)}: {moved.why}." for moved in one.moved]
     lines = (
-        f"{place}: the project is not there any more, and {count_words(files, 'memory')} of it are left.",
+        f"{place}: the project is not there any more, and its memories are left.",
         f"{one.root.label or one.root.id}: {short_path(one.root.path, home)}.",
         f"How sure: {SURE[one.decoded.sure]}.",
         *(now or ["Nothing on this machine has its name."]),
-        "enter goes to it in the tree; r there moves its memories to where the project is now.",
+        "enter goes to it in the tree; g p there moves its memories to where the project is now.",
     )
     text = f"gone; perhaps {short_path(one.moved[0].path, home)}" if len(one.moved) == 1 else f"gone; {one.sure}"
     return Stray("orphan", one.root.id, place, text, lines)

@@ -198,7 +198,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         if row is None:
             return ""
         if action.id in ("fix_finding", "fix_kind", "fix_root") and row.stray is not None:
-            return "enter goes to the folder; r there moves its memories."
+            return "enter goes to the folder; g p there moves its memories."
         if action.id == "fix_finding":
             if row.finding is None:
                 return "Put the cursor on a finding; D r fixes all of this root."

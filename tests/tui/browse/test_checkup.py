@@ -72,7 +72,7 @@ async def test_roots_that_are_read_later_are_looked_at_as_they_were_listed(
         (world.base / "other" / "MEMORY.md").write_text(entry("gone.md") + entry("lost.md"), encoding="utf-8")
         checkup.part_loaded(screen.real.list(["other"]))
         await screen.until(lambda: sum(len(report.findings) for report in checkup.reports["other"]) == 2)
-        assert looks == [("other",)]
+        assert set(looks) == {("other",)}
         assert list(checkup.reports) == ["notes", "other"]
 
 

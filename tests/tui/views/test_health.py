@@ -268,7 +268,7 @@ async def test_a_project_that_is_gone_is_shown_and_enter_goes_to_its_row(world: 
         before = world.disk()
         for keys in ("df", "Dr", "Dk"):
             await screen.press(*keys)
-            await screen.until_text("enter goes to the folder; r there moves its memories.")
+            await screen.until_text("enter goes to the folder; g p there moves its memories.")
         assert world.disk() == before
         await screen.press("enter")
         await screen.until(lambda: screen.app.screen is screen.browser)
