@@ -1,6 +1,6 @@
 """What agents with memories of their own form load when a session starts."""
 
-from memtui.agents.loading import FOLDER, HOME, NAMES_ONLY, ON_DEMAND, PROJECT, Source, Table
+from memtui.agents.loading import CHAIN, HOME, NAMES_ONLY, ON_DEMAND, PROJECT, Source, Table
 
 ON_TOP = "Its own system prompt, tools and MCP servers come on top."
 _LOOKS = "The agent reads it when it looks for it."
@@ -10,9 +10,9 @@ GOOSE = Table(
     "Goose",
     (
         Source("user hints", HOME, (".goosehints", "AGENTS.md")),
-        Source("project hints", FOLDER, (".goosehints", ".goosehints.local", "AGENTS.md")),
+        Source("project hints", CHAIN, (".goosehints", ".goosehints.local", "AGENTS.md")),
         Source("user memories", HOME, ("memory/*.txt",)),
-        Source("project memories", PROJECT, (".goose/memory/*.txt",), mark=ON_DEMAND, why=_LOOKS),
+        Source("project memories", CHAIN, (".goose/memory/*.txt",), mark=ON_DEMAND, why=_LOOKS),
     ),
     in_config=("goose",),
     in_project=(".goose", ".goosehints"),
@@ -27,7 +27,7 @@ SERENA = Table(
             for label, place, name in (
                 ("user memories", HOME, "memories/global/**/*.md"),
                 ("project memories", "serena:project", "**/*.md"),
-                ("project memories", PROJECT, ".serena/memories/**/*.md"),
+                ("project memories", CHAIN, ".serena/memories/**/*.md"),
             )
         ),
     ),

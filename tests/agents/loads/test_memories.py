@@ -21,6 +21,13 @@ def test_goose_loads_all_of_the_users_and_none_of_the_projects(machine: Machine)
     ]
 
 
+def test_goose_takes_hints_from_the_checkout_down(machine: Machine) -> None:
+    machine.write("app/.goosehints")
+    machine.write("app/api/.goosehints")
+    found = started(machine, "goose", "app/api")
+    assert [one.path for one in found] == [str(machine.app / ".goosehints"), str(machine.app / "api/.goosehints")]
+
+
 def test_serena_is_given_names_only(machine: Machine) -> None:
     machine.write("app/.serena/memories/deep/code style.md", "x" * 500)
     (found,) = started(machine, "serena")
