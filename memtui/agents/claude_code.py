@@ -26,6 +26,8 @@ AUTO = Policy(
     pointer_chars=150,
     ignore=IGNORED,
     types=TYPES,
+    fields=("name", "description", "type"),
+    suffix=".md",
     whole=("MEMORY.md",),
 )
 """One topic per file; of the index, the first 200 lines or 25 KB are loaded, and a line of it should stay short."""

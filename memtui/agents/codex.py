@@ -17,6 +17,7 @@ IGNORED = (".DS_Store", ".git", "*.lock")
 
 AUTO = Policy(
     index_file="memory_summary.md",
+    front_matter="forbidden",
     entries=(("MEMORY.md", "codex"),),
     generated=("raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
     ignore=IGNORED,

@@ -13,7 +13,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 AGENT = "goose"
-POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), entries=(("*.txt", "goose"),))
+POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), entries=(("*.txt", "goose"),), suffix=".txt")
 """Goose reads `.txt` files right below the folder and nothing else."""
 HINTS = Policy(ignore=BOOKKEEPING, whole=("*",))
 WRITES = "Goose adds entries to these files and removes them while it works, after asking."

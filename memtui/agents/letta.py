@@ -15,12 +15,15 @@ from memtui.engine.model import Policy, Root
 
 AGENT = "letta"
 INDEX = "MEMORY.md"
-OLD = Policy(ignore=BOOKKEEPING, front_matter="required", protected=("skills/",))
+OLD = Policy(ignore=BOOKKEEPING, front_matter="required", fields=("description",), protected=("skills/",), suffix=".md")
 POLICY = Policy(
     index_file=f"**/{INDEX}",
     index_format="links",
     ignore=BOOKKEEPING,
     front_matter="required",
+    fields=("name", "description"),
+    only_fields=True,
+    suffix=".md",
     protected=("skills/",),
     whole=(INDEX, f"*/{INDEX}"),
     shown_chars=(("skills/*", 1_000_000_000), ("*.md", 20_000)),

@@ -24,6 +24,7 @@ AGENT = "mux"
 POLICY = Policy(
     shown_bytes=102_400,
     entries=(("*.md", "plain"),),
+    fields=("description",),
     ignore=(".DS_Store", ".git", "*.lock", "memory-meta.json"),
 )
 """100 KiB for one file, and 1,000 files in a scope."""

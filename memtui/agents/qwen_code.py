@@ -26,6 +26,8 @@ AUTO = Policy(
     protected=("pinned/",),
     generated=("MEMORY.md",),
     types=TYPES,
+    fields=("name", "description", "type"),
+    suffix=".md",
     whole=("MEMORY.md",),
 )
 """One memory per file; the index is rebuilt from them. Of the index, 200 lines or 25,000 characters are loaded."""

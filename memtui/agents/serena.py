@@ -12,7 +12,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 AGENT = "serena"
-POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))
+POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), suffix=".md")
 """Plain text: front matter is part of what the agent reads."""
 WRITES = "Serena's tools write these files; when Serena renames one, it rewrites `mem:` references to it in the others."
 LABEL = "Serena memory"

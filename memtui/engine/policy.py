@@ -60,6 +60,13 @@ class Policy(NamedTuple):
     front_matter: str = "optional"
     """What the agent makes of front matter in a memory: `optional`, `required` (without it the agent does not see the
     memory) or `forbidden`. Shown, never enforced."""
+    fields: tuple[str, ...] = ()
+    """The fields of front matter the agent reads, in its order; empty where it has no rule. What comes from another
+    agent is brought into this shape."""
+    only_fields: bool = False
+    """Whether the agent takes no other field than those."""
+    suffix: str = ""
+    """What names of memories end in where the agent reads no others, such as `.txt`; empty: anything."""
     index_format: str = ""
     """How the index names memories: `links` is a Markdown link a line; empty where there is none memtui can read."""
     index_lines: int | None = None

@@ -10,17 +10,6 @@ from collections.abc import Iterable, Mapping
 
 from memtui.engine.model import Address, Policy
 from memtui.health.edits import apply_edits
-from memtui.health.lines import (
-    Span,
-    Style,
-    goes_on,
-    is_entry,
-    shorten,
-    spans,
-    style_of,
-    text_of,
-    write_entry,
-)
 from memtui.health.model import (
     BELOW,
     CUT,
@@ -36,6 +25,18 @@ from memtui.health.model import (
 )
 from memtui.pointers.cutline import Measure, measure
 from memtui.pointers.index import Pointer, parse
+from memtui.pointers.lines import (
+    Span,
+    Style,
+    goes_on,
+    is_entry,
+    place_of,
+    shorten,
+    spans,
+    style_of,
+    text_of,
+    write_entry,
+)
 from memtui.pointers.targets import written
 from memtui.values import NamedTuple
 
@@ -263,7 +264,8 @@ class _Checking:
     def _new_lines(self) -> dict[str, Edit]:
         """A line for each memory that no index names, by its path."""
         index = self.index
-        place, lead, tail = self._place()
+        lines = [entry.pointer.line for entry in self.entries if is_entry(entry.text)]
+        place, lead, tail = place_of(index.data, self.lines, lines, self.style.end)
         limit = index.policy.pointer_chars
         found: dict[str, Edit] = {}
         for path in index.mine:
@@ -282,21 +284,6 @@ class _Checking:
             lines = dict.fromkeys(entry.pointer.line for entry in self.entries if is_entry(entry.text))
             self._style = style_of(self.index.data, self.lines, list(lines))
         return self._style
-
-    def _place(self) -> tuple[int, bytes, bytes]:
-        """Where a new line goes: behind the last entry, else at the end; and its line ends, before and after."""
-        data, end = self.index.data, self.style.end
-        last = max((entry.pointer.line for entry in self.entries if is_entry(entry.text)), default=len(self.lines) - 1)
-        while 0 <= last < len(self.lines) - 1 and self.entries and self._continues(last):
-            last += 1
-        at = self.lines[last].end if self.lines else len(data)
-        if at and not data[:at].endswith(b"\n"):
-            return at, end, b""
-        return at, b"", end
-
-    def _continues(self, line: int) -> bool:
-        here, following = (text_of(self.index.data, self.lines[number]) for number in (line, line + 1))
-        return goes_on(here, following)
 
     # The cut line
 

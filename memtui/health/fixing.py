@@ -43,9 +43,10 @@ def _cut_notes(path: str, before: bytes, after: bytes, policy: Policy) -> list[s
         return []
     hidden, left = _below(path, before, old), _below(path, after, new)
     fallen = [name for name in left if name not in hidden]
-    risen = [name for name in hidden if name not in left]
+    still = {pointer.path for pointer in parse(after, path)} if hidden else set()
+    risen = [name for name in hidden if name not in left and name in still]
     notes = []
-    if risen and new.cut is None:
+    if old.cut is not None and new.cut is None:
         notes.append("The agent then loads the whole index.")
     elif risen:
         notes.append(f"Then loaded: {_list(risen)}.")

@@ -15,6 +15,7 @@ from memtui.health.checking import LINKS, Index
 from memtui.health.model import IndexReport
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import parse
+from memtui.pointers.lines import home_of
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -148,23 +149,10 @@ def _unnamed(shelf: _Shelf, named: set[str | None]) -> dict[str, list[str]]:
     for path in sorted(shelf.rows):
         if path in named or policy.is_index(path) or not path.endswith("." + suffix):
             continue
-        home = _home(policy.index_file or "", name, path, shelf.rows)
+        home = home_of(policy.index_file or "", path, shelf.rows)
         if home:
             found.setdefault(home, []).append(path)
     return found
-
-
-def _home(index_file: str, name: str, path: str, rows: Mapping[str, Memory]) -> str:
-    """The index that has to name a memory; empty when none does."""
-    if index_file.startswith("**/"):
-        folder = path.rpartition("/")[0]
-        while folder and f"{folder}/{name}" not in rows:
-            folder = folder.rpartition("/")[0]
-        return f"{folder}/{name}" if folder else name
-    if index_file.startswith("*/"):
-        head, slash, _ = path.partition("/")
-        return f"{head}/{index_file[2:]}" if slash else ""
-    return index_file
 
 
 def _is_there(engine: Reader, address: Address) -> bool:

@@ -3,9 +3,13 @@
 A fix is data until somebody applies it, so that what is shown, what is asked about and what is written are one thing.
 """
 
-from memtui.engine.model import Address
-from memtui.pointers.cutline import Measure
-from memtui.values import NamedTuple
+from __future__ import annotations
+
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from memtui.engine.model import Address
+    from memtui.pointers.cutline import Measure
 
 DANGLING, UNNAMED, DUPLICATE = "dangling", "unnamed", "duplicate"
 LONG, OUTSIDE, CUT, BELOW = "long", "outside", "cut", "below"

@@ -4,7 +4,7 @@ Only a line that is nothing but an entry is ever removed, moved or cut: where mo
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from memtui.values import NamedTuple
 
@@ -101,6 +101,50 @@ def style_of(data: bytes, lines: Sequence[Span], entries: Sequence[int]) -> Styl
         named * 2 > len(seen),
         end,
     )
+
+
+def place_of(data: bytes, lines: Sequence[Span], entries: Sequence[int], end: bytes) -> tuple[int, bytes, bytes]:
+    """Say where a new line goes: behind the last entry and what belongs to it, else at the end.
+
+    Args:
+        data: the file.
+        lines: its lines.
+        entries: the numbers of those that are entries.
+        end: how it ends its lines.
+
+    Returns:
+        Where, in bytes of the file; and the line ends to put before and behind the new line.
+    """
+    last = max(entries, default=len(lines) - 1)
+    while entries and last < len(lines) - 1 and goes_on(text_of(data, lines[last]), text_of(data, lines[last + 1])):
+        last += 1
+    at = lines[last].end if lines else len(data)
+    if at and not data[:at].endswith(b"\n"):
+        return at, end, b""
+    return at, b"", end
+
+
+def home_of(index_file: str, path: str, present: Container[str]) -> str:
+    """Say which index has to name a memory.
+
+    Args:
+        index_file: as a layout has it: a path, `*/NAME` or `**/NAME`.
+        path: the memory.
+        present: the paths there are below the root.
+
+    Returns:
+        The path of the index, which need not be there; empty when none has to.
+    """
+    name = index_file.rpartition("/")[2]
+    if index_file.startswith("**/"):
+        folder = path.rpartition("/")[0]
+        while folder and f"{folder}/{name}" not in present:
+            folder = folder.rpartition("/")[0]
+        return f"{folder}/{name}" if folder else name
+    if index_file.startswith("*/"):
+        head, slash, _ = path.partition("/")
+        return f"{head}/{index_file[2:]}" if slash else ""
+    return index_file
 
 
 def write_entry(style: Style, target: str, name: str, hook: str, *, limit: int | None, step: int = 0) -> str:
