@@ -33,7 +33,6 @@ from memtui.engine.model import (
     Version,
     is_person,
 )
-from memtui.engine.shelf import FolderItem, FolderItems
 from memtui.engine.steps import Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from tests.tui.fake_drafts import FakeDrafts
@@ -101,7 +100,6 @@ class FakeEngine(FakeDrafts, FakeNews, FakePast, Searched):
         self.unaccepted: set[str] = set()
         self.watching = FakeWatch()
         self.places: dict[str, object] = {}
-        super().__init__()
         self._on_changes: list[Callable[[Changes], None]] = []
         self._on_health: Callable[[Health], None] | None = None
         for name, text in (texts or {}).items():
@@ -231,17 +229,6 @@ class FakeEngine(FakeDrafts, FakeNews, FakePast, Searched):
             raise NotFoundError(f"no memory {address}")
         data = self.data[address]
         return Snapshot(address, data, sha(data), self.now)
-
-    def read_bytes(self, address: Address) -> bytes:
-        """Read the bytes."""
-        return self.read(address).bytes
-
-    def folder(self, root_id: str, *, depth: int = 1, sizes: bool = False) -> FolderItems:
-        """Give the names of a root."""
-        found = [address for address in self.data if address.root == root_id]
-        return FolderItems(
-            tuple(FolderItem(one.path, "memory", len(self.data[one]), shown=True, filled=True) for one in found), 0
-        )
 
     # Changing
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from memtui.engine import search
-from memtui.engine.model import Found, Hit, Wanted
+from memtui.engine.model import Address, Found, Hit, Wanted
+from memtui.engine.shelf import FolderItem, FolderItems
 from memtui.matching import typed
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Searched:
-    """The part of a fake engine that is searched."""
+    """The part of a fake engine that is searched, by its own search or name by name."""
 
     def __init__(self) -> None:
         self.searching = FakeSearch(cast("FakeEngine", self))
@@ -24,6 +25,18 @@ class Searched:
         """Search."""
         self.searching.enter(wanted)
         return self.searching.find(wanted, stop=stop, tell=tell)
+
+    def read_bytes(self, address: Address) -> bytes:
+        """Read the bytes."""
+        return cast("FakeEngine", self).read(address).bytes
+
+    def folder(self, root_id: str, *, depth: int = 1, sizes: bool = False) -> FolderItems:
+        """Give the names of a root."""
+        held = cast("FakeEngine", self).data
+        found = [address for address in held if address.root == root_id]
+        return FolderItems(
+            tuple(FolderItem(one.path, "memory", len(held[one]), shown=True, filled=True) for one in found), 0
+        )
 
     def forget_texts(self) -> None:
         """Count it."""
