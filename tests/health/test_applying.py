@@ -138,3 +138,12 @@ def test_what_moves_over_the_cut_is_said(folders: Folders) -> None:
     with folders.engine() as engine:
         (shown,) = prepare(engine, choose(look(engine), (UNNAMED,)))
         assert shown.notes == ("Then not loaded: c.md.", "Below the cut: 1 line then, 0 lines now.")
+
+
+def test_a_line_that_goes_is_not_said_to_be_loaded(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(index_lines=2)
+    lines = [entry(name) for name in ("a.md", "b.md", "gone.md", "c.md", "d.md")]
+    folders.lay({"MEMORY.md": "".join(lines), **{f"{name}.md": "" for name in "abcd"}})
+    with folders.engine() as engine:
+        (shown,) = prepare(engine, choose(look(engine), (DANGLING,)))
+        assert shown.notes == ("Below the cut: 2 lines then, 3 lines now.",)
