@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import on
+
 from memtui.engine.model import Address, Conflict, Saved, Unchanged
 from memtui.entries.naming import EntryGoneError, exact
 from memtui.errors import MemtuiError
@@ -20,6 +22,7 @@ from memtui.tui.browse.cells import Run
 from memtui.tui.browse.copying import put_on_clipboard
 from memtui.tui.browse.prompts import Question
 from memtui.tui.draw.pages import Page
+from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import entries_jobs
 from memtui.tui.views.entries_rows import Held, Shelf, entry_runs
 from memtui.tui.views.listed import ListedScreen
@@ -52,6 +55,7 @@ much of it is used."""
         self._shown: Hashable = None
         self._asked: Hashable = None
         """The entry that `d` asked about: `t` takes out that one and no other."""
+        self._edit_action = next(action for action in self.own_actions if action.id == "entry_edit")
         self._does: dict[str, Callable[[], object]] = {
             "entry_edit": self._edit,
             "entry_new": self._new,
@@ -245,6 +249,10 @@ much of it is used."""
         self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed))
 
     # Doing
+
+    @on(RowList.Opened)
+    def _opened(self) -> None:
+        self.attempt(self._edit_action)
 
     def _edit(self) -> None:
         self.browser.host.edit_entry(self.shelf.address, exact(self._here))

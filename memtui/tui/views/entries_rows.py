@@ -104,7 +104,7 @@ def heading(held: Held, entry: Entry) -> list[str]:
     count = 1 + text.count(b"\n")
     lines = "a line" if count == 1 else f"{count:,} lines"
     facts = [f"Entry {entry.number:,} of {len(held.file.entries):,}", f"{lines} from line {entry.line:,} on"]
-    facts += [f"{len(text.decode(errors='replace')):,} characters", entry.name]
+    facts += [f"{len(text.decode(errors='replace')):,} characters", f"check {entry.sha256[:8]}"]
     said = [", ".join(facts) + "."]
     if held.used.limit:
         over = f": {held.used.over:,} over what the agent takes" if held.used.over else ""

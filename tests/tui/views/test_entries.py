@@ -9,6 +9,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Policy, Root
+from memtui.tui.draw.rowlist import RowList
 from memtui.tui.edit.entry_screen import EntryScreen
 from memtui.tui.views.entries import EntriesScreen
 from memtui.tui.views.table import MOVES, VIEW
@@ -295,3 +296,22 @@ async def test_the_info_says_it_with_what_is_over(world: Entered) -> None:
         await screen.press("i")
         await screen.until_text("230 of 200 characters (115 %): 30")
         await screen.until_text("E lists them")
+
+
+async def test_a_second_click_on_a_row_edits_its_entry(world: Entered) -> None:
+    async with real(world) as screen:
+        view = await entries(screen)
+        view.list.post_message(RowList.Opened())
+        text = await editing(screen)
+        assert text.text_area.text == "Ann uses zsh."
+
+
+async def test_help_in_the_text_of_an_entry_says_what_its_keys_do(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen)
+        await screen.press("enter")
+        await editing(screen)
+        await screen.press("f1")
+        await screen.until_text("Save the entry: no other byte changes.")
+        await screen.press("escape")
+        await editing(screen)

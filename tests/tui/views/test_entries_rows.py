@@ -75,7 +75,7 @@ def test_the_heading_says_where_the_entry_stands_and_how_full_the_file_is() -> N
     full = held(b"# t\na\nb\n\nc\n\n", 4)
     assert heading(full, full.file.entries[0]) == [
         "2 entries, 12 of 4 characters (300 %): 8 over what the agent takes.",
-        f"Entry 1 of 2, 3 lines from line 1 on, 7 characters, {full.file.entries[0].name}.",
+        f"Entry 1 of 2, 3 lines from line 1 on, 7 characters, check {full.file.entries[0].sha256[:8]}.",
         "Tags: t.",
     ]
     plain = held(b"x\n\n")
