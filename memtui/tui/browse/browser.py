@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
-from memtui.engine.model import Address, Listing, Memory, Root
+from memtui.engine.model import Address, Listing, Root
 from memtui.errors import MemtuiError
 from memtui.tui import messages
 from memtui.tui.actions import BROWSER_ROOMS, Action
@@ -161,11 +161,6 @@ class BrowserScreen(Parts):
             if isinstance(node, Widget) and node.HELP:
                 return node.HELP
         return ""
-
-    def write_limit(self, memory: Memory) -> int | None:
-        """The size limit of the root a memory is in."""
-        root = self.forest.root(memory.address.root)
-        return root.policy.write_bytes if root is not None else None
 
     def root_problem(self, root_id: str) -> str:
         """What is wrong with a root."""

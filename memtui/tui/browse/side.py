@@ -204,7 +204,8 @@ class Side:
             if on
         ]
         used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
-        limit = self._screen.write_limit(memory)
+        root = self._screen.forest.root(memory.address.root)
+        limit = root.policy.write_bytes if root is not None else None
         size = f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)
         who = "you" if memory.actor in ("tui", "cli") else memory.actor
         return reading.InfoWords(
