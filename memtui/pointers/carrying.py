@@ -394,6 +394,6 @@ def _left(address: Address, found: Rewritten, why: str) -> list[Left]:
 
 
 def _left_words(left: tuple[Left, ...]) -> str:
-    shown = [f"{one.address} ({one.why})" for one in left[:3]]
+    shown = [f"{one.address.path} ({one.why})" for one in left[:3]]
     more = f" and {len(left) - 3} more" if len(left) > 3 else ""
     return f"Still named in {', '.join(shown)}{more}."

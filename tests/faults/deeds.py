@@ -7,9 +7,11 @@ from typing import NamedTuple
 from memtui.engine import Engine
 from memtui.engine.model import Done
 from memtui.engine.steps import Remove, Rename, Step, Write
+from memtui.pointers import carrying
 from tests.faults.world import FIRST, ME, SECOND, World, at, new_world, sha
 
 OLD, NEW, OLDER = b"# A memory\n\nold\n", b"# A memory\n\nold\nand new\n", b"older\n"
+INDEX = b"- [A](a.md)\r\n- [B](c.md)"
 MANY = tuple(f"many/{number}.md" for number in range(4))
 
 
@@ -88,6 +90,17 @@ def together(engine: Engine) -> object:
     return whole(engine.together(steps, actor=ME, label="tidy up"))
 
 
+def _named(world: World) -> None:
+    _one(world)
+    _write(world, "index.md", INDEX)
+    _write(world, "other.md", b"See [[a]].\n")
+
+
+def carry(engine: Engine) -> object:
+    """Rename a memory, and let its index and a link follow."""
+    return whole(carrying.rename(engine, [(at("a.md"), at("b.md"))], actor=ME))
+
+
 def whole(done: Done) -> Done:
     """Require that an operation failed nowhere."""
     for outcome in done.outcomes:
@@ -134,6 +147,8 @@ DEEDS = (
     Deed("undo a move between roots", _then(_many, pin, across), undo),
     Deed("redo a save", _then(_one, save, undo), redo),
     Deed("change several together", _then(_many, pin), together, frozenset([NEW, OLDER])),
+    Deed("rename and carry along", _named, carry, frozenset([INDEX.replace(b"a.md", b"b.md"), b"See [[b]].\n"])),
+    Deed("undo a rename that carried", _then(_named, carry), undo),
     Deed("undo several together", _then(_many, pin, together), undo),
 )
 

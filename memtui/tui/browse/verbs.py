@@ -311,6 +311,8 @@ class Verbs:
             self._screen.say(f"done {len(good)}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
             return
         name = self.name(tuple(outcome.address for outcome in good))
+        if len(good) == 1 and (done.also or done.left):
+            name = good[0].address.name  # so that the end of a longer sentence is in sight too
         if before:
             every, last = count_words(before + len(good), "memory"), name if len(good) == 1 else f"the last {len(good)}"
             words = f"{every} {past} in a row{_also(done)}; u takes back {last}, and again those before."

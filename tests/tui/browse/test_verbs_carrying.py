@@ -60,9 +60,7 @@ async def test_the_trash_takes_the_entry_of_the_index_and_names_what_is_left(tmp
     async with real(world) as screen:
         await on(screen, "a.md")
         await screen.press("d", "t")
-        await screen.until_text(
-            "moved to the trash, 1 pointer carried along; u brings it back. Still named in notes/b.md"
-        )
+        await screen.until_text("moved to the trash, 1 pointer carried along; u brings it back. Still named in b.md")
         assert world.disk()["MEMORY.md"] == b"- [B](b.md) - two\r\n"
         await screen.press("u")
         await screen.until_text("Undid: delete notes/a.md.")
