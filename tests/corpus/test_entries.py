@@ -12,7 +12,7 @@ from tests.corpus import ARCHIVE, journey
 
 KNOWN = {".goose/memory": "goose", ".codex/memories/MEMORY.md": "codex"}
 """Parts of paths, and the format that the agent writes there."""
-MOST = 12
+MOST = 4
 """So many entries of one file are changed, spread over it."""
 
 
