@@ -74,6 +74,8 @@ class Chrome:
         for name in wanted if self._screen.is_mounted else ():
             for bar in self._screen.query(f"#{name}").results(Lines):
                 bar.update()
+        if "header" in wanted and "views" in self._screen.__dict__:
+            self._screen.views.headers_changed()
 
     def counts(self) -> dict[str, int]:
         """How much waits in each view, for the tabs."""

@@ -127,6 +127,11 @@ class Views:
             screen.tell_news()
         self._screen.returning.changed()
 
+    def headers_changed(self) -> None:
+        """Draw the header of each view anew: drafts or counts are others, and nothing happened to memories."""
+        for view in self._made.values():
+            view.update("#view-header", "#tabs")
+
     def news(self) -> None:
         """Tell every open view that something happened on disk or in the ledger."""
         for view in self._made.values():

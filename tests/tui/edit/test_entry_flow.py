@@ -45,6 +45,7 @@ async def test_what_is_typed_is_a_draft_of_the_whole_memory_until_it_is_saved(wo
         await screen.until(lambda: draft(screen) == "I " + TEXT)
         await screen.press("ctrl+s")
         await screen.until_text("Saved entry 1")
+        await screen.until(lambda: "1 draft" not in screen.text and "conflict" not in screen.text)
         await screen.until(lambda: draft(screen) is None)
         assert world.disk()["a.md"].decode() == "I " + TEXT
         history = screen.real.history(at("a.md"))
