@@ -1,22 +1,18 @@
 """Orphans and plans for them to JSON, with the field names that scripts rely on."""
 
-from collections.abc import Mapping
-
-from memtui.engine.model import RootStatus
 from memtui.health.orphans import SURE, Collision, Orphan, Worktrees
 from memtui.health.repointing import Plan
 from memtui.wire.outcomes import Json
 
 
-def orphan(value: Orphan, statuses: Mapping[str, RootStatus]) -> Json:
-    """Turn memories that lost their project into JSON."""
-    status = statuses.get(value.root.id)
+def orphan(value: Orphan, files: int, size: int) -> Json:
+    """Turn memories that lost their project into JSON, with how many there are and their bytes."""
     return {
         "root": value.root.id,
         "agent": value.root.agent,
         "path": value.root.path,
-        "files": status.files if status is not None else 0,
-        "bytes": status.bytes if status is not None else 0,
+        "files": files,
+        "bytes": size,
         "sure": value.decoded.sure,
         "reason": SURE[value.decoded.sure],
         "projects": list(value.decoded.projects),

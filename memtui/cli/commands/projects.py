@@ -6,22 +6,25 @@ from memtui.cli import results
 from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.config.directories import expand_user
+from memtui.errors import MemtuiError
 from memtui.health import repointing
 from memtui.health.orphans import SURE, Orphan, Survey, survey
 from memtui.wire import outcomes, projects, values
 from memtui.wire.session import other_projects
+
+DEPTH = 16
+"""Levels of folders in which memories are counted."""
 
 
 def orphans(call: Call) -> int:
     """List what is out of place."""
     roots = other_projects(call.session)
     found = survey(roots, call.settings.home)
-    call.engine.add_roots(roots)
-    listed = call.engine.list([one.root.id for one in found.orphans]) if found.orphans else None
-    statuses = {status.root.id: status for status in listed.roots} if listed is not None else {}
-    kept = tuple(one for one in found.orphans if statuses[one.root.id].files)
+    call.engine.add_roots(one.root for one in found.orphans)
+    held = {one.root.id: _held(call, one.root.id) for one in found.orphans}
+    kept = tuple(one for one in found.orphans if held[one.root.id][0])
     if call.out.json:
-        answer = values.listing(projects.orphan(one, statuses) for one in kept)
+        answer = values.listing(projects.orphan(one, *held[one.root.id]) for one in kept)
         answer["collisions"] = [projects.collision(one) for one in found.collisions]
         answer["worktrees"] = [projects.family(one) for one in found.worktrees]
         call.out.document(answer)
@@ -38,7 +41,7 @@ def orphans(call: Call) -> int:
             (
                 _short(call, one.decoded.projects[0]) if one.decoded.projects else one.root.id,
                 one.root.agent,
-                statuses[one.root.id].files,
+                held[one.root.id][0],
                 one.decoded.sure,
                 _short(call, one.moved[0].path) if len(one.moved) == 1 else one.sure,
             )
@@ -47,6 +50,17 @@ def orphans(call: Call) -> int:
     )
     _tell(call, kept, found)
     return outcomes.DONE
+
+
+def _held(call: Call, root_id: str) -> tuple[int, int]:
+    """Count the memories of a root and their bytes, straight from its folder: thousands of roots are not registered."""
+    try:
+        found = call.engine.folder(root_id, depth=DEPTH, sizes=True)
+    except MemtuiError as error:
+        call.out.say(f"{root_id} cannot be looked at: {error.message}")
+        return 0, 0
+    memories = [item for item in found.items if item.kind == "memory" and item.shown]
+    return len(memories) + found.left_out, sum(item.bytes for item in memories)
 
 
 def _tell(call: Call, kept: tuple[Orphan, ...], found: Survey) -> None:

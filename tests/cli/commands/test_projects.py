@@ -83,3 +83,10 @@ def test_a_hostile_project_is_printed_as_signs(cli: Cli, home: Path) -> None:
     result = cli("orphans")
     assert result.status == 0
     assert "\x1b" not in result.out + result.err
+
+
+def test_a_folder_without_memories_is_no_orphan_and_no_folder_is_registered(cli: Cli, home: Path, old: Path) -> None:
+    for number in range(50):
+        (home / ".claude/projects" / f"-gone-{number}" / "memory").mkdir(parents=True)
+    assert len(cli("orphans").lines) == 1
+    assert not list(home.parent.rglob("state.db*")), "looking opens no ledger"
