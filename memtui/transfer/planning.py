@@ -1,0 +1,310 @@
+"""A transfer as a whole: each memory mapped, both indexes, one list of steps; planned first, then one step of undo.
+
+Nothing is written while planning. What cannot go stays as it is, and is said with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memtui.agents.table import title_of
+from memtui.engine import frontmatter, paths
+from memtui.engine.model import Actor, Address, Done, Outcome, Root
+from memtui.engine.steps import Rename, Step, Write
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
+from memtui.pointers import carrying, links
+from memtui.transfer import indexing
+from memtui.transfer.fields import METADATA, TYPE, Hints, translate
+from memtui.transfer.indexing import Mention
+from memtui.transfer.model import SAID, IndexChange, Item, Note, Plan, Translation
+from memtui.transfer.naming import fitted, refusal, unseen
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from memtui.engine.model import Listing, Memory
+
+    class Reader(carrying.Reader, Protocol):
+        """The part of an engine that planning uses."""
+
+        def list(self, root_ids: Iterable[str] | None = None, /) -> Listing:
+            """List memories."""
+            ...
+
+    class Writer(Reader, Protocol):
+        """The part of an engine that doing it uses."""
+
+        def together(self, steps: Iterable[Step], /, *, actor: Actor, label: str) -> Done:
+            """Do several steps as one."""
+            ...
+
+
+_LOOKED_AT = 8
+"""So many memories of the target say how its agent writes front matter lately."""
+_NAMED = 3
+TAKEN, MISSING = "the name is taken", "there is no such memory"
+
+
+class Wish(NamedTuple):
+    """How a transfer is wanted."""
+
+    moving: bool = False
+    as_is: bool = False
+    """Keep every byte of the memories."""
+    alone: bool = False
+    """Leave indexes and links as they are."""
+    fit: bool = True
+    """Give names the target's own ending."""
+
+
+def differs(source: Root, target: Root) -> bool:
+    """Whether a memory needs more than a copy of its bytes to be at home in another root."""
+    linked = any(root.policy.index_format == indexing.LINKS for root in (source, target))
+    return source.id != target.id and (source.agent != target.agent or linked)
+
+
+def plan(reader: Reader, pairs: Iterable[tuple[Address, Address]], wish: Wish) -> Plan:
+    """Work out a transfer; nothing is written.
+
+    Args:
+        reader: an engine.
+        pairs: memories, by their old addresses and the new ones.
+        wish: how it is wanted.
+
+    Raises:
+        NotFoundError: `E_NO_ROOT`.
+    """
+    return _Planning(reader, list(dict(pairs).items()), wish).done()
+
+
+def apply(engine: Writer, wanted: Plan, *, actor: Actor) -> Done:
+    """Do what a plan says as one undo step, or nothing of it when something is another version by now.
+
+    Returns:
+        An outcome for each memory of the plan; its error where it stayed.
+
+    Raises:
+        UsageError: nothing can go. ConflictError: something changed meanwhile; nothing was done.
+        MemtuiError: as `Engine.together`.
+    """
+    staying = [Outcome(one.old, None, _stays(one), one.new) for one in wanted.staying]
+    if not wanted.steps:
+        if len(staying) == 1 and staying[0].error is not None:
+            raise staying[0].error
+        raise UsageError("None of the memories can go there.", hint="--dry-run says why for each.")
+    done = engine.together(wanted.steps, actor=actor, label=wanted.words)
+    for outcome in done.outcomes:
+        if outcome.error is not None or not outcome.ok:
+            raise ConflictError(
+                f"{outcome.address} changed meanwhile.",
+                unharmed="Nothing was copied or moved.",
+                hint="Look at it, and do it again.",
+            )
+    mine = {item.old: item.new for item in wanted.going}
+    news = {new: old for old, new in mine.items()}
+    outcomes: dict[Address, Outcome] = {}
+    for outcome in done.outcomes:
+        if outcome.new_address is not None and outcome.address in mine:
+            outcomes[outcome.address] = outcome
+        elif outcome.address in news:
+            old = news[outcome.address]
+            outcomes[old] = Outcome(old, outcome.result, new_address=outcome.address)
+    operation = "rename" if wanted.moving else "create"
+    return Done(done.txn, operation, (*outcomes.values(), *staying), done.label, wanted.rest, wanted.also)
+
+
+def _stays(item: Item) -> MemtuiError:
+    kind = {TAKEN: ConflictError, MISSING: NotFoundError}.get(item.problem, RefusedError)
+    return kind(
+        f"{item.old} cannot go to {item.new}: {item.problem}.",
+        code="E_EXISTS" if item.problem == TAKEN else None,
+        unharmed="It stays as it is.",
+        hint="Choose another name or place.",
+    )
+
+
+class _Planning:
+    """One transfer being planned."""
+
+    def __init__(self, reader: Reader, pairs: Sequence[tuple[Address, Address]], wish: Wish) -> None:
+        self.reader, self.wish = reader, wish
+        self.pairs = [(old, self._named(new)) for old, new in pairs]
+        ids = dict.fromkeys(one.root for pair in self.pairs for one in pair)
+        self.roots = {root_id: reader.find_root(root_id) for root_id in ids}
+        listing = reader.list(list(ids))
+        self.rows: dict[str, dict[str, Memory]] = {root_id: {} for root_id in ids}
+        for row in listing.items:
+            if row.address.root in self.rows:
+                self.rows[row.address.root][row.address.path] = row
+        self.said = self._mentions()
+        self.nested: dict[str, bool | None] = {}
+
+    def _named(self, new: Address) -> Address:
+        root = self.reader.find_root(new.root)
+        path = fitted(new.path, root) if self.wish.fit and not self.wish.as_is else new.path
+        return Address(root.id, path)
+
+    def _mentions(self) -> dict[Address, Mention]:
+        found: dict[Address, Mention] = {}
+        for root_id in {old.root for old, _ in self.pairs}:
+            wanted = [old.path for old, _ in self.pairs if old.root == root_id]
+            for path, mention in indexing.mentions(
+                self.reader, self.roots[root_id], wanted, self.rows[root_id]
+            ).items():
+                found[Address(root_id, path)] = mention
+        return found
+
+    def done(self) -> Plan:
+        """Plan it."""
+        items: list[Item] = []
+        used: set[Address] = set()
+        for old, new in self.pairs:
+            item = self._item(old, new, used)
+            if not item.problem:
+                used.add(new)
+            items.append(item)
+        going = [item for item in items if not item.problem]
+        steps: list[Step] = []
+        for item in going:
+            steps += self._steps(item)
+        carried = self._carried(going)
+        changes, left, rest = self._indexes(going, carried)
+        steps += [Write(one.address, one.after, one.expected_sha256) for one in changes if one.after != one.before]
+        count = sum(one.links for one in carried.carried)
+        return Plan(self.wish.moving, tuple(items), changes, tuple(steps), left, count, rest)
+
+    def _steps(self, item: Item) -> list[Step]:
+        if not self.wish.moving:
+            return [Write(item.new, item.after, None)]
+        sha = self.rows[item.old.root][item.old.path].sha256
+        steps: list[Step] = [Rename(item.old, item.new, sha)]
+        if item.changed:
+            steps.append(Write(item.new, item.after, sha))
+        return steps
+
+    # --- one memory
+
+    def _item(self, old: Address, new: Address, used: set[Address]) -> Item:
+        problem = self._problem(old, new, used)
+        if problem:
+            return Item(old, new, problem=problem)
+        try:
+            snapshot = self.reader.read(old)
+        except MemtuiError as error:
+            return Item(old, new, problem=error.message.rstrip("."))
+        row = self.rows[old.root][old.path]
+        if snapshot.sha256 != row.sha256:
+            return Item(old, new, problem="somebody is writing it")
+        data, root = snapshot.bytes, self.roots[new.root]
+        found = self._translated(data, old, new)
+        if len(found.data) > root.policy.write_bytes:
+            return Item(old, new, problem=f"{len(found.data):,} bytes; the limit there is {root.policy.write_bytes:,}")
+        return Item(old, new, data, found.data, (*found.notes, *self._notes(data, old, new)))
+
+    def _problem(self, old: Address, new: Address, used: set[Address]) -> str:
+        source, target = self.roots[old.root], self.roots[new.root]
+        row = self.rows[old.root].get(old.path)
+        if old == new:
+            return "it is there already"
+        if row is None or row.missing:
+            return MISSING
+        if row.sha256 is None:
+            return row.problems[0].text.rstrip(".") if row.problems else "it cannot be read"
+        linked = source.policy.index_format == indexing.LINKS and source.policy.is_index(old.path)
+        if linked and source.id != target.id and not self.wish.as_is and not self.wish.alone:
+            return "it is an index: its lines go with the memories they name (--as-is takes it as a file)"
+        if self.wish.moving and source.read_only:
+            return f"{source.id} is read-only"
+        if new.path in self.rows[new.root]:
+            return TAKEN
+        return "another one has this name" if new in used else refusal(new, target)
+
+    def _translated(self, data: bytes, old: Address, new: Address) -> Translation:
+        source, target = self.roots[old.root], self.roots[new.root]
+        if self.wish.as_is or source.agent == target.agent:
+            return Translation(data)
+        mention = self.said.get(old, Mention())
+        return translate(data, target, new.path, Hints(mention.title, mention.hook, self._habit(target)))
+
+    def _habit(self, root: Root) -> bool | None:
+        """Whether the target's memories keep their type below `metadata`, as its newest ones with a type do."""
+        if root.id not in self.nested:
+            self.nested[root.id] = None
+            rows = sorted(self.rows[root.id].values(), key=lambda row: -row.modified_at)
+            for row in rows[:_LOOKED_AT]:
+                try:
+                    fields = frontmatter.split(self.reader.read_bytes(row.address)).fields
+                except MemtuiError:
+                    continue  # what cannot be read is no example
+                inner = fields.get(METADATA)
+                if isinstance(inner, dict) and TYPE in inner:
+                    self.nested[root.id] = True
+                    break
+                if TYPE in fields:
+                    self.nested[root.id] = False
+                    break
+        return self.nested[root.id]
+
+    def _notes(self, data: bytes, old: Address, new: Address) -> list[Note]:
+        source, target = self.roots[old.root], self.roots[new.root]
+        title = title_of(target.agent)
+        notes: list[Note] = []
+        if source.id == target.id:
+            return notes
+        if new.name != old.name and fitted(old.name, target) == new.name:
+            notes.append(Note(SAID, f"named {new.name}: {title} reads {target.policy.suffix}"))
+        why = unseen(new, target)
+        if why:
+            notes.append(Note(SAID, why))
+        limit, chars = target.policy.shown_bytes, target.policy.limit_of(new.path)
+        if (limit is not None and len(data) > limit) or (
+            chars is not None and len(data.decode("utf-8", "replace")) > chars
+        ):
+            notes.append(Note(SAID, f"larger than {title} takes"))
+        if paths.matches(new.path, target.policy.generated):
+            notes.append(Note(SAID, f"{title} makes this file anew"))
+        if target.policy.format_of(new.path) == "goose":
+            notes.append(Note(SAID, f"{title} takes each paragraph for an entry of its own"))
+        lost = self._dead_links(data, old, new)
+        if lost:
+            shown = ", ".join(lost[:_NAMED]) + (f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else "")
+            notes.append(Note(SAID, f"links that lead nowhere there: {shown}"))
+        return notes
+
+    def _dead_links(self, data: bytes, old: Address, new: Address) -> list[str]:
+        """The links of a memory to others of its root that do not come along to the same place."""
+        present, there = self.rows[old.root], self.rows[new.root]
+        coming = {to.path for _, to in self.pairs if to.root == new.root}
+        before = links.parse(data, old.path)
+        after = links.parse(data, new.path)
+        found = []
+        for one, other in zip(before, after, strict=True):
+            if one.path in present and other.path not in there and other.path not in coming:
+                found.append(one.target)
+        return list(dict.fromkeys(found))
+
+    # --- indexes
+
+    def _carried(self, going: Sequence[Item]) -> carrying.Plan:
+        if not self.wish.moving or self.wish.alone:
+            return carrying.Plan((), (), ())
+        return carrying.plan(self.reader, [(item.old, item.new) for item in going])
+
+    def _indexes(
+        self, going: Sequence[Item], carried: carrying.Plan
+    ) -> tuple[tuple[IndexChange, ...], tuple[carrying.Left, ...], str]:
+        changes: dict[Address, IndexChange] = {}
+        moved = {item.new: item for item in going}
+        for step in carried.steps:
+            before = moved[step.address].before if step.address in moved else self.reader.read(step.address).bytes
+            links_ = next((one.links for one in carried.carried if one.address == step.address), 0)
+            what = f"{links_:,} pointer{'s' * (links_ != 1)} carried along"
+            changes[step.address] = IndexChange(step.address, before, step.data, step.expected_sha256, "", (what,))
+        if not self.wish.alone:
+            for root_id in dict.fromkeys(item.new.root for item in going):
+                items = [item for item in going if item.new.root == root_id and item.old.root != root_id]
+                root = self.roots[root_id]
+                for change in indexing.added(self.reader, root, items, self.said, self.rows[root_id], changes):
+                    changes[change.address] = change
+        return tuple(changes.values()), carried.left, carried.rest
