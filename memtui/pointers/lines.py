@@ -8,7 +8,7 @@ from collections.abc import Container, Sequence
 
 from memtui.values import NamedTuple
 
-_ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+[^\w\[\]]*\[")
+_ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+\[")
 """A list item that begins with its link; signs such as stars may stand before it."""
 _ITEM = re.compile(rb"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _BLOCK = re.compile(rb"[ \t]*(?:#{1,6}(?:[ \t]|$)|>|```|~~~|<!--|\||(?:-{3,}|\*{3,}|_{3,})[ \t]*$)")
