@@ -170,11 +170,13 @@ def _sha(text: str, *, whole: bool) -> str:
 
 def _place(verb: Verb, places: list[str], values: dict[str, Value]) -> None:
     remaining = list(places)
-    for param in verb.positionals:
+    for number, param in enumerate(verb.positionals):
         if param.many:
-            if remaining:
-                values[param.key] = remaining
-                remaining = []
+            behind = len(verb.positionals) - number - 1  # what follows takes the last words, one each
+            taken = remaining[: max(len(remaining) - behind, 0)] or remaining[:1]
+            if taken:
+                values[param.key] = taken
+                del remaining[: len(taken)]
         elif remaining:
             values[param.key] = _checked(param, remaining.pop(0))
     if remaining:

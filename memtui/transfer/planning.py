@@ -44,6 +44,7 @@ _LOOKED_AT = 8
 """So many memories of the target say how its agent writes front matter lately."""
 _NAMED = 3
 TAKEN, MISSING = "the name is taken", "there is no such memory"
+INDEX = "it is an index: its lines go with the memories they name (--as-is takes it as a file)"
 
 
 class Wish(NamedTuple):
@@ -88,7 +89,8 @@ def apply(engine: Writer, wanted: Plan, *, actor: Actor) -> Done:
         UsageError: nothing can go. ConflictError: something changed meanwhile; nothing was done.
         MemtuiError: as `Engine.together`.
     """
-    staying = [Outcome(one.old, None, _stays(one), one.new) for one in wanted.staying]
+    failed = [one for one in wanted.staying if not (one.index and wanted.going)]
+    staying = [Outcome(one.old, None, _stays(one), one.new) for one in failed]
     if not wanted.steps:
         if len(staying) == 1 and staying[0].error is not None:
             raise staying[0].error
@@ -188,7 +190,7 @@ class _Planning:
     def _item(self, old: Address, new: Address, used: set[Address]) -> Item:
         problem = self._problem(old, new, used)
         if problem:
-            return Item(old, new, problem=problem)
+            return Item(old, new, problem=problem, index=problem == INDEX)
         try:
             snapshot = self.reader.read(old)
         except MemtuiError as error:
@@ -213,7 +215,7 @@ class _Planning:
             return row.problems[0].text.rstrip(".") if row.problems else "it cannot be read"
         linked = source.policy.index_format == indexing.LINKS and source.policy.is_index(old.path)
         if linked and source.id != target.id and not self.wish.as_is and not self.wish.alone:
-            return "it is an index: its lines go with the memories they name (--as-is takes it as a file)"
+            return INDEX
         if self.wish.moving and source.read_only:
             return f"{source.id} is read-only"
         if new.path in self.rows[new.root]:

@@ -2,6 +2,7 @@
 
 from memtui.wire.params import ADDRESS, ADDRESSES, ALONE, DASH, FILE
 from memtui.wire.verb import Param, Verb
+from memtui.wire.verbs_transfer import CP, MV
 
 CHANGE = (
     Verb(
@@ -77,24 +78,8 @@ CHANGE = (
         "limit, notes; show: one entry with text (null and base64 when it is not UTF-8); add, edit, rm: one object: "
         "result (saved or unchanged), address, sha256, before, txn",
     ),
-    Verb(
-        "mv",
-        "change",
-        "Rename a memory or a folder, or move it to another root",
-        (
-            Param("old", "the memory", "address", "OLD", required=True),
-            Param("new", "its new address; ending in `/` keeps the name", "address", "NEW", required=True),
-            ALONE,
-        ),
-        (
-            ("memtui mv memtui:project/db.md memtui:project/database.md", "rename"),
-            ("memtui mv memtui:project/style.md memtui:global/", "to another scope"),
-        ),
-        "Index entries, Markdown links, `[[names]]`, `mem:` references and `@imports` in the same root that name the "
-        "memory follow, in the same step of undo.",
-        "one operation: txn, operation, label, also (what followed), left (what did not), and items with address, ok, "
-        "result, sha256, new_address, error",
-    ),
+    CP,
+    MV,
     Verb(
         "rm",
         "change",

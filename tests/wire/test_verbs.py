@@ -41,8 +41,9 @@ def test_a_verb_says_what_it_does_and_shows_it(verb: Verb) -> None:
 
 @pytest.mark.parametrize("verb", VERBS, ids=by_name)
 def test_positionals_can_be_told_apart(verb: Verb) -> None:
-    """Nothing may follow one that takes all; nothing required may follow one that is not."""
+    """One takes many, and only what is required follows it; nothing required may follow one that is not."""
     places = verb.positionals
-    assert not any(param.many for param in places[:-1])
+    many = next((number for number, param in enumerate(places) if param.many), len(places))
+    assert all(param.required and not param.many for param in places[many + 1 :])
     required = [param.required for param in places]
     assert required == sorted(required, reverse=True)

@@ -64,18 +64,6 @@ def _limited(data: bytes, what: str) -> bytes:
     return data
 
 
-def mv(call: Call) -> int:
-    """Rename or move a memory."""
-    engine = call.engine
-    old = engine.resolve(call.args.need("old"))
-    new = places.target(engine, old, call.args.need("new"))
-    if call.args.flag("alone"):
-        return results.done(call.out, engine.rename(old, new, actor=call.actor))
-    from memtui.pointers import carrying
-
-    return results.done(call.out, carrying.rename(engine, [(old, new)], actor=call.actor))
-
-
 def rm(call: Call) -> int:
     """Move memories to the trash."""
     addresses = [call.engine.resolve(text) for text in call.args.texts("addresses")]

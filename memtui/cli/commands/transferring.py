@@ -1,0 +1,160 @@
+"""Memories that go elsewhere: copied or moved, in the shape the other agent reads; planned first, shown on request."""
+
+from collections.abc import Sequence
+
+from memtui.cli import places, results
+from memtui.cli.call import Call
+from memtui.cli.output import Column
+from memtui.engine.model import Address, Done
+from memtui.errors import NotFoundError, UsageError
+from memtui.pointers import carrying
+from memtui.transfer.model import Plan
+from memtui.transfer.naming import below
+from memtui.transfer.planning import Wish, apply, differs, plan
+from memtui.values import NamedTuple
+from memtui.wire import outcomes, transfers
+
+_STYLES = {"+": "added", "-": "removed", "@": "hunk"}
+
+
+class Way(NamedTuple):
+    """What goes where."""
+
+    pairs: tuple[tuple[Address, Address], ...]
+    fit: bool
+    """No name was typed, so names get the ending that is read there."""
+
+
+def cp(call: Call) -> int:
+    """Copy memories."""
+    way = _way(call, call.args.texts("old"), call.args.need("new"))
+    if call.args.flag("dry_run") or _translates(call, way):
+        return _transfer(call, way, moving=False)
+    return results.done(call.out, call.engine.copy(way.pairs, actor=call.actor))
+
+
+def mv(call: Call) -> int:
+    """Rename or move memories or a folder."""
+    engine, olds, new = call.engine, call.args.texts("old"), call.args.need("new")
+    if len(olds) == 1 and not call.args.flag("dry_run"):
+        old = _address(call, olds[0])
+        if old.path and not differs(engine.find_root(old.root), engine.find_root(places.target(engine, old, new).root)):
+            return _rename(call, ((old, places.target(engine, old, new)),))
+    way = _way(call, olds, new)
+    if call.args.flag("dry_run") or _translates(call, way):
+        return _transfer(call, way, moving=True)
+    return _rename(call, way.pairs)
+
+
+def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
+    engine = call.engine
+    if call.args.flag("alone"):
+        single = len(pairs) == 1
+        value: Done = engine.rename(*pairs[0], actor=call.actor) if single else engine.move(pairs, actor=call.actor)
+        return results.done(call.out, value)
+    return results.done(call.out, carrying.rename(engine, pairs, actor=call.actor))
+
+
+def _address(call: Call, text: str) -> Address:
+    """A memory, a folder, or with an empty path a whole root."""
+    found = places.place(call.engine, text)
+    if found.roots is None or len(found.roots) != 1:
+        raise UsageError(f"{text!r} is more than one root.", hint="Name one; `memtui roots` lists them.")
+    return Address(found.roots[0], found.path)
+
+
+def _way(call: Call, olds: Sequence[str], new: str) -> Way:
+    """Work out which memories go where.
+
+    Raises:
+        NotFoundError: there is nothing of that name.
+        UsageError: several cannot have one name.
+    """
+    engine = call.engine
+    sources = [_address(call, text) for text in olds]
+    rows = [row.address for row in engine.list([source.root for source in sources]).items if not row.missing]
+    known = frozenset(rows)
+    named = not (new.endswith("/") or any(new == root.id or new in root.aliases for root in engine.roots))
+    if named and len(sources) > 1:
+        raise UsageError(f"{len(sources)} cannot have the one name {new!r}.", hint="End it in `/` to name a folder.")
+    if not named:
+        found = places.place(engine, new)
+        if found.roots is None or len(found.roots) != 1:
+            raise UsageError(f"{new!r} is more than one root.", hint="Name one, such as memtui:global/.")
+        target = Address(found.roots[0], found.path)
+    else:
+        target = engine.resolve(new)
+    pairs: list[tuple[Address, Address]] = []
+    for source, text in zip(sources, olds, strict=True):
+        here = below(source, target, rows, keep=not named)
+        if not here:
+            raise NotFoundError(f"There is no {text}.", hint="`memtui ls` lists the memories there are.")
+        pairs += here
+    whole = len(sources) == 1 and sources[0] in known
+    return Way(tuple(dict(pairs).items()), fit=not (named and whole))
+
+
+def _translates(call: Call, way: Way) -> bool:
+    """Whether anything is more than a copy of bytes."""
+    if call.args.flag("as_is") and call.args.flag("alone"):
+        return False
+    engine = call.engine
+    return any(differs(engine.find_root(old.root), engine.find_root(new.root)) for old, new in way.pairs)
+
+
+def _transfer(call: Call, way: Way, *, moving: bool) -> int:
+    args, out = call.args, call.out
+    wish = Wish(moving, args.flag("as_is"), args.flag("alone"), way.fit)
+    wanted = plan(call.engine, way.pairs, wish)
+    if args.flag("dry_run"):
+        if out.json:
+            out.document(transfers.plan(wanted, None))
+        else:
+            show(call, wanted)
+            out.say(f"Would {wanted.words}. Nothing was written." if wanted.going else "Nothing would be written.")
+        return outcomes.DONE
+    done = apply(call.engine, wanted, actor=call.actor)
+    if not out.json:
+        _tell_notes(call, wanted)
+    return results.done(out, done)
+
+
+def show(call: Call, wanted: Plan) -> None:
+    """Print a plan: what goes where, what becomes of it, and the texts that would be written as a diff."""
+    out = call.out
+    out.table(
+        (Column("MEMORY", flexible=True), Column("TO", flexible=True), Column("WHAT", flexible=True, wraps=True)),
+        [
+            (str(item.old), str(item.new), (item.problem and f"stays: {item.problem}") or _what(item.changed))
+            for item in wanted.items
+        ],
+    )
+    for item in wanted.going:
+        _lines(call, transfers.diff(str(item.new), item.before, item.after))
+    for change in wanted.indexes:
+        _lines(call, transfers.diff(str(change.address), change.before, change.after))
+    out.flush()
+    _tell_notes(call, wanted)
+    for sentence in (wanted.also, wanted.rest):
+        if sentence:
+            out.say(sentence.rstrip(".") + ".")
+
+
+def _what(changed: bool) -> str:
+    return "front matter mapped" if changed else "as it is"
+
+
+def _lines(call: Call, lines: Sequence[str]) -> None:
+    for number, line in enumerate(lines):
+        call.out.line(line, "head" if number < 2 else _STYLES.get(line[:1], ""))
+
+
+def _tell_notes(call: Call, wanted: Plan) -> None:
+    many = len(wanted.items) > 1
+    for item in wanted.going:
+        for note in item.notes:
+            where = f"{item.new.path}: " if many else ""
+            call.out.say(f"{where}{note.kind}: {note.text}.")
+    for change in wanted.indexes:
+        for sentence in change.notes if change.what else ():
+            call.out.say(f"{change.address}: {sentence.rstrip('.')}.")
