@@ -106,3 +106,31 @@ def test_keys_typed_at_once_are_for_what_the_first_one_opens(name: str, pause: f
     print(f"{name}: {len(misdirected)} of {ROUNDS} misdirected, {pause * 1000:.0f} ms between keys")
     assert not misdirected, misdirected[0]
     assert snapshot(root) == before
+
+
+def test_keys_after_an_editor_of_one_s_own_or_a_refusal_are_dropped(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", "true")
+    before = snapshot(root)
+    command = [sys.executable, "-m", "memtui", "--only-root", "--fresh", "--root", f"notes={root}"]
+    with Terminal(command, columns=120, rows=30) as terminal:
+        terminal.wait_for("line one")
+        terminal.settle(0.2)
+        for _ in range(ROUNDS):
+            terminal.type(KEYS["f4"] + "dt")
+            terminal.wait_for("typed for it were ignored")
+            terminal.settle(0.1)
+            assert "1  line one" in terminal.text
+            go_back(terminal)
+        terminal.press("home")
+        for _ in range(ROUNDS):
+            terminal.settle(0.3)
+            terminal.type(F9 + "dt")
+            terminal.wait_for("typed for it were ignored")
+            terminal.settle(0.3)
+            terminal.press("j", "k")
+            terminal.wait_gone("typed for it were ignored")
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == 0
+    assert snapshot(root) == before

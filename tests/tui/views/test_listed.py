@@ -83,10 +83,10 @@ async def test_a_paste_is_text_in_the_line_and_nothing_elsewhere(world: World) -
         view.post_message(events.Paste("rrr"))
         await screen.until_text("A paste outside text is ignored.")
         await screen.press("slash")
-        view.post_message(events.Paste("47.md\nsecond"))
+        view.post_message(events.Paste("47\n.md"))
         await screen.until(lambda: view.row_count() == 1)
         assert view.prompt is not None
-        assert view.prompt.text == "47.md"
+        assert view.prompt.text == "47 .md"
         assert world.disk() == before
 
 

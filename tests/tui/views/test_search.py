@@ -164,6 +164,19 @@ async def test_an_outdated_search_is_stopped_and_the_first_hits_come_before_the_
         assert [one.query for one in engine.searching.asked] == ["tabs", "tabs.md"]
 
 
+async def test_nothing_is_said_to_be_missing_before_everything_was_looked_at() -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        engine.searching.gate.clear()
+        await running.press("ctrl+f")
+        await running.type("zzz")
+        await running.until(lambda: screen(running)._searching and screen(running)._found is not None)
+        await running.until_text("Searching...")
+        assert "Nothing holds these words" not in running.text
+        engine.searching.gate.set()
+        await running.until_text("Nothing holds these words")
+
+
 async def test_a_search_that_fails_says_why_and_ends() -> None:
     engine = engine_with(TEXTS)
     async with shown(engine) as running:
@@ -292,9 +305,10 @@ async def test_a_paste_goes_into_the_line() -> None:
     async with shown(engine_with(TEXTS)) as running:
         await running.press("ctrl+f")
         found = screen(running)
-        running.app.post_message(events.Paste("tabs\x1b\nmore"))
-        await running.until(lambda: found.line.text == "tabs")
-        await running.until(lambda: len(rows(found)) == 3)
+        running.app.post_message(events.Paste("in\x1bdent\ntabs\n"))
+        await running.until(lambda: found.line.text == "indent tabs")
+        await running.until(lambda: len(rows(found)) == 1)
+        assert "ignored" not in running.text
 
 
 async def test_an_empty_line_says_what_can_be_typed() -> None:

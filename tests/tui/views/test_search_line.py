@@ -46,7 +46,7 @@ def test_the_words_of_the_last_visit_are_replaced_by_the_first_letter_and_kept_b
     assert line.text == "old words!"
     line.selected = True
     line.paste("new\nlines\x1b")
-    assert line.text == "new"
+    assert line.text == "new lines"
 
 
 def test_the_past_comes_back_and_goes_forward_again() -> None:
