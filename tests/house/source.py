@@ -4,7 +4,9 @@ It exists so that every rule is a function from one source file to offences, and
 """
 
 import ast
+import gc
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,13 +63,21 @@ def python_files(*folders: str, root: Path = ROOT) -> Iterator[Path]:
 def sources(*folders: str, root: Path = ROOT) -> list[Source]:
     """Read and parse every Python file below these folders of the checkout."""
     found = [
-        Source.of(path.read_text("utf-8"), path.relative_to(root).as_posix())
+        _parsed(path.read_text("utf-8"), path.relative_to(root).as_posix())
         for path in python_files(*folders, root=root)
     ]
     assert found, f"no source in {folders}"
+    gc.freeze()  # the trees stay to the end; no later test should pay for looking at them again
     return found
 
 
+@cache
+def _parsed(text: str, name: str) -> Source:
+    """Parse a file once for all rules."""
+    return Source.of(text, name)
+
+
+@cache
 def imported_names(tree: ast.AST) -> dict[str, str]:
     """Map each name an import binds, anywhere in the file, to what it stands for: `env` to `os.environ`."""
     bound: dict[str, str] = {}
