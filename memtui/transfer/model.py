@@ -38,7 +38,7 @@ class Item(NamedTuple):
     notes: tuple[Note, ...] = ()
     problem: str = ""
     """Why it cannot go; it stays as it is then. May hold hostile text."""
-    index: bool = False
+    is_index: bool = False
     """It stays because it is an index, whose lines go with the memories they name."""
 
     @property

@@ -89,7 +89,7 @@ def apply(engine: Writer, wanted: Plan, *, actor: Actor) -> Done:
         UsageError: nothing can go. ConflictError: something changed meanwhile; nothing was done.
         MemtuiError: as `Engine.together`.
     """
-    failed = [one for one in wanted.staying if not (one.index and wanted.going)]
+    failed = [one for one in wanted.staying if not (one.is_index and wanted.going)]
     staying = [Outcome(one.old, None, _stays(one), one.new) for one in failed]
     if not wanted.steps:
         if len(staying) == 1 and staying[0].error is not None:
@@ -190,7 +190,7 @@ class _Planning:
     def _item(self, old: Address, new: Address, used: set[Address]) -> Item:
         problem = self._problem(old, new, used)
         if problem:
-            return Item(old, new, problem=problem, index=problem == INDEX)
+            return Item(old, new, problem=problem, is_index=problem == INDEX)
         try:
             snapshot = self.reader.read(old)
         except MemtuiError as error:
