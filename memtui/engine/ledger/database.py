@@ -67,7 +67,6 @@ class Database:
         self._durable: bool | None = None
         self._waiting = Waiting(self.settle, self._guard)
         self.own_rows = OwnRows("memories")
-        """The rows of memories that this process wrote."""
         self.written = False
         """Whether this process committed anything."""
         self.failed = 0
