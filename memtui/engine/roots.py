@@ -83,10 +83,8 @@ class Roots:
                     continue
                 identity = _identity(root)
                 other = folders.get(identity) if identity else None
-                if other is not None and identity is not None and not _disjoint(self._roots[other], root):
-                    self.problems.setdefault(other, []).append(
-                        Problem("E_SAME_ROOT", f"{root.id} is the same folder; its memories are shown here only.")
-                    )
+                if other is not None and not _disjoint(self._roots[other], root):
+                    self.problems.setdefault(other, []).append(_same_folder(root))
                     continue
                 if identity:
                     folders.setdefault(identity, root.id)
@@ -401,6 +399,10 @@ def _identity(root: Root) -> tuple[int, int] | None:
     except OSError:
         return None
     return (status.st_dev, status.st_ino)
+
+
+def _same_folder(root: Root) -> Problem:
+    return Problem("E_SAME_ROOT", f"{root.id} is the same folder; its memories are shown here only.")
 
 
 def _disjoint(first: Root, second: Root) -> bool:
