@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.screen import Screen
 from textual.widget import Widget
 
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Address, Listing, Root
 from memtui.errors import MemtuiError
+from memtui.safe_text import visible
 from memtui.tui import messages
 from memtui.tui.actions import BROWSER_ROOMS, Action
-from memtui.tui.bridge import Bridge
+from memtui.tui.bridge import WRITE, Bridge
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.chrome import Chrome
@@ -116,6 +116,8 @@ class BrowserScreen(Parts):
         """The line of text being typed in the footer."""
         self.editing = False
         """Whether the editor is shown."""
+        self._leaving = False
+        """The user is on the way out, and a change of many memories is coming to its end."""
         self._awaited: Awaited | None = None
         """What is done when the row of a memory is there."""
 
@@ -219,6 +221,14 @@ class BrowserScreen(Parts):
         if "views" in self.__dict__:
             self.views.news()
 
+    def on_progressed(self, event: messages.Progressed) -> None:
+        """Say how far a change of many memories is, where the keys are shown."""
+        self.chrome.progress = event.words
+        self.chrome.update("footer")
+        for top in self.app.screen_stack[1:]:
+            if isinstance(top, KeyedScreen):
+                top.show_progress()
+
     def on_health_changed(self, event: messages.HealthChanged) -> None:
         """Say how the watcher is."""
         if event.health != self.chrome.health and event.health.state != "watching":
@@ -253,6 +263,10 @@ class BrowserScreen(Parts):
     def open_when_there(self, address: Address, *, then: str = "") -> None:
         """Open a memory as soon as its row is known; `then` is that of `open_editor`."""
         self._await(address, then, self.bridge.openings.begin(f"open {address}"))
+
+    def forget_awaited(self) -> None:
+        """Do nothing any more when that row is there."""
+        self._awaited = None
 
     def _await(self, address: Address, then: str | None, opening: Opening) -> None:
         if self._awaited is not None:
@@ -311,36 +325,6 @@ class BrowserScreen(Parts):
 
     # Keys
 
-    def take_text(self, key: str, character: str | None) -> bool:
-        """Give a key to the line in the footer."""
-        return self.prompt is not None and self.filtering.feed(key, character)
-
-    def take_paste(self, text: str) -> bool:
-        """Give a paste to the line in the footer."""
-        if self.prompt is not None:
-            self.filtering.paste(text)
-        return self.prompt is not None
-
-    def opens(self, action: Action) -> str:
-        """What an action opens on the row under the cursor: a folder only opens in the tree."""
-        node = self.memories.current
-        if action.id == "open":
-            return action.opens if node is not None and node.memory is not None else ""
-        if action.id == "changes":
-            return action.opens if node is not None and node.memory is None else ""
-        return action.opens
-
-    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
-        """Whether an action opened what it was to open; a question about a draft takes no text."""
-        asking = self.editing and self.host.asking
-        return not asking and super().has_opened(action, kind, before)
-
-    def opening_given_up(self) -> None:
-        """Back to the tree, when the text did not come."""
-        self._awaited = None
-        if self.editing and self.host.address is None:
-            self.host.leave()
-
     def unavailable(self, action: Action) -> str:
         """Say why an action is off."""
         return self.commands.unavailable(action)
@@ -384,14 +368,25 @@ class BrowserScreen(Parts):
         self.call_next(self.host.open, address, opening, then=then, left=left)
 
     def leave(self) -> None:
-        """Leave the workbench, with every draft on disk."""
+        """Leave the workbench, with every draft on disk; a change of many memories ends first, after one of them."""
         try:
             self.host.flush()
             self.returning.flush()
         except MemtuiError as error:
             self.show_error("keep your draft, so memtui stays open", error)
-        else:
+            return
+        if self._leaving or not self.bridge.stop_soon():
             self.app.exit(0)
+            return
+        self._leaving = True
+        self.say("Leaving: this stops after the memory it is at. What is done stays done; u takes it back next time.")
+        self.bridge.run(lambda _: None, lambda _: self._left(), what="leave", lane=WRITE)
+
+    def _left(self) -> None:
+        """Leave after what was stopped, and say in the terminal how far it came."""
+        from rich.text import Text
+
+        self.app.exit(0, message=Text(f"memtui: {visible(self.chrome.said[-1][1])}") if self.chrome.said else None)
 
     # Words
 

@@ -6,11 +6,14 @@ Apart from the screen, so that one can see at a glance what a start does not pay
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from memtui.tui.keys.keyed import KeyedScreen
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from memtui.tui.actions import Action
     from memtui.tui.browse.accepting import Accepting
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.checkup import Checkup
@@ -100,3 +103,35 @@ class Parts(KeyedScreen[None]):
         from memtui.tui.browse.filtering import Filtering
 
         return Filtering(self._browser)
+
+    # Keys, and what they open
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the line in the footer."""
+        return self._browser.prompt is not None and self.filtering.feed(key, character)
+
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to the line in the footer."""
+        if self._browser.prompt is not None:
+            self.filtering.paste(text)
+        return self._browser.prompt is not None
+
+    def opens(self, action: Action) -> str:
+        """What an action opens on the row under the cursor: a folder only opens in the tree."""
+        node = self._browser.memories.current
+        if action.id == "open":
+            return action.opens if node is not None and node.memory is not None else ""
+        if action.id == "changes":
+            return action.opens if node is not None and node.memory is None else ""
+        return action.opens
+
+    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
+        """Whether an action opened what it was to open; a question about a draft takes no text."""
+        asking = self._browser.editing and self.host.asking
+        return not asking and super().has_opened(action, kind, before)
+
+    def opening_given_up(self) -> None:
+        """Back to the tree, when the text did not come."""
+        self._browser.forget_awaited()
+        if self._browser.editing and self.host.address is None:
+            self.host.leave()
