@@ -42,7 +42,7 @@ class Planting:
         single = len(group.roots) == 1 and not group.others
         kind = OTHERS if group.others else SCOPE
         node = Node(kind, group.key, group.name, self.top, root=group.roots[0].id if single else "")
-        self.top.children[":".join(group.key)] = node
+        self.top.children[group.name] = node
         if single:
             self.homes[group.roots[0].id] = node
             return
