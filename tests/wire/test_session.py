@@ -7,7 +7,7 @@ import pytest
 
 from memtui.config.settings import Settings, load_settings, read_environment
 from memtui.errors import NotFoundError, UsageError
-from memtui.wire.session import Options, open_session, other_projects
+from memtui.wire.session import Options, open_session, other_projects, own_roots
 
 
 @pytest.fixture
@@ -41,6 +41,16 @@ def test_other_projects_are_found_on_demand(settings: Settings, home: Path) -> N
     here = {root.path for root in session.roots}
     assert str(memory) not in here
     assert str(memory) in {root.path for root in other_projects(session)}
+
+
+def test_own_roots_are_those_of_the_project_also_when_all_were_asked_for(settings: Settings, home: Path) -> None:
+    memory = home / ".claude" / "projects" / "-somewhere-else" / "memory"
+    memory.mkdir(parents=True)
+    one = open_session(settings, Options(), lock_wait=1)
+    every = open_session(settings, Options(all_projects=True), lock_wait=1)
+    assert str(memory) in {root.path for root in every.roots}
+    assert [root.id for root in own_roots(every)] == [root.id for root in one.roots]
+    assert own_roots(one) is one.roots
 
 
 def test_a_project_that_is_not_there_is_named(settings: Settings) -> None:
