@@ -216,7 +216,7 @@ class BrowserScreen(Parts):
             losses.vanished = vanished
             self.memories.repaint()
             self.bridge.refresh(everything=True)
-        self.take(Effect(rebuilt=False, touched=losses.set_deleted(event.deleted, self.forest.homes)))
+        self.take(self.forest.set_deleted(event.deleted))
         self.chrome.update("activity")
         if "views" in self.__dict__:
             self.views.news()

@@ -91,6 +91,10 @@ class Planting:
         """Whether a row at the top is not shown at all."""
         return not self.instructions and node.key == INSTRUCTIONS_KEY
 
+    def shows(self, address: Address) -> bool:
+        """Whether a memory of this root would have a row: not one of a project nobody wants to see now."""
+        return not self.others.hides(address.root)
+
     # Words
 
     def root(self, root_id: str) -> Root | None:

@@ -137,6 +137,11 @@ class Forest(Planting):
             self._shown = None
         return Effect(rebuilt or bool(self.only), frozenset(touched))
 
+    def set_deleted(self, addresses: Iterable[Address]) -> Effect:
+        """Say which memories others deleted."""
+        touched = self.losses.set_deleted(filter(self.shows, addresses), self.homes)
+        return Effect(rebuilt=False, touched=touched)
+
     def _add_ghosts(self) -> bool:
         """Give drafts whose memory is gone a row, so that their text can be found."""
         missing = [draft for address, draft in self._drafts.items() if address not in self.nodes]

@@ -63,6 +63,16 @@ def test_memories_of_another_project_are_shown_only_when_they_are_wanted() -> No
     assert found.shown(Address(API.id, "a.md")) == "claude-code:project/a.md"
 
 
+def test_deletions_in_a_project_nobody_looks_at_are_not_counted() -> None:
+    found = forest(memory(API, "a.md"))
+    found.learn_others([WEB], None)
+    found.set_deleted([Address(API.id, "x.md"), Address(WEB.id, "y.md")])
+    assert found.losses.total == 1
+    found.others.shown.add(WEB.id)
+    found.set_deleted([Address(API.id, "x.md"), Address(WEB.id, "y.md")])
+    assert found.losses.total == 2
+
+
 def test_grouping_keeps_every_memory_and_its_sums() -> None:
     found = forest(memory(API, "a.md"), memory(RULES, "CLAUDE.md"))
     found.learn_others([WEB], None)
