@@ -17,6 +17,7 @@ from memtui.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from memtui.engine import paths
     from memtui.engine.access import Access
+    from memtui.engine.arriving import Arriving
     from memtui.engine.bringback import BringBack
     from memtui.engine.changing import Changer
     from memtui.engine.commit import Site
@@ -151,6 +152,13 @@ class Rooms:
         from memtui.engine.copying import Copier
 
         return Copier(self.roots, self.ledger, self._changed, self.rules)
+
+    @cached_property
+    def arriving(self) -> Arriving:
+        """What comes along from elsewhere."""
+        from memtui.engine.arriving import Arriving
+
+        return Arriving(self.roots, self.ledger, self.rules)
 
     @cached_property
     def together(self) -> Together:

@@ -20,6 +20,7 @@ from memtui.engine.model import (
     Root,
     SeenMark,
     Usage,
+    Version,
 )
 from memtui.engine.steps import Rename, Write
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
@@ -66,6 +67,10 @@ CHANGING: dict[str, Verb] = {
     "take_back": lambda e, old: e.take_back(news(e), actor=AGENT),
     "mark_changes_seen": lambda e, old: e.mark_changes_seen(news(e)),
     "restore_seen": lambda e, old: e.restore_seen([SeenMark(HELD, sha(OLD))]),
+    "pin_along": lambda e, old: e.pin_along([HELD], actor=AGENT, joins=None),
+    "keep_versions": lambda e, old: e.keep_versions(
+        HELD, [(Version(sha(NEW), 4, "x", 1, "modified"), NEW)], actor=AGENT
+    ),
     "take_uses": lambda e, old: e.take_uses([Usage(HELD, 3)]),
     "mark_seen": lambda e, old: (e.mark_seen([HELD]), e.mark_seen(None)),
 }

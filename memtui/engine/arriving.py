@@ -1,0 +1,83 @@
+"""What comes along with memories from elsewhere: the versions they had there, and their pins.
+
+Versions are put below whatever the memory becomes here, so that what is newest stays so; pins are a part of the step of
+undo that brought the memory.
+"""
+
+from collections.abc import Iterable
+
+from memtui.digest import sha256_hex
+from memtui.engine import paths
+from memtui.engine.jobs import Txn, transaction
+from memtui.engine.ledger import Ledger
+from memtui.engine.model import Actor, Address, Version
+from memtui.engine.roots import Roots
+from memtui.engine.rules import Rules
+from memtui.errors import StorageError
+
+OPERATIONS = ("created", "modified", "deleted", "renamed", "restored")
+_NOTE = "imported"
+
+
+class Arriving:
+    """Takes in what memories had elsewhere."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules) -> None:
+        """Take what it works with."""
+        self._roots = roots
+        self._ledger = ledger
+        self._rules = rules
+
+    def keep(self, address: Address, versions: Iterable[tuple[Version, bytes]], actor: Actor) -> int:
+        """See `Engine.keep_versions`."""
+        root = self._rules.writable(address, actor)
+        paths.split(address.path)
+        uid = self._roots.uid(root)
+        known = {(one.sha256, one.at) for one in self._ledger.history(uid, address.path)}
+        count = 0
+        with self._ledger.transaction():
+            for version, data in versions:
+                if sha256_hex(data) != version.sha256:
+                    raise StorageError(f"A version of {address} does not match its checksum.", code="E_STORE_DAMAGED")
+                if (version.sha256, version.at) in known:
+                    continue
+                self._ledger.add_version(
+                    uid,
+                    address.path,
+                    self._ledger.store(data, version.sha256),
+                    actor=version.actor,
+                    at=version.at,
+                    operation=version.operation if version.operation in OPERATIONS else "modified",
+                    note=version.note or _NOTE,
+                )
+                count += 1
+        return count
+
+    def pin(self, addresses: Iterable[Address], actor: Actor, joins: str | None) -> list[Address]:
+        """See `Engine.pin_along`."""
+        chosen = list(addresses)
+        pinned: list[Address] = []
+        with self._ledger.transaction():
+            txn = self._joined(joins) or transaction(self._ledger, "pin", actor, f"pin {len(chosen)} memories")
+            for address in chosen:
+                uid = self._roots.uid(self._rules.writable(address, actor))
+                record = self._ledger.record(uid, address.path)
+                if record is not None and record.pinned:
+                    continue
+                self._ledger.set_pins(uid, [address.path], pinned=True)
+                self._ledger.intend(
+                    txn.id,
+                    uid,
+                    address.path,
+                    actor=actor.name,
+                    operation="pin",
+                    before=None,
+                    after=None,
+                    state="done",
+                )
+                pinned.append(address)
+        return pinned
+
+    def _joined(self, number: str | None) -> Txn | None:
+        known = self._ledger.operations(int(number), int(number)) if number else ()
+        return Txn(lambda: int(known[0].txn)) if known and not known[0].undone else None

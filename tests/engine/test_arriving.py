@@ -1,0 +1,66 @@
+"""What comes along with memories from elsewhere: versions below what is newest here, pins in the same step of undo."""
+
+from pathlib import Path
+
+import pytest
+
+from memtui.digest import sha256_hex
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Root, Version
+from memtui.engine.steps import Write
+from memtui.errors import StorageError
+
+ME = Actor("cli")
+A = Address("notes", "a.md")
+
+
+def version(data: bytes, at: int, actor: str = "mcp:x") -> tuple[Version, bytes]:
+    """A version a memory had elsewhere."""
+    return Version(sha256_hex(data), len(data), actor, at, "modified"), data
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    (tmp_path / "notes").mkdir()
+    return Engine.open([Root("notes", str(tmp_path / "notes"))], state_dir=str(tmp_path / "state"))
+
+
+def test_versions_lie_below_what_is_written_after_them_and_come_once(engine: Engine) -> None:
+    with engine:
+        assert engine.keep_versions(A, [version(b"one", 1), version(b"two", 2)], actor=ME) == 2
+        assert not engine.list().items
+        assert not engine.trash()
+        engine.together([Write(A, b"three", None)], actor=ME, label="import")
+        found = engine.history(A)
+        assert [(one.actor, one.at) for one in found][1:] == [("mcp:x", 2), ("mcp:x", 1)]
+        assert engine.read_version(A, found[2].sha256) == b"one"
+        assert found[1].note == "imported"
+        assert engine.keep_versions(A, [version(b"one", 1), version(b"two", 2)], actor=ME) == 0
+
+
+def test_a_version_that_is_not_what_it_says_is_refused_whole(engine: Engine) -> None:
+    with engine:
+        good, bad = version(b"one", 1), (version(b"two", 2)[0], b"other")
+        with pytest.raises(StorageError):
+            engine.keep_versions(A, [good, bad], actor=ME)
+        assert engine.history(A) == ()
+
+
+def test_pins_go_with_the_step_that_brought_the_memory(engine: Engine) -> None:
+    with engine:
+        done = engine.together([Write(A, b"one", None)], actor=ME, label="import")
+        assert engine.pin_along([A], actor=ME, joins=done.txn) == 1
+        assert engine.memory(A).pinned
+        engine.undo(actor=ME)
+        assert not engine.list().items
+        engine.redo(actor=ME)
+        assert engine.memory(A).pinned
+        assert engine.pin_along([A], actor=ME, joins=done.txn) == 0
+
+
+def test_pins_alone_are_a_step_of_their_own(engine: Engine) -> None:
+    with engine:
+        engine.create(A, b"one", actor=ME)
+        assert engine.pin_along([A], actor=ME, joins=None) == 1
+        engine.undo(actor=ME)
+        assert not engine.memory(A).pinned
