@@ -33,11 +33,13 @@ class BringBack:
         label = f"restore {what}"
         txn = transaction(self._ledger, "restore", actor, label)
         outcomes = []
-        for one in chosen:
-            try:
-                outcomes.append(self._one(one, txn, actor))
-            except MemtuiError as error:
-                outcomes.append(Outcome(one.address, None, error, one.to))
+        with self._roots.pace.many(len(chosen)) as progress:
+            for one in chosen:
+                try:
+                    progress.step()
+                    outcomes.append(self._one(one, txn, actor))
+                except MemtuiError as error:
+                    outcomes.append(Outcome(one.address, None, error, one.to))
         return Done(str(txn.id), "restore", tuple(outcomes), label)
 
     def _one(self, one: Restoring, txn: Txn, actor: Actor) -> Outcome:

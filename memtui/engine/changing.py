@@ -23,6 +23,7 @@ from memtui.engine.model import (
     Unchanged,
     Version,
 )
+from memtui.engine.pace import Pace
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules, encode, mode, too_big
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
@@ -241,7 +242,7 @@ class Changer:
             self._tell(address, "deleted", actor, result.before, None)
             return Outcome(address, None)
 
-        return Done(str(txn.id), "delete", tuple(_each(chosen, one)), _label("delete", chosen))
+        return Done(str(txn.id), "delete", tuple(_each(self._roots.pace, chosen, one)), _label("delete", chosen))
 
     def move(
         self,
@@ -262,7 +263,7 @@ class Changer:
         def one(address: Address) -> Outcome:
             return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
 
-        return Done(str(txn.id), "rename", tuple(_each(list(targets), one)), label)
+        return Done(str(txn.id), "rename", tuple(_each(self._roots.pace, list(targets), one)), label)
 
     def move_one(
         self, address: Address, new: Address, expected: str | None, job: Job, *, again: bool = False
@@ -357,7 +358,7 @@ class Changer:
                     )
                 return Outcome(address, None)
 
-            outcomes = tuple(_each(chosen, one))
+            outcomes = tuple(_each(self._roots.pace, chosen, one))
         return Done(str(txn.id), operation, outcomes, _label(operation, chosen))
 
     @contextmanager
@@ -406,13 +407,15 @@ def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bo
     return files.replace(site, address, data, found.sha, job)
 
 
-def _each(addresses: list[Address], one: Callable[[Address], Outcome]) -> Iterator[Outcome]:
+def _each(pace: Pace, addresses: list[Address], one: Callable[[Address], Outcome]) -> Iterator[Outcome]:
     """Do one after the other; a refusal of one does not stop the rest."""
-    for address in addresses:
-        try:
-            yield one(address)
-        except MemtuiError as error:
-            yield Outcome(address, None, error)
+    with pace.many(len(addresses)) as progress:
+        for address in addresses:
+            try:
+                progress.step()
+                yield one(address)
+            except MemtuiError as error:
+                yield Outcome(address, None, error)
 
 
 def _label(verb: str, addresses: list[Address]) -> str:

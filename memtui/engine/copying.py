@@ -33,11 +33,13 @@ class Copier:
         label = f"copy {what}"
         txn = transaction(self._ledger, "create", actor, label)
         outcomes = []
-        for address, new in chosen:
-            try:
-                outcomes.append(self._one(address, new, txn, actor))
-            except MemtuiError as error:
-                outcomes.append(Outcome(address, None, error, new))
+        with self._roots.pace.many(len(chosen)) as progress:
+            for address, new in chosen:
+                try:
+                    progress.step()
+                    outcomes.append(self._one(address, new, txn, actor))
+                except MemtuiError as error:
+                    outcomes.append(Outcome(address, None, error, new))
         return Done(str(txn.id), "create", tuple(outcomes), label)
 
     def _one(self, address: Address, new: Address, txn: Txn, actor: Actor) -> Outcome:

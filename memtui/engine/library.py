@@ -119,7 +119,9 @@ class Library:
         from memtui.engine.watch import Watch
 
         self._watched = True
-        return Watch(self._reconcile(), self._ledger.directory, on_changes, on_health, clock=self._clock)
+        return Watch(
+            self._reconcile(), self._ledger.directory, on_changes, on_health, clock=self._clock, pace=self._roots.pace
+        )
 
     def close(self) -> None:
         """Write rows down for the next process."""

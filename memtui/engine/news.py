@@ -95,6 +95,26 @@ class News(Reader):
         """Roots whose folder is not there although there were memories in it."""
         return self._rooms.marks.vanished()
 
+    def progress(self) -> tuple[int, int] | None:
+        """How far a change of many memories is that runs in this process: done, of how many; from any thread."""
+        return self._roots.pace.now()
+
+    def stop_soon(self) -> bool:
+        """Have a change of many memories end after the one it is at; what is left has the error `E_STOPPED`.
+
+        Returns:
+            Whether one runs.
+        """
+        return self._roots.pace.stop()
+
+    def make_way(self, seconds: float) -> bool:
+        """Wait while a change of many memories runs, for so long at most, so that looking does not hold it up.
+
+        Returns:
+            Whether none runs by then.
+        """
+        return self._roots.pace.make_way(seconds)
+
     def seen_version(self, address: Address) -> str | None:
         """The version of a memory the user last looked at."""
         return self._rooms.marks.seen_version(address)

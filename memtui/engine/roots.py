@@ -9,6 +9,7 @@ from memtui.digest import sha256_hex
 from memtui.engine import fsio, paths, provenance
 from memtui.engine.handles import Handles
 from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
+from memtui.engine.pace import Pace
 from memtui.engine.paths import RootHandle
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.values import TYPE_CHECKING, NamedTuple
@@ -58,6 +59,8 @@ class Roots:
         self._ledger = ledger
         self._site = site
         self._wait = wait
+        self.pace = Pace()
+        """Changes of many memories that run now."""
         self._on_recovered = on_recovered
         self._guard = threading.RLock()
         self._roots: dict[str, Root] = {}

@@ -35,11 +35,13 @@ class TakeBack:
         label = f"take back what others did to {what}"
         txn = transaction(self._ledger, "restore", actor, label)
         outcomes = []
-        for change in chosen:
-            try:
-                outcomes.append(self._one(change, txn, actor))
-            except MemtuiError as error:
-                outcomes.append(Outcome(change.address, None, error))
+        with self._roots.pace.many(len(chosen)) as progress:
+            for change in chosen:
+                try:
+                    progress.step()
+                    outcomes.append(self._one(change, txn, actor))
+                except MemtuiError as error:
+                    outcomes.append(Outcome(change.address, None, error))
         return Done(str(txn.id), "restore", tuple(outcomes), label)
 
     def _one(self, change: Change, txn: Txn, actor: Actor) -> Outcome:

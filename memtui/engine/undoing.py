@@ -69,17 +69,20 @@ class Undoer:
         number = txn.id  # begun by itself: the first step may fail together with what it was to record
         outcomes = []
         waits = also = ""
-        for step, moved_from in reversed(_paired(steps)):
-            address = self._roots.rightful(Address(names[step.uid], step.path))
-            try:
-                outcome = self._inverse(step, moved_from, address, names, txn, actor, kind)
-                outcomes.append(outcome)
-                if isinstance(outcome.result, Conflict):
-                    waits = self._drafts.follow(step, outcome, kind) or waits
-                else:
-                    also = self._drafts.follow(step, outcome, kind) or also
-            except MemtuiError as error:
-                outcomes.append(Outcome(address, None, error))
+        paired = _paired(steps)
+        with self._roots.pace.many(len(paired)) as progress:
+            for step, moved_from in reversed(paired):
+                address = self._roots.rightful(Address(names[step.uid], step.path))
+                try:
+                    progress.step()
+                    outcome = self._inverse(step, moved_from, address, names, txn, actor, kind)
+                    outcomes.append(outcome)
+                    if isinstance(outcome.result, Conflict):
+                        waits = self._drafts.follow(step, outcome, kind) or waits
+                    else:
+                        also = self._drafts.follow(step, outcome, kind) or also
+                except MemtuiError as error:
+                    outcomes.append(Outcome(address, None, error))
         if not any(isinstance(outcome.error, (BusyError, StorageError)) for outcome in outcomes):
             # A step that cannot be taken back stays reported; trying it for ever would block everything below it. A
             # disk or a lock that was in the way may be free the next time.
@@ -111,14 +114,17 @@ class Undoer:
         txn = transaction(self._ledger, what.operation, actor, label, reverses=what.id)
         begun = txn.id
         outcomes = []
-        for step, moved_from in reversed(_paired(steps)):
-            address = self._roots.rightful(Address(names[step.uid], step.path))
-            try:
-                self._refuse_changed(step, names)
-                outcomes.append(self._inverse(step, moved_from, address, names, txn, actor, "undo"))
-                self._drafts.follow(step, outcomes[-1], "undo")
-            except MemtuiError as error:
-                outcomes.append(Outcome(address, None, error))
+        paired = _paired(steps)
+        with self._roots.pace.many(len(paired)) as progress:
+            for step, moved_from in reversed(paired):
+                address = self._roots.rightful(Address(names[step.uid], step.path))
+                try:
+                    progress.step()
+                    self._refuse_changed(step, names)
+                    outcomes.append(self._inverse(step, moved_from, address, names, txn, actor, "undo"))
+                    self._drafts.follow(step, outcomes[-1], "undo")
+                except MemtuiError as error:
+                    outcomes.append(Outcome(address, None, error))
         return Done(str(begun), "undo", tuple(outcomes), label)
 
     def take_back(self, txn: Txn, actor: Actor, earlier: int = 0) -> set[Address]:

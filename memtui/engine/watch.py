@@ -13,6 +13,7 @@ from memtui.engine.agenda import Agenda
 from memtui.engine.catalog import monotonic_ms
 from memtui.engine.hints import NoSource, Opener, Place, Source, open_source, reason
 from memtui.engine.model import Changes, Health
+from memtui.engine.pace import Pace
 from memtui.engine.reconcile import Reconciler
 from memtui.engine.rootpass import NOWHERE
 
@@ -29,6 +30,8 @@ LEDGER_MS = 250
 """How often the ledger is asked whether another process wrote to it: a use or a pin changes no file, so no event tells
 of it. The question costs microseconds; an answer that took a millisecond to work in comes at most every ..."""
 LEDGER_SHARE = 50
+BUSY, BUSY_STEP = 2.0, 0.2
+"""Seconds between looks while this process changes many memories, and how soon the end of it is noticed."""
 KEEP_MS = 10_000
 """How soon after a change rows are written down for the next start."""
 _COOKIES: Place = ("", "")
@@ -48,6 +51,7 @@ class Watch:
         clock: Callable[[], int],
         ticks: Callable[[], int] | None = None,
         source: Opener = open_source,
+        pace: Pace | None = None,
     ) -> None:
         """Start watching.
 
@@ -59,6 +63,7 @@ class Watch:
             clock: milliseconds since the epoch, to notice that the machine slept.
             ticks: milliseconds that only move forward, the same as the reconciler's.
             source: opens the source of hints.
+            pace: what this process does to many memories; looks are rare while it does.
         """
         self._reconciler = reconciler
         self._folder = os.path.join(state_dir, "watch")
@@ -67,6 +72,7 @@ class Watch:
         self._clock = clock
         self._ticks = ticks or monotonic_ms
         self._open = source
+        self._pace = pace or Pace()
         self._source: Source = NoSource()
         self._guard = threading.Lock()
         self._stopping = False
@@ -134,6 +140,7 @@ class Watch:
     def _look(self) -> None:
         """Look where something is due, and again where folders were watched too late to hear of what was in them."""
         while True:
+            self._make_way()
             self._requests()
             now = self._ticks()
             due = self._reconciler.due()
@@ -157,6 +164,12 @@ class Watch:
                     self._keep_at = self._ticks() + KEEP_MS
             if self._stopping:
                 return
+
+    def _make_way(self) -> None:
+        """Rest between two looks while this process changes many memories: most of what is heard is its own."""
+        rested = 0.0
+        while rested < BUSY and not self._stopping and not self._pace.make_way(BUSY_STEP):
+            rested += BUSY_STEP
 
     def _once(self, changes: Changes) -> Changes:
         """Leave out what was said before: that the ledger cannot take what was found. It is tried again."""

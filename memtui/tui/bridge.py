@@ -7,6 +7,7 @@ its result on the event loop. So no screen can block, and no thread can touch a 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -30,6 +31,12 @@ READ, WRITE, ROWS = "read", "write", "rows"
 
 ONE_BY_ONE = 64
 """Up to so many rows are asked for one by one; more are cheaper in one list."""
+
+MAKE_WAY = 2.0
+"""Seconds between two looks at the rows while many memories are being changed: the looking would hold up the change."""
+
+TOLD_EVERY = 0.5
+"""Seconds between two lines about how far a change of many memories is."""
 
 ACTIVITY = 60
 """How many audit entries the activity strip may want: many of them may be one operation."""
@@ -68,6 +75,10 @@ class Bridge:
         """What ends once the rows that are asked for are told."""
         self._everything = False
         self._queued = False
+        self._doing = ""
+        """What the running write is called, for people."""
+        self._told_at = 0.0
+        """When it was last said how far it is; zero: not yet."""
         self._watch: Watch | None = None
         self._unsubscribe: Callable[[], None] | None = None
 
@@ -85,6 +96,7 @@ class Bridge:
         opens: str = "",
         stays: bool = False,
         at_most: float | None = None,
+        doing: str = "",
     ) -> None:
         """Run a job with the engine in a thread.
 
@@ -98,6 +110,7 @@ class Bridge:
             opens: what comes of it on the screen, for people (`open notes.md`): keys that follow wait for that.
             stays: a user who does not want to wait for what it opens still gets its result.
             at_most: seconds that keys wait for it; None: until it ends.
+            doing: what is said of a write while it changes many memories: `Moving 5,000 memories to the trash`.
         """
         ticket = self._take_ticket(latest)
         opening = self.openings.begin(opens, stays=stays, at_most=at_most) if opens else None
@@ -106,12 +119,17 @@ class Bridge:
         def work() -> None:
             message: Message = nothing
             if self._is_newest(latest, ticket):
+                if lane == WRITE:
+                    self._doing = doing or what[:1].upper() + what[1:]
                 try:
                     message = messages.Finished(then, job(self._engine), opening)
                 except MemtuiError as error:
                     message = messages.Failed(what, error, otherwise, opening)
                 except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
                     message = messages.Failed(what, _unexpected(error), otherwise, opening)
+                if lane == WRITE and self._told_at:
+                    self._told_at = 0.0
+                    self._post(self._screen, messages.Progressed(""))
             if self._is_newest(latest, ticket):
                 self._post(self._app, message)
             elif opening is not None:
@@ -174,6 +192,20 @@ class Bridge:
     def drop(self, group: str) -> None:
         """Forget the jobs of a `latest` group: nothing of theirs arrives any more."""
         self._take_ticket(group)
+
+    @property
+    def underway(self) -> str:
+        """How far a change of many memories is, for people; nothing when none runs; from any thread."""
+        found = self._engine.progress()
+        if found is None:
+            return ""
+        done, total = found
+        told = f"{self._doing}: {done:,}"
+        return f"{told} done" if f"{total:,}" in self._doing else f"{told} of {total:,}"
+
+    def stop_soon(self) -> bool:
+        """Have a change of many memories end after the one it is at; says whether one runs."""
+        return self._engine.stop_soon()
 
     def attach(self, app: Target, screen: Target) -> None:
         """Say who takes the outcome of jobs, and who takes news about rows."""
@@ -256,6 +288,7 @@ class Bridge:
             self._watch.stop()
         for group in self._latest:
             self.drop(group)
+        self.stop_soon()
         self._lanes.close(wait_for=(WRITE,))
         self._app = self._screen = None
 
@@ -284,6 +317,7 @@ class Bridge:
 
     def _on_changes(self, changes: Changes) -> None:
         """Take what happened, on whatever thread it is told."""
+        self._tell_progress()
         addresses = {change.address for change in changes.changes} | changes.touched
         addresses |= {change.old_address for change in changes.changes if change.old_address is not None}
         if changes.notices:
@@ -292,10 +326,18 @@ class Bridge:
             self._on_health(changes.health)
         self.refresh(addresses, everything=bool(changes.roots))
 
+    def _tell_progress(self) -> None:
+        """Say now and then how far a change of many memories is."""
+        now = time.monotonic()
+        if now - self._told_at >= TOLD_EVERY and (words := self.underway):
+            self._told_at = now
+            self._post(self._screen, messages.Progressed(words))
+
     def _on_health(self, health: Health) -> None:
         self._post(self._screen, messages.HealthChanged(health))
 
     def _send_pending(self) -> None:
+        self._engine.make_way(MAKE_WAY)
         with self._lock:
             addresses, everything = self._pending, self._everything
             self._pending, self._everything, self._queued = set(), False, False

@@ -103,6 +103,14 @@ class ActivityChanged(Message, bubble=False):
         """Roots whose folder is gone."""
 
 
+class Progressed(Message, bubble=False):
+    """How far a change of many memories is, in words; empty when it ended."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+
 class HealthChanged(Message, bubble=False):
     """The watcher is up, down, or only polling."""
 

@@ -16,6 +16,7 @@ from memtui.engine import agenda, rootpass, watch
 from memtui.engine.beliefs import Beliefs
 from memtui.engine.hints import Batch, NoSource, Place, open_source
 from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
+from memtui.engine.pace import MANY, Pace
 from memtui.engine.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
 from tests.engine.watching import LIMIT, Listener, Watching
@@ -349,3 +350,32 @@ def test_a_machine_that_slept_is_looked_at_anew(world: ReadingWorld, monkeypatch
         heard.wait(lambda: heard.kinds("a.md"))
     finally:
         running.stop()
+
+
+class Counting(Pace):
+    """Counts how often something makes way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ways = 0
+
+    def make_way(self, seconds: float) -> bool:
+        """Count it."""
+        self.ways += 1
+        return super().make_way(seconds)
+
+
+def test_a_large_change_of_our_own_is_made_way_for_and_others_are_still_found(
+    world: ReadingWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "BUSY_STEP", 0.1)
+    monkeypatch.setattr(watch, "BUSY", 0.4)
+    pace = Counting()
+    watching = Watching(world, pace=pace)
+    watching.idle()
+    with pace.many(MANY):
+        pace.ways = 0
+        watching.world.write("a.md", "changed\n")
+        watching.heard.wait(lambda: watching.heard.touched("a.md"), "shown")
+        assert pace.ways >= 3
+        watching.watch.stop()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from memtui.engine.hints import Opener, open_source
 from memtui.engine.model import Change, Changes, Health
+from memtui.engine.pace import Pace
 from memtui.engine.watch import Watch
 from tests.engine.reading_world import ReadingWorld
 
@@ -59,7 +60,7 @@ class Listener:
 class Watching:
     """A world, a watch on it, and what it said."""
 
-    def __init__(self, world: ReadingWorld, source: Opener = open_source) -> None:
+    def __init__(self, world: ReadingWorld, source: Opener = open_source, pace: Pace | None = None) -> None:
         """Start the watch and wait for its first scan."""
         self.world = world
         self.heard = Listener()
@@ -71,6 +72,7 @@ class Watching:
             clock=world.hands.clock,
             ticks=world.hands.ticks,
             source=source,
+            pace=pace,
         )
 
     def idle(self) -> None:

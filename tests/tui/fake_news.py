@@ -19,6 +19,7 @@ from memtui.engine.model import (
     SeenMark,
     Vanished,
 )
+from memtui.engine.pace import Pace
 
 
 class FakeNews:
@@ -38,6 +39,20 @@ class FakeNews:
         self.written: dict[Address, int] = {}
         self.gone_roots: tuple[Vanished, ...] = ()
         self.passed: PassedOver | None = None
+        self.pace = Pace()
+        """Changes of many memories a test lets run."""
+
+    def progress(self) -> tuple[int, int] | None:
+        """How far they are."""
+        return self.pace.now()
+
+    def stop_soon(self) -> bool:
+        """Have them end."""
+        return self.pace.stop()
+
+    def make_way(self, seconds: float) -> bool:
+        """Wait for their end."""
+        return self.pace.make_way(seconds)
 
     def _enter(self, verb: str, *rest: object) -> None:
         raise NotImplementedError

@@ -108,6 +108,11 @@ def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain:
     return [(rule * 2, "rule"), name, (rule * max(fill, 0), "rule"), *tail]
 
 
+def underway(words: str, width: int, *, plain: bool) -> Line:
+    """How far a change of many memories is."""
+    return [(" " + one_line(words, width - 2, ascii_tokens=plain), "draft")]
+
+
 LONG_WORD = 40
 """Cells of a word, such as an address, that gives way in a message that is too long."""
 

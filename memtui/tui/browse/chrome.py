@@ -40,6 +40,8 @@ class Chrome:
         self.waiting: dict[str, int] = {}
         """How much waits in each view, by its id, where only the view knows it."""
         self.loading = True
+        self.progress = ""
+        """How far a change of many memories is."""
         self._status: Line = []
         self._hint: Line = []
 
@@ -178,6 +180,8 @@ class Chrome:
             return [
                 self._hint or bars.message(self._status, width, key=self._key("messages"), plain=screen.facts.ascii)
             ]
+        if self.progress:
+            return [bars.underway(self.progress, width, plain=screen.facts.ascii)]
         rooms = ("editor",) if screen.editing else BROWSER_ROOMS
         actions = [action for action in in_room(*rooms, actions=screen.table) if not screen.unavailable(action)]
         end = [action for action in screen.table if action.id in ("help", "palette")]

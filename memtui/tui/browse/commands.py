@@ -128,6 +128,8 @@ class Commands:
         screen = self._screen
         if (action.writes or action.id == "resolve") and screen.bridge.read_only:
             return READ_ONLY
+        if action.writes and (underway := screen.bridge.underway):
+            return f"{underway}. Keys that change memories wait for its end."
         node = screen.memories.current
         if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):
             return f"{action.label}: put the cursor on a memory first."

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Address, Conflict, Done, PassedOver, Saved, Unchanged
+from memtui.engine.model import Address, Conflict, Done, Outcome, PassedOver, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.pointers import carrying
 from memtui.tui.bridge import WRITE
@@ -44,7 +44,7 @@ class Verbs:
     def _targets(self) -> tuple[Address, ...]:
         return self._screen.memories.targets()
 
-    def _run(self, job: Callable[..., Done], what: str, report: Callable[[Done], None]) -> None:
+    def _run(self, job: Callable[..., Done], what: str, report: Callable[[Done], None], doing: str) -> None:
         """Do it; the next key is for the rows as they are then, unless that takes longer than a moment."""
         bridge = self._screen.bridge
 
@@ -53,7 +53,7 @@ class Verbs:
             bridge.refresh(addresses_of(result), shows=shows)
             report(result)
 
-        bridge.run(job, done, what=what, lane=WRITE, opens=what, stays=True, at_most=MOMENT)
+        bridge.run(job, done, what=what, lane=WRITE, opens=what, stays=True, at_most=MOMENT, doing=doing)
 
     # One-key operations
 
@@ -93,6 +93,7 @@ class Verbs:
             lambda engine: engine.set_pinned(targets, pinned, actor=actor),
             f"{'pin' if pinned else 'unpin'} {self.name(targets)}",
             report,
+            f"{'Pinning' if pinned else 'Unpinning'} {self.name(targets)}",
         )
 
     def trash(self) -> None:
@@ -117,6 +118,7 @@ class Verbs:
             lambda engine: carrying.trash(engine, targets, actor=actor, expected=listed),
             f"trash {self.name(targets)}",
             done,
+            f"Moving {self.name(targets)} to the trash",
         )
 
     def undo(self) -> None:
@@ -144,7 +146,9 @@ class Verbs:
             else:
                 self.seeing.report(result, undone=verb == "Undid")
 
-        self._screen.bridge.run(job, done, what="undo" if verb == "Undid" else "redo", lane=WRITE)
+        undoes = verb == "Undid"
+        doing = "Taking the last change back" if undoes else "Doing the last change again"
+        self._screen.bridge.run(job, done, what="undo" if undoes else "redo", lane=WRITE, doing=doing)
 
     def mark_seen(self, addresses: Iterable[Address], *, quiet: bool = False) -> None:
         """Say that the user has looked; quiet: they did so by looking, which is no step of undo."""
@@ -267,7 +271,8 @@ class Verbs:
             self._report(done, "copied", after=f" to {_where(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
-        self._run(lambda engine: engine.copy(pairs, actor=actor), f"copy {self.name(old)}", copied)
+        name = self.name(old)
+        self._run(lambda engine: engine.copy(pairs, actor=actor), f"copy {name}", copied, f"Copying {name}")
 
     def _move(
         self, pairs: tuple[tuple[Address, Address], ...], target: Target | None = None, folder: str | None = None
@@ -288,6 +293,7 @@ class Verbs:
             what=what,
             otherwise=self._refused,
             lane=WRITE,
+            doing=f"Moving {self.name(tuple(old for old, _ in pairs))}",
         )
 
     def _refused(self, error: MemtuiError) -> None:
@@ -305,6 +311,10 @@ class Verbs:
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         good = [outcome for outcome in done.outcomes if outcome.ok]
         before = self._in_a_row(past, len(good), failed=bool(failed))
+        if any(was_stopped(outcome) for outcome in failed):
+            count = f"{len(good):,} of {count_words(len(done.outcomes), 'memory')}"
+            self._screen.say(f"Stopped: {count} {past}; u takes that back.", "warning")
+            return
         if failed:
             self._screen.memories.leave_marked(outcome.address for outcome in failed)
             why = failed[0].error.message if failed[0].error is not None else "it changed meanwhile"
@@ -335,6 +345,11 @@ class Verbs:
         if failed:
             why = failed[0].error.message if failed[0].error is not None else "it changed since"
             good = len(done.outcomes) - len(failed)
+            if any(was_stopped(outcome) for outcome in failed):
+                key = "u" if verb == "Undid" else "U"
+                count = f"{good:,} of {count_words(len(done.outcomes), 'memory')}"
+                self._screen.say(f"Stopped: {verb.lower()} {count} of {label}; {key} goes on with it.", "warning")
+                return
             self._screen.say(
                 f"{verb} {label}: done {good}, failed {len(failed)}: {failed[0].address}: {why} {done.left}".rstrip(),
                 "warning",
@@ -350,6 +365,11 @@ class Verbs:
 def _also(done: Done) -> str:
     """What followed a change, as a part of a sentence."""
     return f", {done.also}" if done.also else ""
+
+
+def was_stopped(outcome: Outcome) -> bool:
+    """Whether a change ended before it came to this memory, because the user wanted it to."""
+    return outcome.error is not None and outcome.error.code == "E_STOPPED"
 
 
 def addresses_of(done: Done) -> set[Address]:

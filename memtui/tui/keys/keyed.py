@@ -81,6 +81,9 @@ class KeyedScreen(Screen[T]):
         """Show which keys may follow, or the usual footer again."""
         raise NotImplementedError
 
+    def show_progress(self) -> None:
+        """Say how far a change of many memories is, or the usual footer again when it ended."""
+
     def take_paste(self, text: str) -> bool:
         """Give a paste to a line of text that is being typed; False when there is none."""
         del text

@@ -111,7 +111,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def _footer(self, width: int) -> list[Line]:
         """Leave out the keys that are letters while letters are text."""
-        if self._said or not self._in_line:
+        if self._said or self.browser.chrome.progress or not self._in_line:
             return super()._footer(width)
         by_id = {action.id: beside_text(action) for action in self.actions}
         able = [by_id[id_]._replace(footer=rank) for rank, id_ in enumerate(("search_open", "next_pane"), 1)]

@@ -150,6 +150,8 @@ class ViewScreen(KeyedScreen[None]):
     def _footer(self, width: int) -> list[Line]:
         if self._said:
             return [bars.message(self._said, width, plain=self.ascii)]
+        if self.browser.chrome.progress:
+            return [bars.underway(self.browser.chrome.progress, width, plain=self.ascii)]
         ranks = {id_: rank for rank, id_ in enumerate(VIEW[self.ID].footer, 1)}
         able = [
             action._replace(footer=ranks[action.id])
@@ -163,6 +165,10 @@ class ViewScreen(KeyedScreen[None]):
         """Show one line until the next key."""
         self.show_hint([(" " + text, level)])
 
+    def show_progress(self) -> None:
+        """Say how far a change of many memories is."""
+        self.update("#view-footer")
+
     def show_hint(self, line: Line | None) -> None:
         """Show which keys may follow, or the usual keys."""
         self._said = line or []
@@ -174,6 +180,8 @@ class ViewScreen(KeyedScreen[None]):
         """Say why an action is off."""
         if action.writes and self.bridge.read_only:
             return READ_ONLY
+        if action.writes and (underway := self.bridge.underway):
+            return f"{underway}. Keys that change memories wait for its end."
         return self.off(action) if action.id in VIEW[self.ID].actions else ""
 
     def perform(self, action: Action) -> None:

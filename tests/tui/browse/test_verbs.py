@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address, Done, Outcome, PassedOver
-from memtui.errors import ConflictError, StorageError
+from memtui.engine.model import Address, Changes, Done, Outcome, PassedOver
+from memtui.errors import BusyError, ConflictError, StorageError
 from tests.tui.fake_engine import FakeEngine
-from tests.tui.shown import engine_with, shown
+from tests.tui.shown import Shown, engine_with, make_app, shown
 
 PREFERENCES, AUTH, RETRY, TODO = (
     Address.parse(name)
@@ -392,3 +392,56 @@ async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: 
         monkeypatch.setattr(screen.engine, "undo", lambda *, actor: done)
         await screen.press("u")
         await screen.until_text("It changed. It stays as it is.")
+
+
+async def test_how_far_a_change_of_many_is_and_what_waits_for_its_end() -> None:
+    async with shown() as screen:
+        engine = screen.engine
+        with engine.stalled("delete"):
+            await screen.press("*", "d", "t")
+            await screen.until(lambda: bool(called(engine, "delete")))
+            with engine.pace.many(5_000) as progress:
+                progress.begun = 1_201
+                engine.tell(Changes())
+                await screen.until_text("Moving 7 memories to the trash: 1,200 of 5,000")
+                progress.begun = 1_301
+                engine.tell(Changes())
+                await screen.press("p")
+                await screen.until_text("Moving 7 memories to the trash: 1,300 of 5,000. Keys that change")
+                at = screen.here
+                await screen.press("j")
+                assert screen.here != at
+                assert screen.footer == "Moving 7 memories to the trash: 1,200 of 5,000"
+                await screen.press("3")
+                await screen.until(lambda: screen.app.screen is not screen.browser)
+                assert screen.footer == "Moving 7 memories to the trash: 1,200 of 5,000"
+                await screen.press("escape")
+        await screen.until_text("7 memories moved to the trash")
+        assert not called(engine, "set_pinned")
+
+
+async def test_leaving_during_a_change_of_many_ends_it_first(capsys: pytest.CaptureFixture[str]) -> None:
+    engine = engine_with()
+    app = make_app(engine)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = Shown(app, pilot, engine)
+        await screen.until(lambda: not app.browser.chrome.loading)
+        with engine.stalled("delete"):
+            await screen.press("*", "d", "t")
+            await screen.until(lambda: bool(called(engine, "delete")))
+            with engine.pace.many(5_000) as progress:
+                await screen.press("ctrl+q")
+                await screen.until_text("Leaving: this stops after the memory it is at.")
+                assert progress.stopping
+                assert not app._exit
+        await screen.until(lambda: app._exit)
+    app.bridge.close()
+    assert app.return_value == 0
+    assert "memtui: 7 memories moved to the trash" in capsys.readouterr().err
+
+
+async def test_what_was_stopped_is_told_with_what_was_done() -> None:
+    async with shown() as screen:
+        screen.engine.fail_for[RETRY] = BusyError("It was left as it is.", code="E_STOPPED")
+        await screen.press("*", "d", "t")
+        await screen.until_text("Stopped: 6 of 7 memories moved to the trash; u takes that back.")
