@@ -153,6 +153,7 @@ class MemtuiApp(SafeEnd[int]):
     def on_app_focus(self) -> None:
         """Somebody is looking: the watcher may look more often, and once now."""
         self.bridge.focus(focused=True)
+        self.browser.side.attend()
 
     def on_app_blur(self) -> None:
         """Nobody is looking."""

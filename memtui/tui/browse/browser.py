@@ -318,6 +318,10 @@ class BrowserScreen(Parts):
         """Show which pane is focused."""
         self.chrome.update("tree-title", "side-title", "info-title", "footer")
 
+    def on_screen_resume(self) -> None:
+        """What lay over it is gone: its text is in front of the user again."""
+        self.side.attend()
+
     def on_resize(self) -> None:
         """Fold the text to the new width."""
         self.panes.follow_size()

@@ -52,7 +52,11 @@ class Side:
         self.start_at: tuple[Address, int] | None = None
         """The line a memory's text is to start at, when it is shown for the first time."""
         self._arrived = False
-        """A key of the user brought the cursor here, and its text was not shown yet."""
+        """The user came here, or did something here; the text in sight is the one they see."""
+        self._attended: str | None = None
+        """The version that was shown when they did; one that came later need not have been seen by anybody."""
+        self._looked_at: str | None = None
+        """The version that counts as looked at when the timer ends."""
 
     @cached_property
     def finding(self) -> PageFinding:
@@ -86,6 +90,7 @@ class Side:
 
     def follow(self, node: Node | None, *, by_user: bool) -> None:
         """Show another row, once the cursor rests there."""
+        self._arrived = self._arrived or by_user
         moved = node is None or self.node is None or node.key != self.node.key
         other_kind = node is None or self.node is None or node.kind != self.node.kind
         self.node = node
@@ -95,7 +100,7 @@ class Side:
             if self.finds:
                 self.finding.forget()
             self._stop_looking()
-            self._arrived = by_user
+            self._arrived, self._attended = by_user, None
             self.shown = None if self.shown is not None and self.memory is None else self.shown
             if self.mode != INFO:
                 self.mode = PREVIEW
@@ -108,6 +113,7 @@ class Side:
             return
         if not moved and self._still_true(node):
             self._renew_info()
+            self._look_on()
             return
         kept = self._kept()
         if kept is not None and self.mode == PREVIEW:
@@ -221,10 +227,8 @@ class Side:
         if memory is None or memory.address != shown.address or self.mode != PREVIEW:
             return
         same = self.shown is not None and self.shown.address == shown.address
-        if self._arrived:
-            self._arrived = False
-            self._start_looking()
         if self.shown is shown and self._screen.page_view.page is shown.page:
+            self._look_on()
             return
         self.shown = shown
         self._screen.page_view.show(shown.page, keep_place=same)
@@ -236,6 +240,7 @@ class Side:
             if shown.first_change > height - 3:
                 self._screen.page_view.go_to_source(shown.first_change)
         self._screen.chrome.update("side-title", "about", "detail")
+        self._look_on()
 
     def _give_difference(self, difference: reading.Difference) -> None:
         if self.memory is None or self.memory.address != difference.address or self.mode != CHANGES:
@@ -320,20 +325,40 @@ class Side:
 
     # Looking at what others changed
 
-    def _start_looking(self) -> None:
-        memory = self.memory
-        if memory is None or not memory.unseen:
+    def attend(self) -> None:
+        """The user came back to this screen, or to the terminal: what is shown may be looked at from now on."""
+        self._arrived = True
+        self._look_on()
+
+    def _look_on(self) -> None:
+        """Count a second of what others changed being in front of the user, from when that is so."""
+        memory, version = self.memory, self._in_sight()
+        if version is not None and self._arrived:
+            self._arrived, self._attended = False, version
+        unseen = memory is not None and memory.unseen
+        if version is not None and unseen and version == self._looked_at:
             return
+        self._stop_looking()
+        if version is not None and unseen and version == self._attended:
+            self._looked_at = version
+            self._looking = self._screen.set_timer(LOOKED, self._looked)
 
-        def looked() -> None:
-            here = self.memory
-            shown = self.shown is not None and self.shown.address == memory.address and self.mode == PREVIEW
-            if here is not None and here.address == memory.address and shown and self._screen.page_is_read:
-                self._screen.verbs.mark_seen((memory.address,), quiet=True)
+    def _in_sight(self) -> str | None:
+        """The version whose text is in front of the user; None when there is none."""
+        memory, shown = self.memory, self.shown
+        if memory is None or shown is None or self.mode != PREVIEW:
+            return None
+        same = shown.address == memory.address and shown.sha256 == memory.sha256
+        return memory.sha256 if same and self._screen.page_is_read else None
 
-        self._looking = self._screen.set_timer(LOOKED, looked)
+    def _looked(self) -> None:
+        version, self._looking, self._looked_at = self._looked_at, None, None
+        memory = self.memory
+        if memory is not None and memory.unseen and version is not None and version == self._in_sight():
+            self._screen.verbs.mark_seen((memory.address,), quiet=True)
 
     def _stop_looking(self) -> None:
+        self._looked_at = None
         if self._looking is not None:
             self._looking.stop()
             self._looking = None

@@ -244,6 +244,44 @@ async def test_a_write_under_the_resting_cursor_is_not_taken_as_seen(monkeypatch
         assert not called(screen.engine, "mark_seen")
 
 
+async def test_a_key_on_the_row_says_that_the_user_sees_what_is_shown_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side, "LOOKED", 0.01)
+    async with shown() as screen:
+        await screen.go(RETRY)
+        await screen.until_text("three times")
+        screen.engine.outside(RETRY, "other")
+        await screen.until_text("A1 agent edits")
+        await screen.until_text("other")
+        await screen.press("i", "i")
+        await screen.until(lambda: "agent edit" not in screen.text)
+        assert called(screen.engine, "mark_seen") == [((Address.parse(RETRY),),)]
+
+
+async def test_a_change_that_is_told_after_its_text_was_shown_is_seen_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side, "LOOKED", 0.01)
+    async with shown() as screen:
+        screen.engine.put(RETRY, "other")
+        screen.engine.tell(Changes(touched=frozenset([Address.parse(RETRY)])))
+        await screen.go(RETRY)
+        await screen.until_text("other")
+        screen.engine.outside(RETRY, "other")
+        await screen.until(lambda: bool(called(screen.engine, "mark_seen")))
+        await screen.until(lambda: "agent edit" not in screen.text)
+
+
+async def test_what_is_covered_by_a_list_is_seen_once_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side, "LOOKED", 0.3)
+    async with shown() as screen:
+        screen.engine.outside(RETRY, "other")
+        await screen.go(RETRY)
+        await screen.press("?")
+        await screen.until(lambda: screen.app.screen is not screen.browser)
+        await screen.until(lambda: screen.browser.side._looking is None)
+        assert not called(screen.engine, "mark_seen")
+        await screen.press("escape")
+        await screen.until(lambda: "agent edit" not in screen.text)
+
+
 async def test_what_changed_and_seen() -> None:
     async with shown() as screen:
         screen.engine.outside(RETRY, "# Retry\n\n- four times\n- with jitter\n")
