@@ -32,6 +32,8 @@ COMMANDS = {
     "save": "changing",
     "cp": "transferring",
     "mv": "transferring",
+    "export": "bundles",
+    "import": "bundles",
     "rm": "changing",
     "repoint": "projects",
     "restore": "changing",
@@ -62,6 +64,9 @@ COMMANDS = {
     "web": "web",
 }
 """The module of `memtui.cli.commands` with each verb's function; imported when the verb is used."""
+
+_PYTHON = ("import",)
+"""Verbs that are words of Python: their functions have a `_` behind them."""
 
 _NO_SETTINGS = ("completion", "config", "context", "doctor")
 """Verbs that must work although the configuration cannot be read."""
@@ -120,7 +125,8 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: 
             call.need_terminal()
             return call.workbench.open(call.open(lock_wait=INTERACTIVE), demo=False)
         module = __import__(f"memtui.cli.commands.{COMMANDS[verb.name]}", fromlist=(verb.name,))
-        command: Callable[[Call], int] = getattr(module, verb.name)
+        words = f"{verb.name}_" if verb.name in _PYTHON else verb.name
+        command: Callable[[Call], int] = getattr(module, words)
         return command(call)
     finally:
         call.close()

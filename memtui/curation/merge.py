@@ -150,6 +150,15 @@ def merge3(base: str, yours: str, theirs: str) -> Merge:
     return Merge(tuple(hunks.found))
 
 
+def merged_alone(base: bytes, yours: bytes, theirs: bytes) -> bytes | None:
+    """Merge three texts when nobody has to decide anything; None when somebody has, or one of them is no text."""
+    try:
+        found = merge3(base.decode(), yours.decode(), theirs.decode())
+    except UnicodeDecodeError:
+        return None
+    return None if found.conflicts else found.result().encode()
+
+
 def carried_over(old: Merge, choices: Mapping[int, Choice], new: Merge) -> dict[int, Choice]:
     """Keep the decisions that still fit after a third text came in: those whose three texts are all as they were.
 

@@ -1,6 +1,7 @@
 """Transfers to JSON, with the field names that scripts rely on."""
 
 from memtui.curation.diff import unified
+from memtui.transfer import merging
 from memtui.transfer.model import Item, Plan
 from memtui.wire.outcomes import Json
 
@@ -45,3 +46,26 @@ def diff(name: str, before: bytes, after: bytes) -> list[str]:
         return []
     old, new = before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
     return unified(old, new, name if before else "/dev/null", name)
+
+
+def arrivals(value: merging.Plan, done: merging.Imported | None) -> Json:
+    """Turn an import into JSON; without `done` it was only shown."""
+    step = done.done if done is not None else None
+    return {
+        "written": done is not None,
+        "txn": step.txn if step is not None else None,
+        "pinned": done.pinned if done is not None else sum(one.pins for one in value.arrivals),
+        "conflicts": [str(address) for address in done.conflicts] if done is not None else [],
+        "waiting": [str(address) for address in done.waiting] if done is not None else [],
+        "items": [
+            {
+                "path": one.packed.path,
+                "from": one.packed.origin.id,
+                "address": str(one.address) if one.address is not None else None,
+                "what": one.what,
+                "why": one.why or None,
+                "pins": one.pins,
+            }
+            for one in value.arrivals
+        ],
+    }

@@ -2,7 +2,7 @@
 
 from memtui.wire.params import ADDRESS, ADDRESSES, ALONE, DASH, FILE
 from memtui.wire.verb import Param, Verb
-from memtui.wire.verbs_transfer import CP, MV
+from memtui.wire.verbs_transfer import CP, EXPORT, IMPORT, MV
 
 CHANGE = (
     Verb(
@@ -80,6 +80,8 @@ CHANGE = (
     ),
     CP,
     MV,
+    EXPORT,
+    IMPORT,
     Verb(
         "rm",
         "change",

@@ -1,0 +1,142 @@
+"""Bundles: memories into one file, and out of it again; what an import would do is shown on request."""
+
+import os
+import sys
+
+from memtui.cli import places, words
+from memtui.cli.call import Call
+from memtui.cli.output import Column
+from memtui.config.directories import expand_user
+from memtui.curation.merge import merged_alone
+from memtui.digest import sha256_hex
+from memtui.engine import now_ms
+from memtui.engine.model import Memory
+from memtui.errors import NotFoundError, UsageError
+from memtui.transfer import bundle, bundlefile, merging
+from memtui.transfer.exporting import Exported, collect
+from memtui.transfer.tarball import MOST_BYTES, too_big
+from memtui.wire import outcomes, transfers
+
+
+def export(call: Call) -> int:
+    """Write a bundle."""
+    if call.args.flag("history"):
+        call.engine.reconcile()  # what others wrote lately belongs to it
+    rows = _rows(call)
+    found = collect(call.engine, rows, history=call.args.flag("history"))
+    data = bundle.write(found.bundle)
+    file = call.args.need("file")
+    if file == "-":
+        if call.out.terminal:
+            raise UsageError("A bundle is not for a terminal.", hint="Give a file, or send the output somewhere.")
+        call.out.raw(data)
+    else:
+        bundlefile.write(_path(call, file), data, over=call.args.flag("force"))
+    if file != "-":
+        call.out.fact(
+            {
+                "file": file,
+                "bytes": len(data),
+                "sha256": sha256_hex(data),
+                "memories": len(found.bundle.memories),
+                "versions": found.versions,
+                "left": [{"address": str(address), "why": why} for address, why in found.left],
+            },
+            f"exported {words.count(len(found.bundle.memories), 'memory', 'memories')} to {file}",
+        )
+    _tell_export(call, found)
+    return outcomes.DONE
+
+
+def _rows(call: Call) -> list[Memory]:
+    """The memories that are meant."""
+    engine, chosen = call.engine, call.args.texts("places")
+    if not chosen:
+        roots = [root.id for root in engine.roots if root.kind == "memories"]
+        return [row for row in engine.list(roots).items if not row.missing]
+    rows: dict[str, Memory] = {}
+    for text in chosen:
+        place = places.place(engine, text)
+        here = [row for row in engine.list(place.roots).items if place.holds(row) and not row.missing]
+        if not here:
+            raise NotFoundError(f"There is no {text}.", hint="`memtui ls` lists the memories there are.")
+        rows |= {str(row.address): row for row in here}
+    return list(rows.values())
+
+
+def _tell_export(call: Call, found: Exported) -> None:
+    say = call.out.say
+    for address, why in found.left:
+        say(f"Not in it: {address}. {why}")
+    if found.versions:
+        say(f"It holds {words.count(found.versions, 'version')}: also texts that memories no longer have.")
+
+
+def _path(call: Call, file: str) -> str:
+    return os.path.abspath(expand_user(file, call.settings.home))
+
+
+def import_(call: Call) -> int:
+    """Show what a bundle brings, or take it in."""
+    file, out = call.args.need("file"), call.out
+    data = _input() if file == "-" else bundlefile.read(_path(call, file))
+    wanted = merging.plan(call.engine, bundle.read(data), _into(call), merged_alone)
+    if call.args.flag("dry_run"):
+        if out.json:
+            out.document(transfers.arrivals(wanted, None))
+        else:
+            _table(call, wanted)
+            out.say(f"Would import: {wanted.words}. Nothing was written.")
+        return outcomes.DONE
+    done = merging.apply(call.engine, wanted, actor=call.actor, now=now_ms())
+    if out.json:
+        out.document(transfers.arrivals(wanted, done))
+    else:
+        _table(call, wanted)
+        _tell(call, wanted, done)
+    return outcomes.CONFLICT if done.conflicts or done.waiting else outcomes.DONE
+
+
+def _input() -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("There is no bundle on standard input.", hint="Give a file.")
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise too_big(MOST_BYTES)
+    return data
+
+
+def _into(call: Call) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in call.args.texts("into"):
+        origin, equals, here = text.partition("=")
+        origin, here = (origin, here) if equals else ("", origin)
+        if origin in found:
+            raise UsageError(f"--into says twice where {origin or 'everything'} goes.", hint="Say it once.")
+        found[origin] = here
+    return found
+
+
+def _table(call: Call, wanted: merging.Plan) -> None:
+    call.out.table(
+        (Column("WHAT"), Column("MEMORY", flexible=True), Column("WHY", flexible=True, optional=True, wraps=True)),
+        [
+            (one.what, str(one.address or f"{one.packed.origin.id}/{one.packed.path}"), one.why)
+            for one in wanted.arrivals
+        ],
+    )
+
+
+def _tell(call: Call, wanted: merging.Plan, done: merging.Imported) -> None:
+    say = call.out.say
+    step = f" `memtui undo` takes back the {len(wanted.written):,} that were written." if done.done else ""
+    say(f"Imported: {wanted.words}.{step}")
+    if done.conflicts:
+        many = len(done.conflicts) > 1
+        say(
+            f"{words.count(len(done.conflicts), 'memory', 'memories')} {'stay' if many else 'stays'} as here; the "
+            f"bundle's {'texts wait as drafts' if many else 'text waits as a draft'}. memtui shows both sides: c on "
+            "its row."
+        )
+    for address in done.waiting:
+        say(f"{address} has an unsaved draft already, which stays: finish it, then import again.")

@@ -1,0 +1,101 @@
+"""Putting memories into a bundle: bytes, pins, uses, and every version that history still has the text of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memtui.engine.model import Address, Memory, Root, Version
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.transfer.bundle import Bundle, Origin, Packed, Past
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from memtui.engine.model import Snapshot
+
+    class Reader(Protocol):
+        """The part of an engine that an export uses."""
+
+        def find_root(self, root_id: str, /) -> Root:
+            """Describe a root."""
+            ...
+
+        def read(self, address: Address, /) -> Snapshot:
+            """Read a memory."""
+            ...
+
+        def history(self, address: Address, /) -> tuple[Version, ...]:
+            """List the versions of a memory."""
+            ...
+
+        def read_version(self, address: Address, sha256: str, /) -> bytes:
+            """Read a version."""
+            ...
+
+
+class Exported(NamedTuple):
+    """What an export would write."""
+
+    bundle: Bundle
+    left: tuple[tuple[Address, str], ...]
+    """Memories that cannot go along, and why."""
+
+    @property
+    def versions(self) -> int:
+        """How many versions go along."""
+        return sum(len(memory.history) for memory in self.bundle.memories)
+
+
+def collect(reader: Reader, rows: Iterable[Memory], *, history: bool) -> Exported:
+    """Read memories for a bundle.
+
+    Args:
+        reader: an engine.
+        rows: which.
+        history: with the versions they had.
+
+    Raises:
+        NotFoundError: there is none to export.
+    """
+    packed: list[Packed] = []
+    left: list[tuple[Address, str]] = []
+    for row in rows:
+        try:
+            row.address.path.encode()
+            data = reader.read(row.address).bytes
+        except UnicodeEncodeError:
+            left.append((row.address, "Its name is not UTF-8."))
+            continue
+        except MemtuiError as error:
+            left.append((row.address, error.message))
+            continue
+        root = reader.find_root(row.address.root)
+        origin = Origin(root.id, root.agent, root.scope, root.aliases)
+        past = _past(reader, row.address) if history else ()
+        packed.append(
+            Packed(
+                origin,
+                row.address.path,
+                data,
+                row.pinned,
+                row.uses,
+                row.last_used_at,
+                row.last_written_at,
+                past,
+            )
+        )
+    if not packed:
+        raise NotFoundError("There is no memory to export.", hint="`memtui ls` lists what there is.")
+    return Exported(Bundle(tuple(packed)), tuple(left))
+
+
+def _past(reader: Reader, address: Address) -> tuple[Past, ...]:
+    found = []
+    for version in reader.history(address):
+        try:
+            data = reader.read_version(address, version.sha256)
+        except MemtuiError:
+            continue  # redacted, or no longer kept: its text is nowhere, so there is nothing to take along
+        found.append(Past(Version(*version[:5], note=version.note), data))
+    return tuple(found)

@@ -1,0 +1,158 @@
+"""A tar file of plain files, written the same way every time, and read as if its writer were an enemy.
+
+Anybody's `tar` can look into one. Reading never touches the disk and takes nothing but plain files: no link, no device,
+no folder, no name twice, no size that is not there. The library's own reader has hung on hostile headers before.
+"""
+
+import zlib
+from collections.abc import Iterable, Mapping
+
+from memtui.errors import RefusedError
+
+MOST_BYTES = 128 * 1024 * 1024
+"""The largest bundle that is read, unpacked."""
+MOST_FILES = 100_000
+_BLOCK = 512
+_PLAIN, _LONG = (b"0", b"\0"), b"x"
+_MOST_HEADER = 65_536
+_GZIP = b"\x1f\x8b"
+
+
+def bad(text: str) -> RefusedError:
+    """Make the refusal of a bundle."""
+    return RefusedError(f"The bundle is refused: {text}.", code="E_BUNDLE", hint="Export it again where it came from.")
+
+
+def too_big(limit: int) -> RefusedError:
+    """Make the refusal of a bundle that is too big; the limit in bytes."""
+    return RefusedError(
+        f"The bundle has more than {limit:,} bytes.",
+        code="E_TOO_BIG",
+        hint="Export fewer memories, or without --history.",
+        details={"limit": limit},
+    )
+
+
+def pack(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Write files as tar: in the given order, without time, owner or anything else of this machine."""
+    import io
+    import tarfile
+
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name, data in files:
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = len(data), 0o644
+            tar.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def unpack(data: bytes, *, limit: int = MOST_BYTES) -> Mapping[str, bytes]:
+    """Read a tar file, also one that was compressed with gzip.
+
+    Args:
+        data: the file.
+        limit: bytes it may have, unpacked.
+
+    Raises:
+        RefusedError: `E_BUNDLE`, `E_TOO_BIG`.
+    """
+    if data.startswith(_GZIP):
+        data = _inflated(data, limit)
+    if len(data) > limit:
+        raise too_big(limit)
+    found: dict[str, bytes] = {}
+    at, long_name, ended = 0, "", False
+    while at + _BLOCK <= len(data):
+        header = data[at : at + _BLOCK]
+        at += _BLOCK
+        if not header.strip(b"\0"):
+            ended = True
+            break
+        size = _checked(header)
+        body = data[at : at + size]
+        if len(body) != size:
+            raise bad("it is cut off")
+        at += -(-size // _BLOCK) * _BLOCK
+        kind = header[156:157]
+        if kind == _LONG and not long_name:
+            long_name = _long_name(body)
+            continue
+        name = long_name or _name(header)
+        long_name = ""
+        if kind not in _PLAIN:
+            raise bad(f"{name!r} in it is no plain file")
+        if name in found:
+            raise bad(f"{name!r} is in it twice")
+        found[name] = body
+        if len(found) > MOST_FILES:
+            raise bad(f"it holds more than {MOST_FILES:,} files")
+    if not ended or not found:
+        raise bad("it is cut off, or no bundle at all")
+    return found
+
+
+def _inflated(data: bytes, limit: int) -> bytes:
+    """Decompress, and stop as soon as it is too much."""
+    machine = zlib.decompressobj(wbits=31)
+    try:
+        out = machine.decompress(data, limit + 1)
+    except zlib.error:
+        raise bad("it is damaged") from None
+    if len(out) > limit:
+        raise too_big(limit)
+    if not machine.eof or machine.unused_data:
+        raise bad("it is cut off, or something is behind its end")
+    return out
+
+
+def _checked(header: bytes) -> int:
+    """Check one header; returns the size it gives."""
+    if header[257:262] != b"ustar":
+        raise bad("it is no tar file of the kind that memtui writes")
+    blanked = header[:148] + b" " * 8 + header[156:]
+    if _number(header[148:156]) != sum(blanked):
+        raise bad("it is damaged")
+    return _number(header[124:136])
+
+
+def _number(field: bytes) -> int:
+    text = field.strip(b" \0")
+    if not text or any(digit not in b"01234567" for digit in text):
+        raise bad("it is damaged")
+    return int(text, 8)
+
+
+def _name(header: bytes) -> str:
+    name, prefix = header[:100].rstrip(b"\0"), header[345:500].rstrip(b"\0")
+    return _text(prefix + b"/" + name if prefix else name)
+
+
+def _long_name(body: bytes) -> str:
+    """The name in an extended header, which may hold nothing else that changes what follows."""
+    if len(body) > _MOST_HEADER:
+        raise bad("a header in it is too long")
+    name = ""
+    rest = body
+    while rest.strip(b"\0"):
+        size, blank, _ = rest.partition(b" ")
+        if not blank or not size.isdigit() or len(size) > 6 or not len(size) + 3 < int(size) <= len(rest):
+            raise bad("a header in it is damaged")
+        record, rest = rest[len(size) + 1 : int(size)], rest[int(size) :]
+        key, equals, value = record.removesuffix(b"\n").partition(b"=")
+        if key != b"path" or not equals or name:
+            raise bad(f"a header in it gives {_text(key)!r}")
+        name = _text(value)
+    if not name:
+        raise bad("a header in it is empty")
+    return name
+
+
+def _text(data: bytes) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise bad("a name in it is not UTF-8") from None
+    if not text or "\0" in text:
+        raise bad("a name in it is damaged")
+    return text

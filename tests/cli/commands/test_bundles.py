@@ -1,0 +1,120 @@
+"""export and import."""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli, Result
+
+
+class Machines:
+    """Two folders, and the options that open one as `notes`."""
+
+    def __init__(self, cli: Cli, base: Path) -> None:
+        self.cli, self.base = cli, base
+        for name in ("here", "there"):
+            (base / name).mkdir()
+        (base / "here/a.md").write_bytes(b"A\n")
+        (base / "here/deep").mkdir()
+        (base / "here/deep/b.md").write_bytes(b"B\r\n")
+
+    def __call__(self, where: str, *words: str, stdin: bytes = b"") -> Result:
+        home = ("--home", str(self.base / f"home-{where}"))
+        return self.cli(*home, "--only-root", "--root", f"notes={self.base / where}", *words, stdin=stdin)
+
+    def held(self, where: str) -> dict[str, bytes]:
+        """Every file."""
+        found = [path for path in (self.base / where).rglob("*") if path.is_file()]
+        return {path.relative_to(self.base / where).as_posix(): path.read_bytes() for path in found}
+
+
+def names(file: str) -> list[str]:
+    """What is in a tar file."""
+    with tarfile.open(file) as tar:
+        return tar.getnames()
+
+
+@pytest.fixture
+def machines(cli: Cli, tmp_path: Path) -> Machines:
+    return Machines(cli, tmp_path)
+
+
+def test_what_is_exported_here_is_imported_there(machines: Machines) -> None:
+    assert machines("here", "pin", "notes/a.md").status == 0
+    result = machines("here", "export", "b.tar", "--history")
+    assert result.status == 0
+    assert result.lines == ["exported 2 memories to b.tar"]
+    assert "also texts that memories no longer have" in result.err
+    assert sorted(names("b.tar")) == ["memories/1/a.md", "memories/1/deep/b.md", "memtui-bundle.json"]
+    result = machines("there", "import", "b.tar", "--dry-run")
+    assert machines.held("there") == {}
+    assert "Would import: 2 new, 1 to pin. Nothing was written." in result.err
+    result = machines("there", "import", "b.tar", "--json")
+    assert result.status == 0
+    assert [(item["what"], item["address"]) for item in result.items] == [
+        ("new", "notes/a.md"),
+        ("new", "notes/deep/b.md"),
+    ]
+    assert (result.json["written"], result.json["pinned"]) == (True, 1)
+    assert machines.held("there") == machines.held("here")
+    assert "Imported: 2 unchanged." in machines("there", "import", "b.tar").err
+    assert machines("there", "undo").status == 0
+    assert machines.held("there") == {}
+
+
+def test_a_selection_goes_and_a_file_that_is_there_stays(machines: Machines) -> None:
+    assert machines("here", "export", "b.tar", "notes/deep").status == 0
+    assert names("b.tar") == ["memtui-bundle.json", "memories/1/deep/b.md"]
+    before = Path("b.tar").read_bytes()
+    result = machines("here", "export", "b.tar")
+    assert result.status == 3
+    assert "E_EXISTS" in result.err
+    assert Path("b.tar").read_bytes() == before
+    document = machines("here", "export", "b.tar", "--force", "--json").json
+    assert document["memories"] == 2
+    assert machines("here", "export", "c.tar", "notes/none").status == 4
+    assert not Path("c.tar").exists()
+
+
+def test_a_bundle_goes_through_a_pipe(machines: Machines) -> None:
+    result = machines("here", "export", "-")
+    assert result.status == 0
+    assert machines("there", "import", "-", stdin=result.raw).status == 0
+    assert machines.held("there") == machines.held("here")
+
+
+def test_a_conflict_is_said_and_waits_as_a_draft(machines: Machines) -> None:
+    (machines.base / "there/a.md").write_bytes(b"other\n")
+    assert machines("here", "export", "b.tar").status == 0
+    result = machines("there", "import", "b.tar")
+    assert result.status == 3
+    assert "1 memory stays as here; the bundle's text waits as a draft." in result.err
+    assert machines.held("there") == {"a.md": b"other\n", "deep/b.md": b"B\r\n"}
+    (machines.base / "here/a.md").write_bytes(b"third\n")
+    assert machines("here", "export", "c.tar").status == 0
+    result = machines("there", "import", "c.tar")
+    assert "notes/a.md has an unsaved draft already" in result.err
+
+
+def test_memories_go_where_they_are_told_to(machines: Machines) -> None:
+    assert machines("here", "export", "b.tar").status == 0
+    home = ("--home", str(machines.base / "home-x"), "--only-root")
+    result = machines.cli(*home, "--root", f"x={machines.base / 'there'},agent=serena", "import", "b.tar", "--dry-run")
+    assert "stays out\tnotes/a.md\tno root here is notes: --into says where it goes" in result.lines
+    for into in ("x", "notes=x"):
+        words = ("import", "b.tar", "--into", into)
+        assert machines.cli(*home, "--root", f"x={machines.base / 'there'},agent=serena", *words).status == 0
+    assert machines.held("there") == machines.held("here")
+    result = machines("there", "import", "b.tar", "--into", "notes", "--into", "notes")
+    assert result.status == 2
+
+
+@pytest.mark.parametrize("data", [b"", b"no bundle", b"\x1f\x8b" + b"\0" * 30])
+def test_what_is_no_bundle_is_refused(machines: Machines, data: bytes) -> None:
+    Path("b.tar").write_bytes(data)
+    result = machines("there", "import", "b.tar", "--json")
+    assert result.status == 5
+    assert result.error["code"] == "E_BUNDLE"
+    assert machines.held("there") == {}
+    assert machines("there", "import", "none.tar").status == 4

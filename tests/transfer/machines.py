@@ -1,0 +1,58 @@
+"""Two machines: folders of memories, each behind an engine of its own, between which bundles go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from memtui.curation.merge import merged_alone
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Root
+from memtui.transfer import merging
+from memtui.transfer.bundle import read, write
+from memtui.transfer.exporting import collect
+from memtui.transfer.merging import Imported, Plan
+
+ME = Actor("cli")
+NOW = 1_767_225_600_000
+ROOT = "notes"
+
+
+class Machine:
+    """One folder of memories."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.folder = base / "notes"
+        self.folder.mkdir(parents=True)
+        self.engine = Engine.open([Root(ROOT, str(self.folder))], state_dir=str(base / "state"))
+
+    def at(self, name: str) -> Address:
+        """An address."""
+        return Address(ROOT, name)
+
+    def write(self, name: str, text: bytes) -> None:
+        """Save a memory, as the user does."""
+        try:
+            before = self.engine.read(self.at(name)).sha256
+        except Exception:  # noqa: BLE001 - there is none yet
+            before = None
+        self.engine.save(self.at(name), text, expected_sha256=before, actor=ME)
+
+    def held(self) -> dict[str, bytes]:
+        """Every file."""
+        found = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in found}
+
+    def export(self, *, history: bool = False) -> bytes:
+        """A bundle of everything."""
+        self.engine.reconcile()
+        return write(collect(self.engine, self.engine.list().items, history=history).bundle)
+
+    def plan(self, data: bytes, into: Mapping[str, str] | None = None) -> Plan:
+        """What an import would do."""
+        return merging.plan(self.engine, read(data), into or {}, merged_alone)
+
+    def take(self, data: bytes, into: Mapping[str, str] | None = None) -> Imported:
+        """Import a bundle."""
+        return merging.apply(self.engine, self.plan(data, into), actor=ME, now=NOW)
