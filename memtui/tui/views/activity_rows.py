@@ -21,6 +21,8 @@ TOGETHER_MS = 2_000
 """What one writer outside memtui did with no longer pauses than this is one row."""
 WIDE = 84
 """Cells from which on a row says more."""
+LEAST_NAME = 8
+"""Cells that the name of a memory, or the words at the end of a row, are given at least."""
 KINDS_OUTSIDE = frozenset(KINDS)
 
 Counts = Mapping[int, tuple[int, int]]
@@ -264,14 +266,16 @@ def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, 
     wide, plain = width >= WIDE, look.ascii
     record = item.single
     operation = steps.operation(item.step)
-    tail = tail_runs(item, operation, counts, undoes=next_undo == item.step.txn and bool(next_undo))
     if item.record is not None:
         lead: list[Run] = [("      ", "dim"), (fit(VERBS.get(item.record.operation, item.record.operation), 9), "name")]
     else:
         lead = _lead(item, steps, look, wide=wide)
         if record is not None:
             lead.append((fit(verb_words(record, operation), 9, plain=plain), "name"))
-    room = max(width - sum(cell_width(text) for text, _ in (*lead, *tail)), 8)
+    left = width - sum(cell_width(text) for text, _ in lead)
+    undoes = next_undo == item.step.txn and bool(next_undo)
+    tail = tail_runs(item, operation, counts, undoes=undoes, room=left - LEAST_NAME)
+    room = max(left - sum(cell_width(text) for text, _ in tail), LEAST_NAME)
     if record is None:
         shown = one_line(step_words(item.step, operation), room, ascii_tokens=plain)
     else:
@@ -299,18 +303,17 @@ def _style(actor: str) -> str:
     return "name" if is_person(actor) else "agent"
 
 
-def tail_runs(item: Item, operation: Operation | None, counts: Counts, *, undoes: bool) -> list[Run]:
+def tail_runs(item: Item, operation: Operation | None, counts: Counts, *, undoes: bool, room: int) -> list[Run]:
     """What stands at the right end of a row: lines, how it ended, whether `u` takes it back."""
     came, went = step_counts(item, counts)
-    tail: list[Run] = []
-    if came or went:
-        tail += [(f"  +{came}", "add"), (f" -{went}", "del")]
+    lines: list[Run] = [(f"  +{came}", "add"), (f" -{went}", "del")] if came or went else []
+    keys: list[Run] = [("  u", "key"), (" undo", "dim")] if undoes and item.record is None else []
     state = step_state(item, operation)
-    if state:
-        tail.append((f"  {state}", "dim" if state == "undone" else "warning"))
-    if undoes and item.record is None:
-        tail += [("  u", "key"), (" undo", "dim")]
-    return tail
+    if not state:
+        return [*lines, *keys]
+    room -= sum(cell_width(text) for text, _ in (*lines, *keys)) + 2
+    words = one_line(state, max(room, LEAST_NAME))
+    return [*lines, (f"  {words}", "dim" if state == "undone" else "warning"), *keys]
 
 
 def strip_records(records: Sequence[AuditRecord], *, most: int = 3, small: int = 20) -> list[AuditRecord]:
@@ -346,8 +349,10 @@ def strip(
             (fit(actor_words(actor, wide=True), 16, plain=look.ascii) + " ", _style(actor)),
             *([(fit(verb, 8, plain=look.ascii) + " ", "name")] if record is not None else []),
         ]
-        tail = tail_runs(item, operation, counts, undoes=bool(next_undo) and next_undo == step.txn)
-        room = max(width - sum(cell_width(text) for text, _ in (*lead, *tail)) - 1, 8)
+        left = width - sum(cell_width(text) for text, _ in lead) - 1
+        undoes = bool(next_undo) and next_undo == step.txn
+        tail = tail_runs(item, operation, counts, undoes=undoes, room=left - LEAST_NAME)
+        room = max(left - sum(cell_width(text) for text, _ in tail), LEAST_NAME)
         if record is None:
             shown = one_line(step_words(step, operation), room, ascii_tokens=look.ascii)
         else:

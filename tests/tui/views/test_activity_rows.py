@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, AuditRecord, Operation
@@ -197,6 +197,7 @@ def test_news_keep_what_was_loaded_and_leave_no_gap(
     assert kept or not older or not page or older[0].seq < page[-1].seq
 
 
+@example([("1", "outside", 0, state, "modified") for state in ("done", "aborted", "conflict", "intent")], 84, False)
 @given(RECORDS, st.integers(40, 200), st.booleans())
 def test_each_row_fits_and_is_safe(parts: list[tuple[str, str, int, str, str]], width: int, plain: bool) -> None:
     steps = steps_of(*made(parts))
