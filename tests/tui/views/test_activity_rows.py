@@ -197,7 +197,11 @@ def test_news_keep_what_was_loaded_and_leave_no_gap(
     assert kept or not older or not page or older[0].seq < page[-1].seq
 
 
-@example([("1", "outside", 0, state, "modified") for state in ("done", "aborted", "conflict", "intent")], 84, False)
+@example(
+    parts=[("1", "outside", 0, state, "modified") for state in ("done", "aborted", "conflict", "intent")],
+    width=84,
+    plain=False,
+)
 @given(RECORDS, st.integers(40, 200), st.booleans())
 def test_each_row_fits_and_is_safe(parts: list[tuple[str, str, int, str, str]], width: int, plain: bool) -> None:
     steps = steps_of(*made(parts))
