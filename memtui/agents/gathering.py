@@ -165,7 +165,12 @@ class _Gathering:
                     yield found
         if unlisted:
             yield Loaded(
-                source.label, f"and {unlisted:,} more", source.mark or SKIPPED, "They are not listed.", made=True
+                source.label,
+                f"and {unlisted:,} more",
+                source.mark or SKIPPED,
+                "They are not listed.",
+                made=True,
+                stands_for=unlisted,
             )
 
     def _paths(self, source: Source, place: _Place) -> Iterator[str]:

@@ -165,6 +165,8 @@ class Loaded(NamedTuple):
     """How many imports away from a file the agent looks for itself."""
     made: bool = False
     """The agent makes it; there is no such file."""
+    stands_for: int = 1
+    """How many files; more than one for those that are only counted."""
 
     @property
     def at_start(self) -> bool:

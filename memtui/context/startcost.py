@@ -78,8 +78,8 @@ class Cost(NamedTuple):
         return sum(item.below for item in self.items)
 
     def marked(self, mark: str) -> int:
-        """How many have this mark."""
-        return sum(item.loaded.mark == mark for item in self.items)
+        """How many files have this mark, also those that are counted and not listed."""
+        return sum(item.loaded.stands_for for item in self.items if item.loaded.mark == mark)
 
 
 def agents(engine: Engine, surroundings: Surroundings) -> tuple[Table, ...]:

@@ -298,7 +298,10 @@ class _Checking:
             f"over {most:,} {LIMITS[found.by]}: line {found.cut + 1:,} and what follows "
             f"({_count(found.lost_lines, 'line')}, {_memories(len(self.below))}) is not loaded"
         )
-        why = "Shorter lines and fewer of them help: fix the other findings first, or move what matters up."
+        why = (
+            "Fewer and shorter lines help: fix the other findings, trash what nobody needs (its line goes along), or move"
+            " up what matters."
+        )
         yield IndexFinding(CUT, index.address, found.cut + 1, index.address.path, text, None, why, index.address)
         first = self._first_entry()
         wanted = set(self.below)

@@ -53,7 +53,7 @@ def _cut_notes(path: str, before: bytes, after: bytes, policy: Policy) -> list[s
     if fallen:
         notes.append(f"Then not loaded: {_list(fallen)}.")
     if new.cut is not None:
-        notes.append(f"Below the cut: {_lines(new)} then, {_lines(old)} now.")
+        notes.append(f"Below the cut: {_lines(old)} now, {_lines(new)} then.")
     return notes
 
 

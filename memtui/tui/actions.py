@@ -66,7 +66,16 @@ class Action(NamedTuple):
 
 OPENS = {
     TEXT: ("open", "edit", "search_open", "edit_result", "form_text", "entry_edit", "entry_new", "entry_file"),
-    LINE: ("filter", "new", "rename", "redact", "save_as", "keep_as", "save_elsewhere"),
+    LINE: (
+        "filter",
+        "new",
+        "rename",
+        "redact",
+        "save_as",
+        "keep_as",
+        "save_elsewhere",
+        *("export", "export_history", "import"),
+    ),
     SCREEN: (
         *("help", "palette", "themes", "messages", "search_all", "copy_to", "describe_memory", "resolve", "changes"),
         *("versions", "entries", "trash_view", *(view.action for view in VIEWS)),
@@ -196,10 +205,13 @@ ACTIONS: tuple[Action, ...] = (
         "copy_to",
         "C",
         "copy to",
-        "Copy to another folder, root or scope: says what lands where before anything is done.",
+        "Copy to another folder, root or agent: says what lands where, and in which shape, before anything is done.",
         "memory",
         writes=True,
     ),
+    _("export", "g x", "export", "Export the marked memories into a file, with pins and uses.", "memory"),
+    _("export_history", "g X", "export all", "Export the marked memories into a file, with their history.", "memory"),
+    _("import", "g i", "import", "Import memories from a file: says what comes of each first.", "memory", writes=True),
     _(
         "describe_memory",
         "f9",
@@ -303,7 +315,7 @@ ACTIONS: tuple[Action, ...] = (
     _(
         "cost_go",
         "enter",
-        "go",
+        "open",
         "Open the agent; go to the memory in the tree; from another file, to its text.",
         "cost",
     ),
@@ -337,7 +349,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _("only_actor", "a", "this writer", "Show only what this writer did; again shows everybody.", "activity"),
     # Health of indexes
-    _("health_open", "enter", "go", "Go to the memory in the tree, or to the index.", "health"),
+    _("health_open", "enter", "to memory", "Go to the memory in the tree, or to the index.", "health"),
     _(
         "fix_finding",
         "d f",
@@ -571,29 +583,3 @@ def shown_key(key: str) -> str:
 def shown_keys(action: Action) -> str:
     """Write all keys of an action as people do."""
     return ", ".join(shown_key(key) for key in action.keys)
-
-
-def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
-    """Return `docs/keys.md`."""
-    actions = tuple(actions)
-    lines = [
-        "# Keys",
-        "",
-        "Made from the action table of the workbench; a test compares them. In the workbench `?` shows them for the",
-        "pane you are in, and `:` finds every command by name. Keys are changed by id in the `[keys]` table of the",
-        'configuration: `pin = "P"`, or several: `pin = "P, f6"`; two keys in a row are written with a space (`d t`).',
-        "",
-        "Escape goes one step back and never quits. A single key never destroys anything, and text pasted into a list",
-        "is ignored. With `--read-only` the keys marked *writes* are off and say so.",
-    ]
-    for room, title in ROOMS.items():
-        here = in_room(room, actions=actions)
-        if not here:
-            continue
-        lines += ["", f"## {title}", "", "| key | does | id |", "| --- | --- | --- |"]
-        for action in here:
-            keys = " or ".join(f"`{key}`" for key in action.keys).replace("|", "\\|")
-            lines.append(f"| {keys} | {action.help}{' *writes*' if action.writes else ''} | `{action.id}` |")
-    lines += ["", "## Signs", "", "| sign | means |", "| --- | --- |"]
-    lines += [f"| `{sign}` | {meaning} |" for sign, meaning in SIGNS]
-    return "\n".join(lines) + "\n"

@@ -197,7 +197,7 @@ def test_long_lists_end_in_a_number(machine: Machine, monkeypatch: pytest.Monkey
     monkeypatch.setattr(gathering, "LISTED", 5)
     found = gather(machine, table(Source("m", PROJECT, ("m/*.md",), mark=ON_DEMAND)))
     assert len(found) == 6
-    assert found[-1].path == "and 4 more"
+    assert (found[-1].path, found[-1].stands_for) == ("and 4 more", 4)
 
 
 def test_settings_change_names_switch_off_and_leave_out(machine: Machine) -> None:

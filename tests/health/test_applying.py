@@ -137,7 +137,7 @@ def test_what_moves_over_the_cut_is_said(folders: Folders) -> None:
     folders.lay({"c.md": "", "MEMORY.md": entry("a.md") + entry("b.md")})
     with folders.engine() as engine:
         (shown,) = prepare(engine, choose(look(engine), (UNNAMED,)))
-        assert shown.notes == ("Then not loaded: c.md.", "Below the cut: 1 line then, 0 lines now.")
+        assert shown.notes == ("Then not loaded: c.md.", "Below the cut: 0 lines now, 1 line then.")
 
 
 def test_a_line_that_goes_is_not_said_to_be_loaded(folders: Folders) -> None:
@@ -146,4 +146,4 @@ def test_a_line_that_goes_is_not_said_to_be_loaded(folders: Folders) -> None:
     folders.lay({"MEMORY.md": "".join(lines), **{f"{name}.md": "" for name in "abcd"}})
     with folders.engine() as engine:
         (shown,) = prepare(engine, choose(look(engine), (DANGLING,)))
-        assert shown.notes == ("Below the cut: 2 lines then, 3 lines now.",)
+        assert shown.notes == ("Below the cut: 3 lines now, 2 lines then.",)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
 from memtui.health.looking import Looker, has_index
-from memtui.health.model import BELOW, LONG, IndexReport
+from memtui.health.model import IndexReport
 from memtui.tui.browse.straying import strays
+from memtui.tui.views.health_rows import QUIET
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root
@@ -25,8 +26,6 @@ LANE, AROUND = "health", "health-projects"
 """The thread of looks, and the group of those at projects."""
 AILING, UNLOADED = "I", "C"
 """Signs of rows: an index with findings; a memory whose line is below the cut."""
-QUIET = (LONG, BELOW)
-"""Kinds that are listed but not counted: a long line loses nothing yet, and below a cut the cut itself is counted."""
 
 
 class Checkup:

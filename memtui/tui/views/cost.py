@@ -22,7 +22,7 @@ from memtui.tui.draw.pages import Page, words_page
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import cost_jobs
 from memtui.tui.views.cost_jobs import Worked
-from memtui.tui.views.cost_rows import AGENT, CUT, Row, agent_rows, item_rows, row_runs, summary_lines
+from memtui.tui.views.cost_rows import AGENT, CUT, Row, agent_rows, agents_words, item_rows, row_runs, summary_lines
 from memtui.tui.views.listed import ListedScreen
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         """The title of the list."""
         cost = self.cost
         if cost is None:
-            return "Agents", [(count_words(len(self.found or ()), "agent"), "title")]
+            return "Agents", [(agents_words(self.found or ()), "title")]
         notes: Line = [(f"{count_words(cost.files, 'file')}, {cost.tokens:,} tokens", "title")]
         if cost.below:
             notes.append((" | cut", "warning"))

@@ -15,7 +15,7 @@ from memtui.context import startcost
 from memtui.context.counting import counter
 from memtui.context.startcost import Cost, Item
 from memtui.errors import MemtuiError
-from memtui.tui.browse.cells import count_words
+from memtui.tui.browse.cells import count_words, end_of_line
 from memtui.tui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.tui.views.cost_rows import AGENT, ALL, Row, percent, share
 from memtui.values import NamedTuple
@@ -74,38 +74,41 @@ def page(engine: Engine, row: Row, around: Surroundings, width: int, *, plain: b
         The page, and the lines of it at which loading ends.
     """
     if row.kind in (AGENT, ALL):
-        return _sums(row.cost, around, width), ()
+        return _sums(row.cost, around, width, plain=plain), ()
     assert row.item is not None
     return _text(engine, row.item, width, plain=plain)
 
 
-def _sums(cost: Cost, around: Surroundings, width: int) -> Page:
+def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
     where, files = startcost.short(cost.project, around), count_words(cost.files, "file")
     sums = f"{cost.title}, started in {where}, loads {files}: {cost.bytes:,} bytes, {cost.tokens:,} tokens."
     lines = [sums, cost.method_words, cost.note]
     if cost.below:
         lines.append(f"{cost.below:,} bytes fall below its limits and are not loaded.")
     for mark, words in (
-        ("on demand", "read on demand"),
+        ("on demand", "to be read on demand, not at the start"),
         ("only when matching files are touched", "loaded only when matching files are touched"),
         ("needs approval", "outside of the project, waiting for your approval, and not read here"),
         ("missing", "named and missing"),
         ("skipped", "skipped"),
     ):
         if cost.marked(mark):
-            lines.append(f"{cost.marked(mark):,} {words}.")
+            lines.append(f"{count_words(cost.marked(mark), 'file')} {words}.")
     head = words_page(*filter(None, lines), width=width)
     top = sorted((item for item in cost.items if item.tokens), key=lambda item: -item.tokens)[:COSTLIEST]
     if not top:
         return head
-    rows = [_costly(item, cost, around) for item in top]
+    rows = [PageLine(((_costly(item, cost, around, width, plain=plain), "name"),)) for item in top]
     title = words_page("What costs most:", style="heading", width=width)
-    return (*head, PageLine(()), *title, *words_page(*rows, style="name", width=max(width, 40)))
+    return (*head, PageLine(()), *title, *rows)
 
 
-def _costly(item: Item, cost: Cost, around: Surroundings) -> str:
-    part, path = percent(item.tokens, cost.tokens), startcost.short(item.loaded.path, around)
-    return f"{item.tokens:>7,} {share(item.tokens, cost.tokens, 10)} {part:>5}  {path}"
+def _costly(item: Item, cost: Cost, around: Surroundings, width: int, *, plain: bool) -> str:
+    """Its share, and the end of its path: names end in what tells them apart."""
+    part = percent(item.tokens, cost.tokens)
+    words = f" {item.tokens:>7,} {share(item.tokens, cost.tokens, 10)} {part:>5}  "
+    path = startcost.short(item.loaded.path, around)
+    return words + end_of_line(path, max(width - len(words) - 1, 12), plain=plain)
 
 
 def _text(engine: Engine, item: Item, width: int, *, plain: bool) -> tuple[Page, tuple[int, ...]]:

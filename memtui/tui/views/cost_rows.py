@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 
 from memtui.agents.loading import CUT_OFF, MATCHING, WHOLE
 from memtui.config.surroundings import Surroundings
-from memtui.context.startcost import Cost, Item, short
+from memtui.context.startcost import MEMTUI, Cost, Item, short
 from memtui.safe_text import cell_width
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
@@ -87,7 +87,7 @@ def row_runs(row: Row, most: int, width: int, around: Surroundings, *, plain: bo
         runs = _all_runs(row.cost, width)
     elif row.kind == CUT and row.item is not None:
         rule = "-" if plain else "─"
-        words = f"     {rule * 2} cut: {size_words(row.item.below)} below are not loaded "
+        words = f"     {rule * 2} cut: {size_words(row.item.below)} of it are not loaded "
         runs = [(words + rule * max(width - cell_width(words) - 1, 0), "warning")]
     else:
         assert row.item is not None
@@ -104,7 +104,13 @@ def _agent_runs(cost: Cost, most: int, width: int, *, plain: bool) -> list[Run]:
         tail = [(f" {count_words(cost.files, 'file'):>9}", "description"), *tail]
     cut: Line = [(f" cut {size_words(cost.below)}", "warning")] if cost.below else []
     used = sum(cell_width(text) for text, _ in (*tail, *cut)) + 1
-    return [(" " + fit(cost.title, max(width - used - 1, 6), plain=plain), "scope"), *cut, *tail]
+    title = f"{cost.title}, where installed" if cost.agent == MEMTUI.agent else cost.title
+    return [(" " + fit(title, max(width - used - 1, 6), plain=plain), "scope"), *cut, *tail]
+
+
+def agents_words(found: Sequence[Cost]) -> str:
+    """Count the agents; what memtui adds to one is a row, and no agent."""
+    return count_words(sum(one.agent != MEMTUI.agent for one in found), "agent")
 
 
 def _all_runs(cost: Cost, width: int) -> Sequence[Run]:
@@ -151,14 +157,14 @@ def summary_lines(found: Sequence[Cost], opened: Cost | None, width: int, key: s
     """Two lines above the list: whose cost it is and what it sums up to, then how it was counted."""
     if opened is None:
         words: Line = [(" What agents load when a session starts", "strong")]
-        words.append((f"; {count_words(len(found), 'agent')} in use here", "dim"))
+        words.append((f"; {agents_words(found)} in use here", "dim"))
     else:
         at = [one.agent for one in found].index(opened.agent) + 1 if opened in found else 0
         words = [(" ", "dim"), (opened.title, "strong"), (" starts with ", "dim")]
         words += [(f"{opened.tokens:,} tokens", "strong"), (f", {opened.bytes:,} bytes", "name")]
         if opened.below:
             words.append((f"; {opened.below:,} bytes are cut off", "warning"))
-        words.append((f"   agent {at} of {len(found)}, ", "dim"))
+        words.append((f"   {at} of {len(found)}, ", "dim"))
         words += [(key, "key"), (" for the next", "dim")]
     said = found[0].method_words if found else ""
     return [fitted(words, width, plain=plain), fitted([(f" {said}", "dim")], width, plain=plain)]

@@ -86,6 +86,8 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         """The cursor stays where it was left."""
         del node
         self.prompt = None
+        if self.board.has_over:
+            self.list.change_rows(lambda: self.board.drop_over(-1))
         self.browser.checkup.look_around()
         self.load()
 
@@ -105,6 +107,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
         def change() -> None:
             self.board.strays = checkup.strays
+            self.board.shown = self.browser.forest.shown
             self.board.load(checkup.reports, self.browser.forest.roots, stay)
 
         self._change(change)
@@ -149,8 +152,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def list_words(self) -> tuple[str, Line]:
         """How many there are."""
-        total = self.board.total + len(self.board.strays)
-        notes: Line = [(count_words(total, "finding"), "title")] if self._loaded else []
+        notes: Line = [(self.board.counts, "title")] if self._loaded else []
         if self.board.words:
             notes.append((f" | /{' '.join(self.board.words)}", "agent"))
         return "Health", notes
@@ -165,6 +167,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             self.give(())
             return
         look, reports = Look(self.width, plain=self.ascii), self.board.reports.get(row.root, ())
+        name = self.board.shown(row.finding.address) if row.finding is not None else ""
 
         def give(page: Page) -> None:
             now = self._asked or self.row
@@ -173,7 +176,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
                 self.give(page, keep_place=same)
 
         def job(engine: Engine) -> Page:
-            return health_jobs.page(engine, row, reports, look)
+            return health_jobs.page(engine, row, reports, look, name)
 
         self.bridge.run(job, give, what="draw a finding", latest=BESIDE)
 
@@ -230,14 +233,18 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         kinds = self._kinds()
         for id_, wanted, words in (
             ("fix_kind", kinds, "".join(kinds)),
-            ("fix_root", TOGETHER, "of this root"),
+            ("fix_root", TOGETHER, "in this root"),
         ):
             found = self.board.fixable(row.root, wanted) if id_ in after else ()
             if found:
-                line += [(", " if line else "", "name"), (after[id_], "key"), (f" {len(found):,} {words}", "name")]
+                line += [
+                    (", " if line else "", "name"),
+                    (after[id_], "key"),
+                    (f" fixes {len(found):,} {words}", "name"),
+                ]
         if not line:
             return None
-        return [(" fixes ", "strong") if first == "D" else (" ", "dim"), *line, ("; any other key cancels", "dim")]
+        return [(" ", "dim"), *line, ("; any other key cancels", "dim")]
 
     def show_hint(self, line: Line | None) -> None:
         """Show which keys may follow; while it is asked about a whole root, all that would be done to it."""

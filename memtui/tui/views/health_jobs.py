@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memtui.health.applying import Applied
     from memtui.tui.bridge import Engine
 
-AROUND = 4
+AROUND = 2
 """Lines shown before the one a finding is about."""
 SHOWN = 300
 """Lines shown from there on."""
@@ -37,7 +37,7 @@ ABOUT_STRAYS = (
 OLD = "It changed a moment ago, and is being looked at again."
 
 
-def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look) -> Page:
+def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, name: str = "") -> Page:
     """Draw what belongs to a row.
 
     Args:
@@ -45,6 +45,7 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look) -
         row: which.
         reports: those of the row's root.
         look: how it is drawn.
+        name: of the index the row is about, for the eye.
     """
     if row.stray is not None:
         return words_page(*row.stray.lines, style="name", width=look.width)
@@ -56,7 +57,7 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look) -
     if row.finding is None:
         return words_page(row.report.problem, style="problem", width=look.width)
     finding = row.finding
-    top = _heading(finding, row, look.width)
+    top = _heading(finding, row, name or str(finding.address), look.width)
     if row.over:
         return top
     try:
@@ -74,12 +75,12 @@ def fix(engine: Engine, chosen: Sequence[Chosen], actor: Actor) -> Applied:
     return apply(engine, prepare(engine, chosen), actor=actor)
 
 
-def _heading(finding: IndexFinding, row: Row, width: int) -> Page:
-    where = f"line {finding.line:,} of {finding.address}" if finding.line is not None else str(finding.address)
+def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
+    where = f"line {finding.line:,} of {name}" if finding.line is not None else name
     lines = [f"{finding.path}: {finding.text}." if finding.kind != CUT else finding.text[:1].upper() + finding.text[1:]]
     said = [*words_page(*lines, style="name", width=width), *words_page(f"In {where}.", width=width)]
     if row.over:
-        return (*said, *words_page("It is no longer so: somebody changed it.", style="good", width=width))
+        return (*said, *words_page("It is no longer so: the files changed.", style="good", width=width))
     if finding.fix is None:
         return (*said, *words_page(finding.why or KINDS[finding.kind], style="dim", width=width))
     how = "d f can " if finding.fix.offered else "d f: "

@@ -6,10 +6,10 @@ A row that somebody else's change takes away stays under the cursor, and says th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from memtui.engine.model import Address, Root
-from memtui.health.model import CUT, KINDS, IndexFinding, IndexReport
+from memtui.health.model import BELOW, CUT, KINDS, LONG, IndexFinding, IndexReport
 from memtui.safe_text import cell_width
 from memtui.tui.browse import bars
 from memtui.tui.browse.cells import Run, count_words, fit
@@ -27,6 +27,9 @@ WORDS = {
     "below": ("memory below the cut", "memories below the cut"),
 }
 """Kinds as nouns: one, and several."""
+
+QUIET = (BELOW, LONG)
+"""Kinds that are counted apart: a long line loses nothing yet, and below a cut the cut itself is counted."""
 
 LEAST_PATH, MOST_PATH = 12, 60
 """Cells of the column of paths."""
@@ -79,9 +82,11 @@ class Board:
         self.words: tuple[str, ...] = ()
         self.reports: Reports = {}
         self.strays: tuple[Stray, ...] = ()
+        self.shown: Callable[[Address], str] = str
+        """Names a memory for the eye."""
         self._roots: Mapping[str, Root] = {}
-        self.total = 0
-        """How many findings there are."""
+        self.counts = ""
+        """How many findings there are, in words."""
         self.widest = LEAST_PATH
         """Cells of the longest path."""
 
@@ -94,8 +99,8 @@ class Board:
             stay: the row under the cursor; it stays where it is, also when it is over.
         """
         before = self.rows
+        self.counts = found_words(every(reports), len(self.strays))
         self.reports, self._roots = reports, roots
-        self.total = sum(len(report.findings) for some in reports.values() for report in some)
         paths = (finding.path for some in reports.values() for report in some for finding in report.findings)
         self.widest = max((cell_width(path) if path.isascii() else 2 * len(path) for path in paths), default=0)
         self.widest = max(min(self.widest, MOST_PATH), LEAST_PATH)
@@ -161,6 +166,10 @@ class Board:
         found = self._roots.get(root)
         return found.label or root if found is not None else root
 
+    def name(self, root: str) -> str:
+        """The short name of a root."""
+        return self.shown(Address(root, "")).rstrip("/: ")
+
     def fixable(self, root: str, kinds: Iterable[str]) -> tuple[IndexFinding, ...]:
         """What can be fixed together in a root."""
         wanted = frozenset(kinds)
@@ -174,6 +183,25 @@ class Board:
     def indexes(self, root: str) -> tuple[Address, ...]:
         """The indexes of a root that have findings."""
         return tuple(report.address for report in self.reports.get(root, ()) if report.findings)
+
+
+def every(reports: Reports) -> tuple[IndexFinding, ...]:
+    """All findings of all roots."""
+    return tuple(finding for some in reports.values() for report in some for finding in report.findings)
+
+
+def found_words(findings: Iterable[IndexFinding], projects: int = 0) -> str:
+    """Count findings as the tab does, then the others: `4 findings, 9 below, 2 long`.
+
+    Args:
+        findings: of indexes.
+        projects: findings about projects.
+    """
+    counts = Counter(finding.kind for finding in findings)
+    loud = sum(count for kind, count in counts.items() if kind not in QUIET)
+    said = [f"{counts[kind]:,} {kind}" for kind in QUIET if counts[kind]]
+    said += [count_words(projects, "project")] if projects else []
+    return ", ".join([count_words(loud, "finding"), *said] if loud or not said else said)
 
 
 def kind_words(findings: Iterable[IndexFinding]) -> str:
@@ -226,11 +254,11 @@ def _root_runs(row: Row, board: Board, width: int, *, plain: bool) -> Sequence[R
         tail = count_words(len(board.strays), "finding")
         return bars.spread([("Projects that moved, or share memories", "scope")], [(tail, "dim")], width)
     reports = board.reports.get(row.root, ())
-    count = sum(len(report.findings) for report in reports)
-    tail = count_words(count, "finding") if count else "not looked at"
+    findings = [finding for report in reports for finding in report.findings]
+    tail = found_words(findings) if findings else "not looked at"
     if any(report.rebuilt for report in reports):
         tail = f"made anew by the agent | {tail}"
     room = max(width - cell_width(tail) - 2, 8)
-    label = board.label(row.root)
-    words = label if label == row.root else f"{label}  {row.root}"
+    label, name = board.label(row.root), board.name(row.root)
+    words = label if label in (name, row.root) else f"{label}  {name}"
     return bars.spread([(fit(words, room, plain=plain).rstrip(), "scope")], [(tail, "dim")], width)

@@ -36,6 +36,8 @@ class View(NamedTuple):
     """Ids of the actions that work in it beside `COMMON` and the digits, in the order of its help page."""
     footer: tuple[str, ...] = ()
     """Ids of those of them that the footer shows, the most important first."""
+    short: str = ""
+    """What says best what it is where its name does not fit; empty: the first word of the name."""
 
     @property
     def action(self) -> str:
@@ -131,6 +133,7 @@ VIEWS: tuple[View, ...] = (
             *("reload", "zoom", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
         ),
         ("cost_go", "cost_agent", "cost_cut", "edit", "copy_path", "zoom"),
+        "Cost",
     ),
 )
 """Every view, in the order of the tabs."""

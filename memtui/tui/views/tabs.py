@@ -13,7 +13,7 @@ from textual.message import Message
 from memtui.safe_text import cell_width
 from memtui.tui.browse.cells import Run
 from memtui.tui.draw.lines import Lines
-from memtui.tui.views.table import VIEWS
+from memtui.tui.views.table import VIEWS, View
 
 Counts = Mapping[str, int]
 """View id to how much waits there; views with nothing are left out."""
@@ -46,7 +46,7 @@ def _tabs(current: str, counts: Counts, width: int, closeness: int) -> tuple[lis
     for view in VIEWS:
         here = view.id == current
         waiting = f"({counts[view.id]:,})" if counts.get(view.id) else ""
-        text = f"{_name(view.name, closeness, here=here or bool(waiting))}{waiting}"
+        text = f"{_name(view, closeness, here=here or bool(waiting))}{waiting}"
         lead, tail = ("[", "]") if here else (" ", "" if closeness else " ")
         size = cell_width(lead + view.key + " " + text + tail)
         if at + size > width:
@@ -59,11 +59,11 @@ def _tabs(current: str, counts: Counts, width: int, closeness: int) -> tuple[lis
     return runs, places
 
 
-def _name(name: str, closeness: int, *, here: bool) -> str:
-    """What is shown of a name: all of it, its first word, or its first letters."""
+def _name(view: View, closeness: int, *, here: bool) -> str:
+    """What is shown of a name: all of it, one word, or the first letters of that."""
     if closeness < 2:
-        return name
-    word = name.partition(" ")[0]
+        return view.name
+    word = view.short or view.name.partition(" ")[0]
     return word if here or closeness < 3 else word[:SHORT]
 
 

@@ -80,9 +80,31 @@ def test_hostile_texts_are_safe() -> None:
 def test_the_sums_say_everything() -> None:
     page, _ = cost_jobs.page(cast("Any", None), item_rows(COST)[0], AROUND, 100, plain=True)
     words = "\n".join(texts(page))
-    for said in ("100 tokens", "Estimated.", "90 bytes fall below", "1 loaded only when matching", "What costs most:"):
+    for said in (
+        "100 tokens",
+        "Estimated.",
+        "90 bytes fall below",
+        "1 file loaded only when matching",
+        "What costs most:",
+    ):
         assert said in words
     assert words.index("MEMORY.md") < words.index("CLAUDE.md")
+
+
+def test_files_that_are_not_listed_are_counted() -> None:
+    more = Item(Loaded("memories", "and 8 more", ON_DEMAND, made=True, stands_for=8), 0, 0)
+    listed = Item(Loaded("memories", "/a", ON_DEMAND), 0, 0)
+    cost = Cost("x", "X", "/p", (listed, more), "", "")
+    page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
+    assert "9 files to be read on demand, not at the start." in "\n".join(texts(page))
+
+
+def test_a_long_path_keeps_its_end_and_takes_one_line() -> None:
+    loaded = Loaded("index", "/p/" + "long/" * 20 + "MEMORY.md", raw=b"one")
+    cost = Cost("x", "X", "/q", (Item(loaded, 3, 1),), "", "")
+    page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 60, plain=True)
+    assert texts(page)[-1].endswith("/MEMORY.md")
+    assert len(texts(page)[-1]) <= 60
 
 
 def test_what_is_copied_is_what_is_loaded() -> None:

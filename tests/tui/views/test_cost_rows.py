@@ -60,7 +60,7 @@ def test_marks_are_words() -> None:
     assert "matching files" in shown(3, 60)
     assert "~/r.md" in shown(3, 100)
     assert "cut" in shown(4, 60)
-    assert "90 B below are not loaded" in shown(5, 60)
+    assert "90 B of it are not loaded" in shown(5, 60)
     assert "! " in shown(6, 60)
 
 

@@ -120,7 +120,7 @@ async def test_all_of_a_root_after_showing_what(world: Indexed) -> None:
         view = await health(screen)
         before = world.disk()
         await screen.press("D")
-        await screen.until_text("fixes k 2 dangling, r 4 of this root; any other key cancels")
+        await screen.until_text("k fixes 2 dangling, r fixes 4 in this root; any other key cancels")
         await screen.until_text("D r fixes 4 findings at once:")
         await screen.press("r")
         await screen.until_text("The index is sound.")
@@ -161,7 +161,7 @@ async def test_what_an_agent_fixes_stays_under_the_cursor_until_it_leaves(world:
         index = world.disk()["MEMORY.md"].decode().replace(entry("lost.md"), "")
         world.lay(MEMORY_md=index)
         await screen.press("R")
-        await screen.until_text("It is no longer so: somebody changed it.")
+        await screen.until_text("It is no longer so: the files changed.")
         assert (view.list.top, view.list.cursor) == (top, cursor)
         await screen.press("d", "f")
         await screen.until_text("It is no longer so.")
@@ -171,6 +171,34 @@ async def test_what_an_agent_fixes_stays_under_the_cursor_until_it_leaves(world:
         assert row is not None
         assert row.finding is not None
         assert row.finding.path == "b.md"
+
+
+async def test_coming_back_shows_what_is_so_now(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        await screen.press("1")
+        world.lay(MEMORY_md="# Memory\n\n" + entry("a.md") + entry("b.md"))
+        await screen.press("R")
+        await screen.until(lambda: view.board.has_over)
+        await screen.press("7")
+        await screen.until_text("The index is sound.")
+
+
+async def test_the_page_names_the_index_by_its_short_name(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with real(world) as screen:
+        monkeypatch.setattr(screen.browser.forest, "shown", lambda address: f"short/{address.path}")
+        await health(screen)
+        await screen.until_text("In line 3 of short/MEMORY.md.")
+
+
+async def test_the_cut_line_is_in_sight_on_a_small_screen(world: Indexed) -> None:
+    long = "a hook of so many words that the line is folded on a small screen, but not too long"
+    names = [f"m{number}" for number in range(210)]
+    world.lay(MEMORY_md="".join(entry(f"{name}.md", long) for name in names), **{f"{name}_md": "x\n" for name in names})
+    async with real(world, size=(80, 24)) as screen:
+        await health(screen)
+        await screen.until_text("Over 200 lines")
+        await screen.until_text("not loaded from here on")
 
 
 async def test_enter_goes_to_the_memory_and_to_the_index_where_there_is_none(world: Indexed) -> None:

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from memtui.engine.model import Address, Root
-from memtui.health.model import CUT, DANGLING, DUPLICATE, UNNAMED, Fix, IndexFinding, IndexReport
+from memtui.health.model import BELOW, CUT, DANGLING, DUPLICATE, LONG, UNNAMED, Fix, IndexFinding, IndexReport
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import cell_width
-from memtui.tui.views.health_rows import Board, Reports, Row, Stray, kind_words, row_runs
+from memtui.tui.views.health_rows import Board, Reports, Row, Stray, found_words, kind_words, row_runs
 
 ROOTS = {"notes": Root("notes", "/x", label="Notes"), "other": Root("other", "/y")}
 INDEX = Address("notes", "MEMORY.md")
@@ -42,8 +42,25 @@ def paths(made: Board) -> list[str]:
 def test_each_root_has_a_row_above_its_findings() -> None:
     made = board(finding(DANGLING, "a.md"), finding(UNNAMED, "b.md"), finding(DANGLING, "c.md", root="other"))
     assert paths(made) == ["[notes]", "a.md", "b.md", "[other]", "c.md"]
-    assert made.total == 3
+    assert made.counts == "3 findings"
     assert (made.label("notes"), made.label("other"), made.label("gone")) == ("Notes", "other", "gone")
+
+
+def test_what_the_tab_does_not_count_is_counted_apart() -> None:
+    some = [finding(CUT, "MEMORY.md"), finding(DANGLING, "a.md"), finding(BELOW, "b.md"), finding(BELOW, "c.md")]
+    made = board(*some, finding(LONG, "d.md"))
+    assert made.counts == "2 findings, 2 below, 1 long"
+    assert "2 findings, 2 below, 1 long" in "".join(text for text, _ in row_runs(made.rows[0], made, 80, plain=False))
+    assert found_words([finding(LONG, "d.md")], 2) == "1 long, 2 projects"
+    assert found_words(()) == "0 findings"
+
+
+def test_a_root_goes_by_its_short_name() -> None:
+    made = board(finding(DANGLING, "a.md"))
+    made.shown = lambda address: f"short/{address.path}"
+    assert "Notes  short " in "".join(text for text, _ in row_runs(made.rows[0], made, 80, plain=False))
+    made.shown = lambda address: f"~/src/web: {address.path}"
+    assert "Notes  ~/src/web " in "".join(text for text, _ in row_runs(made.rows[0], made, 80, plain=False))
 
 
 def test_a_root_without_findings_has_no_row() -> None:

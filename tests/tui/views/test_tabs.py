@@ -28,8 +28,14 @@ def test_it_fits_and_places_are_where_the_words_are(width: int) -> None:
     line = "".join(words for words, _ in runs)
     assert len(line.rstrip()) <= width
     for start, end, view in places:
-        name = next(one.name for one in VIEWS if one.id == view)
-        assert name.partition(" ")[0][:4] in line[start:end]
+        tab = next(one for one in VIEWS if one.id == view)
+        name = tab.name if width >= 120 else tab.short or tab.name.partition(" ")[0]
+        assert name[:4] in line[start:end]
+
+
+def test_a_tab_says_what_it_is_where_its_first_word_would_not() -> None:
+    assert "8 Cost" in text("memories", {"changes": 3, "health": 4}, 80)
+    assert "[8 Cost]" in text("cost", {"health": 4}, 80)
 
 
 @pytest.mark.parametrize("current", [view.id for view in VIEWS])
