@@ -5,7 +5,7 @@ The audit is loaded a page at a time, as the cursor comes near its end, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.timer import Timer
@@ -59,7 +59,7 @@ as it left them. / looks for words, a shows one writer only."""
         self._shown: Hashable = None
         self._count_rest: Timer | None = None
         self.stepping = Stepping(self)
-        self._does: dict[str, Callable[[], object]] = {
+        self._does |= {
             "step_open": self._open,
             "step_diff": lambda: self.read_alone(alone=not self.has_class("-reading")),
             "undo_step": self.stepping.undo,
@@ -71,15 +71,7 @@ as it left them. / looks for words, a shows one writer only."""
             "right": lambda: self._fold(wide=True),
             "next_hunk": lambda: self.go_to_place(1),
             "previous_hunk": lambda: self.go_to_place(-1),
-            "next_pane": self.other_pane,
-            "previous_pane": self.other_pane,
-            "preview_down": lambda: self.page.scroll_rows(3),
-            "preview_up": lambda: self.page.scroll_rows(-3),
         }
-
-    def does(self) -> Mapping[str, Callable[[], object]]:
-        """What keys do."""
-        return self._does
 
     def asks_at_once(self, first: str) -> Line | None:
         """`d` says what it would take back before it does."""

@@ -6,7 +6,7 @@ the cursor stays with its entry.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -56,7 +56,7 @@ much of it is used."""
         self._asked: Hashable = None
         """The entry that `d` asked about: `t` takes out that one and no other."""
         self._edit_action = next(action for action in self.own_actions if action.id == "entry_edit")
-        self._does: dict[str, Callable[[], object]] = {
+        self._does |= {
             "entry_edit": self._edit,
             "entry_new": self._new,
             "entry_remove": self._remove,
@@ -66,15 +66,7 @@ much of it is used."""
             "copy_contents": self._copy_text,
             "copy_sha": lambda: put_on_clipboard(browser, self._here.sha256, "the sha-256 of the entry"),
             "filter": self._filter,
-            "next_pane": self.other_pane,
-            "previous_pane": self.other_pane,
-            "preview_down": lambda: self.page.scroll_rows(3),
-            "preview_up": lambda: self.page.scroll_rows(-3),
         }
-
-    def does(self) -> Mapping[str, Callable[[], object]]:
-        """What keys do."""
-        return self._does
 
     # What is known
 

@@ -6,7 +6,7 @@ cannot be undone, so it needs a typed word and a reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from memtui.engine.model import Address, Conflict, Saved, Unchanged
@@ -54,7 +54,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self._shown: Hashable = None
         self._go_to: str | None = None
         self.redacting = Redacting(self)
-        self._does: dict[str, Callable[[], object]] = {
+        self._does |= {
             "read_text": self.other_pane,
             "restore": self._restore,
             "mark": self._mark,
@@ -70,15 +70,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             "redact": self.redacting.ask,
             "edit": self._edit,
             "show_in_tree": self._show_in_tree,
-            "next_pane": self.other_pane,
-            "previous_pane": self.other_pane,
-            "preview_down": lambda: self.page.scroll_rows(3),
-            "preview_up": lambda: self.page.scroll_rows(-3),
         }
-
-    def does(self) -> Mapping[str, Callable[[], object]]:
-        """What keys do."""
-        return self._does
 
     # What is known
 

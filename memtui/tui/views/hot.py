@@ -6,7 +6,7 @@ be seen to move it, and an agent's reads and writes rank anew only after a quiet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -63,17 +63,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         self._waiting_since = 0.0
         self._shown: tuple[Hashable, str] | None = None
         """The row and the door of the text that is shown."""
-
-    # Parts
-
-    def body(self) -> Iterable[Widget]:
-        """The budgets, then the list and the text."""
-        yield Lines(self._summary, id="hot-summary")
-        yield from super().body()
-
-    def does(self) -> Mapping[str, Callable[[], object]]:
-        """What the keys do here."""
-        return {
+        self._does |= {
             "hot_jump": self._jump,
             "pin": self._pin,
             "edit": self._edit,
@@ -84,12 +74,15 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             "versions": self._versions,
             "describe_memory": self._describe,
             "reload": self._reload,
-            "next_pane": self.other_pane,
-            "previous_pane": self.other_pane,
-            "preview_down": lambda: self.page.scroll_rows(3),
-            "preview_up": lambda: self.page.scroll_rows(-3),
             "zoom": lambda: self.read_alone(alone=not self.has_class("-reading")),
         }
+
+    # Parts
+
+    def body(self) -> Iterable[Widget]:
+        """The budgets, then the list and the text."""
+        yield Lines(self._summary, id="hot-summary")
+        yield from super().body()
 
     def off(self, action: Action) -> str:
         """Say why an action is off."""

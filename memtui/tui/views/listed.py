@@ -5,7 +5,7 @@ History, activity and trash are this with other rows, so that `j`, `tab`, `J`, `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -90,6 +90,13 @@ class ListedScreen(ViewScreen):
         self.starts: tuple[int, ...] = ()
         """The lines of the text at which its places begin."""
         self._rest: Timer | None = None
+        self._does: dict[str, Callable[[], object]] = {
+            "next_pane": self.other_pane,
+            "previous_pane": self.other_pane,
+            "preview_down": lambda: self.page.scroll_rows(3),
+            "preview_up": lambda: self.page.scroll_rows(-3),
+        }
+        """What keys do; a view adds its own."""
 
     # For subclasses
 
@@ -122,6 +129,10 @@ class ListedScreen(ViewScreen):
         return "Text", []
 
     # Parts
+
+    def does(self) -> Mapping[str, Callable[[], object]]:
+        """What keys do: in every list the same four, and the view's own."""
+        return self._does
 
     def body(self) -> Iterable[Widget]:
         """The list, and the text."""

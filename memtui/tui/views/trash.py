@@ -5,7 +5,7 @@ Nothing is deleted for good here or anywhere in the workbench: retention removes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from memtui.engine.model import Address, Done, Outcome, Restoring, TrashEntry
@@ -62,7 +62,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         self.loaded = False
         self._range: tuple[int, frozenset[tuple[Address, str]]] | None = None
         self._shown: Hashable = None
-        self._does: dict[str, Callable[[], object]] = {
+        self._does |= {
             "read_text": self.other_pane,
             "restore": self._restore,
             "versions": lambda: browser.views.history(self.entry.address),
@@ -74,15 +74,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             "range_up": lambda: self._extend(-1),
             "mark_all": lambda: self._marking(self.bin.mark_all),
             "filter": self._filter,
-            "next_pane": self.other_pane,
-            "previous_pane": self.other_pane,
-            "preview_down": lambda: self.page.scroll_rows(3),
-            "preview_up": lambda: self.page.scroll_rows(-3),
         }
-
-    def does(self) -> Mapping[str, Callable[[], object]]:
-        """What keys do."""
-        return self._does
 
     # What is known
 
