@@ -1,7 +1,7 @@
-"""Where each real agent keeps memory, and in which format: one module per agent; none of them writes.
+"""Where each real agent keeps memory, and in which format; nothing here writes.
 
-`discover` turns where the user stands into roots. An agent's folders change every few weeks, so what is known about
-them stays in that agent's module, and the engine learns it only as plain data.
+`layouts` has one module per agent and `table` names them all; `discover` turns where the user stands into roots, which
+the engine learns as plain data. `loads` is what an agent reads when a session starts. The rest is what they share.
 """
 
 from memtui.agents.discovery import discover as discover

@@ -7,7 +7,7 @@ repository could have planted. An agent that left no trace costs a few looks at 
 import os
 from collections.abc import Iterator
 
-from memtui.agents import memtui_native
+from memtui.agents.layouts import memtui_native
 from memtui.agents.table import LAYOUTS, Layout, roots_of
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Root

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memtui.agents import memtui_native
+from memtui.agents.layouts import memtui_native
 from memtui.agents.table import LAYOUTS, layout_of, policy_of
 from memtui.config.settings import RootEntry
 from memtui.config.surroundings import Surroundings

@@ -8,7 +8,7 @@ them, or the whole project.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.layout import has_any, short_path, slug
+from memtui.agents.folders import has_any, short_path, slug
 from memtui.config.surroundings import Surroundings, find_checkout
 from memtui.engine.model import Policy, Root
 

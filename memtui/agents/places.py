@@ -7,8 +7,8 @@ they share in one place, such as that nothing is shown that is not on disk.
 import os
 from collections.abc import Iterator
 
+from memtui.agents.folders import has_any, is_folder, is_path, slug
 from memtui.agents.instructions import chain
-from memtui.agents.layout import has_any, is_folder, is_path, slug
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Root

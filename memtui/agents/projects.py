@@ -7,7 +7,7 @@ still exists, whether two projects share it) is worked out here once.
 import os
 from collections.abc import Container, Iterator
 
-from memtui.agents.layout import SLUG_LENGTH, id_part, is_folder, names_in, short_path, slug
+from memtui.agents.folders import SLUG_LENGTH, id_part, is_folder, names_in, short_path, slug
 from memtui.agents.sessions import named_projects
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root

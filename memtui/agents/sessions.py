@@ -6,7 +6,7 @@ nothing is opened, followed or written because of it.
 
 import os
 
-from memtui.agents.layout import SLUG_LENGTH, is_path, names_in, slug
+from memtui.agents.folders import SLUG_LENGTH, is_path, names_in, slug
 
 FILES = 6
 """Session files that are looked into, those with the last names first."""

@@ -1,6 +1,6 @@
 """Every agent memtui knows, as data: what shows that it is in use, and which module knows its folders.
 
-A new agent is one entry here and one module beside this one. Its module is imported only where the agent left a trace,
+A new agent is one entry here and one module of `layouts`. Its module is imported only where the agent left a trace,
 so that agents nobody uses cost a few looks at names.
 """
 
@@ -21,7 +21,7 @@ class Layout(NamedTuple):
     title: str
     """Its name, for people."""
     module: str
-    """The module of this room that finds its roots: `roots(surroundings, *, all_projects)`, lazily, none twice."""
+    """The module of `layouts` that finds its roots: `roots(surroundings, *, all_projects)`, lazily, none twice."""
     variables: tuple[str, ...] = ()
     """Environment variables that name its folders; each is also in `AGENT_VARIABLES` of the settings."""
     at_home: tuple[str, ...] = ()
@@ -214,7 +214,7 @@ def policy_of(layout: Layout) -> "Policy":
 
 
 def _module(layout: Layout) -> "_Module":
-    module: _Module = __import__(f"memtui.agents.{layout.module}", fromlist=["roots"])
+    module: _Module = __import__(f"memtui.agents.layouts.{layout.module}", fromlist=["roots"])
     return module
 
 

@@ -1,6 +1,6 @@
 """What each agent loads when a session starts, with what it costs: bytes, tokens, and what falls below its limits.
 
-It reads files only as far as the agent would, through `memtui.agents.gathering`, and never as an agent: no use is
+It reads files only as far as the agent would, through `memtui.agents.loads.gathering`, and never as an agent: no use is
 counted. What an agent makes itself of its memories is made here by the same rules, see `startcost_made.py`.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 
-from memtui.agents.gathering import gather
-from memtui.agents.loading import Loaded, Table
-from memtui.agents.loads import TABLES, in_use, table_of
+from memtui.agents.loads.gathering import gather
+from memtui.agents.loads.loading import Loaded, Table
+from memtui.agents.loads.tables import TABLES, in_use, table_of
 from memtui.config.surroundings import Surroundings
 from memtui.context import startcost_made
 from memtui.context.counting import Counter, counter

@@ -6,8 +6,8 @@ installed in.
 
 from __future__ import annotations
 
-from memtui.agents.loading import CUT_OFF, WHOLE, Loaded
-from memtui.agents.loads.mux import ROOTS
+from memtui.agents.loads.loading import CUT_OFF, WHOLE, Loaded
+from memtui.agents.loads.tables.mux import ROOTS
 from memtui.context import hotset, index
 from memtui.context.building import build
 from memtui.context.model import Block, Budgets

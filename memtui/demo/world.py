@@ -7,8 +7,8 @@ import os
 import shutil
 import tempfile
 
-from memtui.agents.layout import slug
-from memtui.agents.mux import project_folder
+from memtui.agents.folders import slug
+from memtui.agents.layouts.mux import project_folder
 from memtui.config.surroundings import folder_id
 from memtui.demo.agent import PREFIX
 from memtui.values import NamedTuple

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterable
 
 from memtui.agents.checkout import main_checkout
-from memtui.agents.layout import SLUG_LENGTH, id_part, slug
-from memtui.agents.mux import project_folder
+from memtui.agents.folders import SLUG_LENGTH, id_part, slug
+from memtui.agents.layouts.mux import project_folder
 from memtui.config.surroundings import find_checkout
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Done, Memory, Root

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.layout import slug
-from memtui.agents.mux import project_folder
+from memtui.agents.folders import slug
+from memtui.agents.layouts.mux import project_folder
 from memtui.agents.table import LAYOUTS
 from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine
@@ -186,8 +186,8 @@ def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:
         f"discover(here._replace(system_dir={str(machine.folder)!r}))\n"
     )
     loaded = imported_by(code, "import memtui.engine.model")
-    assert "memtui.agents.memtui_native" in loaded
-    heavy = {*(layout.module for layout in LAYOUTS), "files", "nesting", "layout", "instructions"}
+    assert "memtui.agents.layouts.memtui_native" in loaded
+    heavy = {*(f"layouts.{layout.module}" for layout in LAYOUTS), "files", "nesting", "folders", "instructions"}
     assert not {f"memtui.agents.{name}" for name in heavy} & loaded
     assert not {"json", "hashlib", "dataclasses", "pathlib", "inspect", "subprocess", "shutil"} & loaded
 

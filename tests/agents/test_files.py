@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import claude_code, files, memtui_native, mux, qwen_code
+from memtui.agents import files
+from memtui.agents.layouts import claude_code, memtui_native, mux, qwen_code
 from memtui.errors import UsageError
 from tests.agents.machine import NATIVE, Machine
 

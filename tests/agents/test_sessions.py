@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.layout import slug
+from memtui.agents.folders import slug
 from memtui.agents.sessions import FILES, HEAD_BYTES, fits, named_projects
 
 OLD = "/home/ann/my_app"

@@ -19,7 +19,7 @@ def test_agents_are_told_apart() -> None:
 def test_an_entry_leads_to_a_module(layout: Layout) -> None:
     assert re.fullmatch(r"[a-z][a-z-]*", layout.agent)
     assert layout_of(layout.agent) is layout
-    assert layout.agent == importlib.import_module(f"memtui.agents.{layout.module}").AGENT
+    assert layout.agent == importlib.import_module(f"memtui.agents.layouts.{layout.module}").AGENT
     policy = policy_of(layout)
     assert isinstance(policy, Policy)
     assert policy.include is None, "a root by hand is any folder"

@@ -36,7 +36,7 @@ def parrot(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
     """Add the page's agent."""
     module, entry = CODE
     folder = tmp_path_factory.mktemp("page")
-    name = "memtui.agents.parrot"
+    name = "memtui.agents.layouts.parrot"
     monkeypatch.setitem(sys.modules, name, loaded(folder, name, module))
     layout = loaded(folder, "entry", entry.replace("\nLayout(", "\nENTRY = Layout(")).ENTRY
     assert isinstance(layout, Layout)

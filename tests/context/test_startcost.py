@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.layout import slug
+from memtui.agents.folders import slug
 from memtui.context import startcost
 from memtui.context.counting import Counter
 from memtui.context.startcost import MEMTUI, Cost, agents, look, short, table_named, work_out

@@ -1,6 +1,6 @@
 """The texts agents make themselves: memtui's own are the very bytes of `memtui context`."""
 
-from memtui.agents.loading import CUT_OFF, Loaded
+from memtui.agents.loads.loading import CUT_OFF, Loaded
 from memtui.context import build
 from memtui.context.startcost_made import with_made
 from tests.context.world import World

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.loading import MARKS
-from memtui.agents.loads import TABLES, table_of
+from memtui.agents.loads.loading import MARKS
+from memtui.agents.loads.tables import TABLES, table_of
 from memtui.context import startcost
 from memtui.context.counting import Counter as Tokens
 from memtui.context.tokens import estimate

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.layout import slug
-from memtui.agents.mux import project_folder
+from memtui.agents.folders import slug
+from memtui.agents.layouts.mux import project_folder
 from memtui.engine import Engine
 from memtui.engine.model import Actor
 from memtui.errors import NotFoundError, UsageError

@@ -45,6 +45,7 @@ def test_the_contracts_hold(copy: Path) -> None:
         ("tui/actions.py", "from memtui.engine import Engine", "Inside the workbench only the bridge holds the engine"),
         ("engine/fsio.py", "import memtui.engine.engine", "Inside the engine"),
         ("engine/paths.py", "import memtui.engine.ledger", "Inside the engine"),
+        ("agents/layouts/mux.py", "import memtui.agents.table", "Inside the agents' room"),
     ],
 )
 def test_a_wrong_import_breaks_its_contract(copy: Path, file: str, line: str, contract: str) -> None:

@@ -92,8 +92,8 @@ BAD = {
         ("memtui/engine/files.py", "import os as o\no.fsync(3)"),
         ("memtui/engine/catalog.py", "import os\nos.scandir('.')"),
         ("memtui/engine/catalog.py", "open('a')"),
-        ("memtui/agents/mux.py", "open('a', 'w')"),
-        ("memtui/agents/mux.py", "open('a', mode=mode)"),
+        ("memtui/agents/layouts/mux.py", "open('a', 'w')"),
+        ("memtui/agents/layouts/mux.py", "open('a', mode=mode)"),
         ("memtui/wire/x.py", "import shutil\nshutil.rmtree('a')"),
         ("memtui/cli/x.py", "from pathlib import Path\nPath('a').write_text('')"),
         ("memtui/tui/browse/tree.py", "from pathlib import Path\nPath('a').read_text()"),
@@ -135,7 +135,7 @@ GOOD = {
     "files": [
         ("memtui/engine/fsio.py", "import os\nos.rename('a', 'b')"),
         ("memtui/engine/files.py", "fsio.unlink(handle, 'a')\nengine.rename(a, b)\n'a'.replace('b', 'c')"),
-        ("memtui/agents/mux.py", "open('a')\nopen('a', 'rb')"),
+        ("memtui/agents/layouts/mux.py", "open('a')\nopen('a', 'rb')"),
     ],
     "sql": [
         ("memtui/engine/ledger/pins.py", "import apsw\nrun('SELECT 1')"),

@@ -28,7 +28,7 @@ sys.exit(main())
 SHOWN = frozenset({"memtui.tui.views", "memtui.tui.views.tabs", "memtui.tui.views.table"})
 """The line of tabs is on the first frame."""
 LATER = (
-    "memtui.agents.claude_code",
+    "memtui.agents.layouts.claude_code",
     "memtui.clients.",
     "memtui.context",
     "memtui.curation",

@@ -2,8 +2,8 @@
 
 import json
 
-from memtui.agents.cutting import CUT, Gap
-from memtui.agents.loading import CUT_OFF, ON_DEMAND, Loaded
+from memtui.agents.loads.cutting import CUT, Gap
+from memtui.agents.loads.loading import CUT_OFF, ON_DEMAND, Loaded
 from memtui.context.startcost import Cost, Item
 from memtui.engine.model import Address
 from memtui.wire import costs

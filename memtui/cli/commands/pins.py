@@ -1,6 +1,6 @@
 """Pins and counts that an agent keeps beside its memories: shown, and taken over once the user agrees."""
 
-from memtui.agents.mux_sidecar import Kept, kept
+from memtui.agents.layouts.mux_sidecar import Kept, kept
 from memtui.cli import results
 from memtui.cli.call import Call
 from memtui.cli.output import Column

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from memtui.agents.layout import short_path
+from memtui.agents.folders import short_path
 from memtui.agents.projects import ORPHANED
 from memtui.engine.model import Root
 from memtui.values import NamedTuple

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memtui.agents.layout import names_in, short_path
+from memtui.agents.folders import names_in, short_path
 from memtui.health.orphans import SPLIT, SURE, Collision, Orphan, Worktrees, survey
 from memtui.tui.views.health_rows import Stray
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from memtui.agents.cutting import CUT, DROPPED, line_of
+from memtui.agents.loads.cutting import CUT, DROPPED, line_of
 from memtui.config.surroundings import Surroundings
 from memtui.context import startcost
 from memtui.context.counting import counter

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from memtui.agents.loading import CUT_OFF, MATCHING, WHOLE
+from memtui.agents.loads.loading import CUT_OFF, MATCHING, WHOLE
 from memtui.config.surroundings import Surroundings
 from memtui.context.startcost import MEMTUI, Cost, Item, short
 from memtui.safe_text import cell_width

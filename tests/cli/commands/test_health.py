@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.layout import slug
+from memtui.agents.folders import slug
 from tests.cli.conftest import Cli
 
 GONE = "- [gone.md](gone.md) — was here\n"

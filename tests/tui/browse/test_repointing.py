@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.layout import slug
+from memtui.agents.folders import slug
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor

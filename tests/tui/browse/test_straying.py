@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.layout import slug
+from memtui.agents.folders import slug
 from memtui.tui.browse.straying import strays
 from memtui.tui.views.health_rows import Stray
 from tests.agents.machine import Machine

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.layout import slug
+from memtui.agents.folders import slug
 from memtui.engine import Engine
 from memtui.tui.views import cost as cost_view
 from memtui.tui.views.cost import CostScreen

@@ -2,8 +2,8 @@
 
 from typing import Any, cast
 
-from memtui.agents.cutting import CUT, DROPPED, Gap
-from memtui.agents.loading import CUT_OFF, ON_DEMAND, Loaded
+from memtui.agents.loads.cutting import CUT, DROPPED, Gap
+from memtui.agents.loads.loading import CUT_OFF, ON_DEMAND, Loaded
 from memtui.context.startcost import Cost, Item
 from memtui.engine.model import Address
 from memtui.tui.draw.pages import Page

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memtui.agents.cutting import CUT as CUT_GAP
-from memtui.agents.cutting import Gap
-from memtui.agents.loading import APPROVAL, CUT_OFF, MATCHING, Loaded
+from memtui.agents.loads.cutting import CUT as CUT_GAP
+from memtui.agents.loads.cutting import Gap
+from memtui.agents.loads.loading import APPROVAL, CUT_OFF, MATCHING, Loaded
 from memtui.config.surroundings import Surroundings
 from memtui.context.startcost import Cost, Item
 from memtui.safe_text import cell_width

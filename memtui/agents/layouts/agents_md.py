@@ -1,0 +1,35 @@
+"""AGENTS.md: the file of instructions that many agents read, where no agent that is in use here claims it.
+
+It stands last in the table of agents, so a file that Codex, Qwen Code or Mux shows among its own is not shown again.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents import instructions
+from memtui.agents.folders import has_any
+from memtui.agents.places import BOOKKEEPING, only, there
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+AGENT = "agents-md"
+POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))
+READS = "Many agents read this file; people write it."
+NAMES = ("AGENTS.md", "AGENTS.local.md", "AGENT.md")
+READERS = (("opencode", "OpenCode"), ("amp", "Amp"))
+"""Agents without memories of their own, by the name of their folder of settings."""
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find the user's files for agents that keep nothing else, then the current project's."""
+    config = surroundings.config_home()
+    for name, title in READERS if config is not None else ():
+        label = f"AGENTS.md of {title}"
+        path = os.path.join(config or "", name)
+        root = Root(f"{AGENT}:global:{name}", path, AGENT, "global", label, POLICY, note=READS, kind="instructions")
+        yield from there(only(root, "AGENTS.md"))
+    project = surroundings.project
+    # Only what is there: of a file that another agent has already, nothing must be left here.
+    paths = tuple(path for path in instructions.along(surroundings, project, NAMES) if has_any(project, (path,)))
+    policy = POLICY._replace(include=paths)
+    yield from instructions.here(surroundings, AGENT, "AGENTS.md", project, policy, READS)

@@ -1,0 +1,195 @@
+"""Claude Code: auto memory for each project, CLAUDE.md and rules, and the memories of its subagents.
+
+Worktrees of one repository share the auto memory of the main checkout. Only the user's own settings can move it: a
+repository's settings are not believed.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents import instructions
+from memtui.agents.checkout import main_checkout
+from memtui.agents.folders import SLUG_LENGTH, agent_setting, agent_value, has_any, id_part, is_folder, names_in, slug
+from memtui.agents.projects import other_projects
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import TYPES, Policy, Root
+
+AGENT = "claude-code"
+IGNORED = (".DS_Store", ".git", "*.lock")
+
+AUTO = Policy(
+    index_file="MEMORY.md",
+    index_format="links",
+    index_lines=200,
+    index_bytes=25_000,
+    index_uncounted=("front-matter", "comments"),
+    pointer_chars=150,
+    ignore=IGNORED,
+    types=TYPES,
+    fields=("name", "description", "type"),
+    suffix=".md",
+    whole=("MEMORY.md",),
+)
+"""One topic per file; of the index, the first 200 lines or 25 KB are loaded, and a line of it should stay short."""
+SUBAGENTS = AUTO._replace(index_file="*/MEMORY.md", whole=("*/MEMORY.md",))
+"""A folder for each subagent, each with an index of its own."""
+PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=IGNORED, whole=("CLAUDE.md",))
+IN_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
+MANAGED = Policy(include=("CLAUDE.md",), ignore=IGNORED, whole=("CLAUDE.md",))
+
+WRITES = "Claude Code writes and tidies these files while it works."
+READS = "Claude Code reads these files and writes them when asked to."
+BELOW = " It reads those in folders further down once it works there; they are not listed here."
+OFF = " Auto memory is switched off, so Claude Code neither loads nor writes them."
+LABEL = "Claude Code instructions"
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find Claude Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
+    folder = _home(surroundings)
+    if folder is not None and is_folder(folder):
+        yield Root(
+            f"{AGENT}:global",
+            folder,
+            AGENT,
+            "global",
+            LABEL,
+            PERSONAL,
+            note=READS,
+            kind="instructions",
+        )
+        subagents = os.path.join(folder, "agent-memory")
+        if is_folder(subagents):
+            yield Root(
+                f"{AGENT}:global:agent-memory",
+                subagents,
+                AGENT,
+                "global",
+                "Claude Code subagents",
+                SUBAGENTS,
+                note=WRITES,
+            )
+    yield from _managed(surroundings)
+    if folder is not None and is_folder(folder):
+        yield from _auto_memory(surroundings, folder, all_projects=all_projects)
+    yield from _in_project(surroundings)
+    policy = Policy(include=IN_PROJECT, ignore=IGNORED, whole=IN_PROJECT[:3])
+    outer = instructions.ancestors(surroundings.project)
+    yield from instructions.above(surroundings, AGENT, LABEL, outer, policy, READS)
+
+
+def _home(surroundings: Surroundings) -> str | None:
+    named = surroundings.variable("CLAUDE_CONFIG_DIR")
+    if named:
+        return surroundings.folder(named)
+    return os.path.join(surroundings.home, ".claude") if surroundings.home else None
+
+
+def _managed(surroundings: Surroundings) -> Iterator[Root]:
+    for name in ("claude-code", "ClaudeCode"):
+        folder = os.path.join(surroundings.system_dir, name)
+        if has_any(folder, ("CLAUDE.md",)):
+            yield Root(
+                f"{AGENT}:global:managed",
+                folder,
+                AGENT,
+                "global",
+                "Claude Code, managed",
+                MANAGED,
+                read_only=True,
+                note="Set by this machine's administrators.",
+                kind="instructions",
+            )
+            return
+
+
+def _auto_memory(surroundings: Surroundings, folder: str, *, all_projects: bool) -> Iterator[Root]:
+    anchor = surroundings.checkout or surroundings.project
+    main = main_checkout(anchor) if surroundings.checkout else anchor
+    projects = os.path.join(folder, "projects")
+    alias: tuple[str, ...] = (f"{AGENT}:project",)
+    writes = WRITES + (OFF if _is_off(surroundings, folder) else "")
+    moved = _moved_folder(surroundings, folder)
+    if moved is not None and is_folder(moved):
+        note = writes + " Your settings (autoMemoryDirectory) make every project share them."
+        yield Root(
+            f"{AGENT}:project:shared", moved, AGENT, "project", "Claude Code memory", AUTO, aliases=alias, note=note
+        )
+        alias = ()
+    listed: set[str] = set()
+    for made, note in ((slug(main), ""), (slug(anchor), " From before worktrees shared one folder.")):
+        name = _folder_of(projects, made)
+        if name is None or name in listed:
+            continue
+        listed.add(name)
+        yield Root(
+            f"{AGENT}:project:{id_part(name)}",
+            os.path.join(projects, name, "memory"),
+            AGENT,
+            "project",
+            "Claude Code memory",
+            AUTO,
+            aliases=alias,
+            project=main,
+            note=writes + note,
+        )
+        alias = ()
+    if all_projects:
+        yield from other_projects(
+            surroundings, projects, listed, agent=AGENT, label="Claude Code memory", policy=AUTO, note=writes
+        )
+
+
+def _is_off(surroundings: Surroundings, folder: str) -> bool:
+    """Whether the user has switched auto memory off; the variable is stronger than the setting."""
+    named = surroundings.variable("CLAUDE_CODE_DISABLE_AUTO_MEMORY")
+    if named is not None:
+        return named.lower() not in ("0", "false")
+    return agent_value(os.path.join(folder, "settings.json"), "autoMemoryEnabled") is False
+
+
+def _folder_of(projects: str, made: str) -> str | None:
+    """Find the project folder for a slug that has memories; a slug too long for a name is found by its beginning."""
+    if len(made) <= SLUG_LENGTH:
+        return made if is_folder(os.path.join(projects, made, "memory")) else None
+    begin = made[:SLUG_LENGTH] + "-"
+    for name in names_in(projects):
+        if name.startswith(begin) and is_folder(os.path.join(projects, name, "memory")):
+            return name
+    return None
+
+
+def _moved_folder(surroundings: Surroundings, folder: str) -> str | None:
+    """Read where the user's own settings put auto memory; a folder as wide as the home folder is not believed."""
+    text = agent_setting(os.path.join(folder, "settings.json"), "autoMemoryDirectory")
+    if text is None or not text.startswith(("/", "~/")):
+        return None
+    moved = surroundings.folder(text)
+    home = (surroundings.home or "/").rstrip("/") + "/"
+    return None if home.startswith(moved.rstrip("/") + "/") else moved
+
+
+def _in_project(surroundings: Surroundings) -> Iterator[Root]:
+    project = surroundings.project
+    checked_out = surroundings.checkout is not None
+    paths = instructions.along(surroundings, project, IN_PROJECT)
+    whole = instructions.along(surroundings, project, IN_PROJECT[:3])
+    policy = Policy(include=paths, ignore=IGNORED, whole=whole)
+    yield from instructions.here(surroundings, AGENT, LABEL, project, policy, READS + BELOW)
+    for name, label in (
+        ("agent-memory", "Claude Code subagents"),
+        ("agent-memory-local", "Claude Code subagents, not shared"),
+    ):
+        folder = os.path.join(project, ".claude", name)
+        if is_folder(folder):
+            yield Root(
+                f"{AGENT}:project:{name}",
+                folder,
+                AGENT,
+                "project",
+                label,
+                SUBAGENTS,
+                in_checkout=checked_out,
+                project=project,
+                note=WRITES,
+            )

@@ -1,0 +1,90 @@
+"""Codex: one folder of memories for everything, which it consolidates by itself, and AGENTS.md from the checkout down.
+
+Of the memories some files are only what a consolidation works from, and are made anew by the next one.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents import instructions
+from memtui.agents.folders import has_any, is_folder, is_name
+from memtui.config.smallfile import read_small
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+AGENT = "codex"
+IGNORED = (".DS_Store", ".git", "*.lock")
+
+AUTO = Policy(
+    index_file="memory_summary.md",
+    front_matter="forbidden",
+    entries=(("MEMORY.md", "codex"),),
+    generated=("raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
+    ignore=IGNORED,
+    whole=("memory_summary.md", "MEMORY.md", "raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
+)
+"""The summary is loaded at every start, and its first line is `v1`; `MEMORY.md` holds blocks and is searched."""
+NAMES = ("AGENTS.override.md", "AGENTS.md")
+"""The first one of a folder that is there is read, and no other."""
+
+WRITES = (
+    "Codex consolidates these files between sessions: it takes up what you change by hand, and makes the generated ones"
+    " anew."
+)
+READS = "Codex reads one of these files in each folder, the first that is there, 32 KiB in all."
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find Codex's roots: the memories, the user's instructions, and the project's; no project has memories apart."""
+    home = _home(surroundings)
+    if home is not None:
+        memories = os.path.join(home, "memories")
+        if is_folder(memories):
+            yield Root(f"{AGENT}:global", memories, AGENT, "global", "Codex memory", AUTO, note=WRITES)
+        if has_any(home, NAMES):
+            yield Root(
+                f"{AGENT}:global:instructions",
+                home,
+                AGENT,
+                "global",
+                "Codex instructions",
+                Policy(include=NAMES, ignore=IGNORED, whole=NAMES),
+                note=READS,
+                kind="instructions",
+            )
+    top = surroundings.checkout or surroundings.project
+    names = instructions.along(surroundings, top, (*NAMES, *_fallbacks(home)))
+    policy = Policy(include=names, ignore=IGNORED, whole=names)
+    yield from instructions.here(surroundings, AGENT, "Codex instructions", top, policy, READS)
+
+
+def _home(surroundings: Surroundings) -> str | None:
+    named = surroundings.variable("CODEX_HOME")
+    if named:
+        return surroundings.folder(named)
+    return os.path.join(surroundings.home, ".codex") if surroundings.home else None
+
+
+def _fallbacks(home: str | None) -> tuple[str, ...]:
+    """Read the further names from the user's own settings; what leads out of a folder is no name."""
+    if home is None:
+        return ()
+    try:
+        data = read_small(os.path.join(home, "config.toml"))
+    except OSError:
+        return ()
+    if data is None or b"project_doc_fallback_filenames" not in data:  # parsing it costs more than most commands' work
+        return ()
+    import tomllib
+
+    try:
+        names: object = tomllib.loads(data.decode()).get("project_doc_fallback_filenames")
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(
+        dict.fromkeys(
+            name
+            for name in (names if isinstance(names, list) else ())
+            if isinstance(name, str) and is_name(name) and name not in NAMES
+        )
+    )

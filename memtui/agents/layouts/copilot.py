@@ -1,0 +1,156 @@
+"""GitHub Copilot in VS Code: memories in the editor's storage for the user, a workspace and its sessions; instructions.
+
+The editor names a workspace's folder by a hash and says beside it which workspace that is. What GitHub keeps for
+Copilot on its own machines is not on disk and not shown.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.folders import id_part, is_folder, names_in, short_path
+from memtui.agents.places import BOOKKEEPING, home_of, in_project, only, quoted_settings, settings_text, there
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+from memtui.values import NamedTuple
+
+AGENT = "copilot"
+POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))
+"""Of the user's memories, the first 200 lines of all files together are loaded; of the others, the names."""
+PERSONAL = Policy(ignore=(*BOOKKEEPING, "*.prompt.md", "*.chatmode.md", "*.agent.md", "*.toolsets.jsonc"))
+INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("copilot-instructions.md", "*/copilot-instructions.md"))
+"""`applyTo` in front matter says for which files an instruction is loaded."""
+WRITES = "Copilot writes these files while it works."
+SESSIONS = "Copilot writes these files while it works, a folder for each session; VS Code removes them after 14 days."
+READS = "Copilot reads these files, and writes them when asked to."
+LABEL = "Copilot memory"
+
+DESKTOP = (("Code", ""), ("Code - Insiders", "insiders-"), ("VSCodium", "vscodium-"), ("Code - OSS", "oss-"))
+SERVER = ((".vscode-server", "server-"), (".vscode-server-insiders", "server-insiders-"))
+MEMORIES = os.path.join("memory-tool", "memories")
+
+
+class _Edition(NamedTuple):
+    """One installation of the editor."""
+
+    user: str
+    """Its folder `User`."""
+    prefix: str
+    """Put before instances, so that ids stay unique."""
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find the user's memories and instructions, the current project's, then, if asked, all other workspaces'."""
+    alias: tuple[str, ...] = (f"{AGENT}:project",)
+    for edition in _editions(surroundings):
+        yield from _personal(edition)
+        for root in _workspaces(surroundings, edition, all_projects=all_projects):
+            if alias and root.scope == "project" and root.label == LABEL:
+                yield root._replace(aliases=alias)
+                alias = ()
+            else:
+                yield root
+    copilot = home_of(surroundings, "COPILOT_HOME", ".copilot")
+    if copilot is not None:
+        mine = _instructions("global:cli", copilot)._replace(label="Copilot CLI instructions")
+        yield from there(only(mine, "copilot-instructions.md", "instructions/"))
+    mine = _instructions("project:instructions", surroundings.project)
+    yield from in_project(surroundings, only(mine, ".github/copilot-instructions.md", ".github/instructions/"))
+
+
+def _editions(surroundings: Surroundings) -> Iterator[_Edition]:
+    portable, home, config = surroundings.variable("VSCODE_PORTABLE"), surroundings.home, surroundings.config_home()
+    if portable:
+        yield _Edition(os.path.join(surroundings.folder(portable), "user-data", "User"), "portable-")
+    bases = [base for base in (config, home and os.path.join(home, "Library", "Application Support")) if base]
+    for base in bases:
+        for name, prefix in DESKTOP:
+            if is_folder(os.path.join(base, name, "User")):
+                yield _Edition(os.path.join(base, name, "User"), prefix)
+    for name, prefix in SERVER if home else ():
+        user = os.path.join(home or "", name, "data", "User")
+        if is_folder(user):
+            yield _Edition(user, prefix)
+
+
+def _personal(edition: _Edition) -> Iterator[Root]:
+    prefix = edition.prefix
+    instance = f":{prefix.rstrip('-')}" if prefix else ""
+    label = f", {instance[1:]}" if instance else ""
+    # A folder of settings may be on a disk that tells case apart or not; the editor writes it in lower case.
+    path = os.path.join(edition.user, "globalStorage", "github.copilot-chat", MEMORIES)
+    memory = Root(f"{AGENT}:global{instance}", path, AGENT, "global", LABEL + label, POLICY, note=WRITES)
+    prompts = _instructions(f"global:{prefix}instructions", os.path.join(edition.user, "prompts"))
+    yield from there(memory, prompts._replace(policy=PERSONAL))
+
+
+def _instructions(name: str, path: str) -> Root:
+    label = "Copilot instructions"
+    return Root(f"{AGENT}:{name}", path, AGENT, "global", label, INSTRUCTIONS, note=READS, kind="instructions")
+
+
+def _workspaces(surroundings: Surroundings, edition: _Edition, *, all_projects: bool) -> Iterator[Root]:
+    mine = {surroundings.project, surroundings.checkout, surroundings.cwd}
+    storage = os.path.join(edition.user, "workspaceStorage")
+    for name in names_in(storage):
+        path = os.path.join(storage, name, "GitHub.copilot-chat", MEMORIES)
+        if not is_folder(path):
+            continue
+        project, title = _project(os.path.join(storage, name))
+        here = project in mine if project is not None else title == os.path.basename(surroundings.project)
+        if not here and not all_projects:
+            continue
+        known = short_path(project, surroundings.home) if project is not None else title or name
+        label = "" if here else f", {known}"
+        unsure = " VS Code says only the workspace's name, so it may be another one." if project is None else ""
+        instance = edition.prefix + id_part(name)
+        repo = os.path.join(path, "repo")
+        yield from there(
+            Root(
+                f"{AGENT}:project:{instance}",
+                repo,
+                AGENT,
+                "project",
+                LABEL + label,
+                POLICY,
+                project=project,
+                note=WRITES + unsure,
+            )
+        )
+        if any(entry != "repo" for entry in names_in(path)):
+            sessions = f"Copilot sessions{label}"
+            yield Root(
+                f"{AGENT}:workspace:{instance}",
+                path,
+                AGENT,
+                "workspace",
+                sessions,
+                POLICY,
+                project=project,
+                note=SESSIONS + unsure,
+            )
+
+
+def _project(storage: str) -> tuple[str | None, str]:
+    """Tell which folder a workspace's storage belongs to: its path where the editor says it, and its name."""
+    text = settings_text(os.path.join(storage, "workspace.json"))
+    for uri in quoted_settings(text, "folder"):
+        if uri.startswith("file:///"):
+            return os.path.realpath(_unquoted(uri[7:])), ""
+        return None, os.path.basename(_unquoted(uri))
+    for uri in (*quoted_settings(text, "workspace"), *quoted_settings(text, "configuration")):
+        if uri.startswith("file:///"):
+            return os.path.realpath(os.path.dirname(_unquoted(uri[7:]))), ""
+    # A server knows the name alone.
+    return None, next(iter(quoted_settings(settings_text(os.path.join(storage, "meta.json")), "name")), "")
+
+
+def _unquoted(text: str) -> str:
+    """Resolve the percent signs of a URI's path."""
+    first, *rest = os.fsencode(text).split(b"%")
+    parts = [first]
+    for part in rest:
+        try:
+            parts.append(bytes.fromhex(part[:2].decode("ascii")) + part[2:])
+        except ValueError:
+            parts.append(b"%" + part)
+    return os.fsdecode(b"".join(parts)).replace("\0", "")

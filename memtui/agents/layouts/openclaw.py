@@ -1,0 +1,87 @@
+"""OpenClaw: workspaces, each with MEMORY.md, a file for each day in `memory/`, and the files that shape its agent.
+
+A workspace is also where the agent works, so only what is known to be memory or instruction is shown of it. The folder
+may be one the user already had: settings and variables name it.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.folders import id_part, names_in
+from memtui.agents.places import BOOKKEEPING, is_too_wide, only, quoted_settings, settings_text, there
+from memtui.config.surroundings import Surroundings
+from memtui.digest import sha256_hex
+from memtui.engine.model import Policy, Root
+
+AGENT = "openclaw"
+POLICY = Policy(index_file="MEMORY.md", ignore=BOOKKEEPING, whole=("*",), shown_chars=(("MEMORY.md", 20_000),))
+"""MEMORY.md is text of its own, not a list of the other files; it is cut where it is too long."""
+INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("*",), shown_chars=(("USER.md", 4_000), ("*", 20_000)))
+FILES = ("AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md")
+WRITES = "OpenClaw writes these files while it works: the day's file as it goes, MEMORY.md when something shall last."
+READS = "OpenClaw reads these files at the start of a session, and rewrites some of them."
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find every workspace's memories and instructions; which project it serves is the agent's own affair."""
+    listed: set[str] = set()
+    for path in _workspaces(surroundings):
+        if path in listed or is_too_wide(surroundings, path):
+            continue
+        found = [*_workspace(path, _instance(path) if listed else "")]
+        if found:
+            listed.add(path)
+        yield from found
+
+
+def _instance(path: str) -> str:
+    """Name a further workspace; those in OpenClaw's own folder are told apart by the name alone."""
+    name = os.path.basename(path)
+    return (
+        f":{id_part(name)}"
+        if name.startswith("workspace-")
+        else f":{id_part(name)}-{sha256_hex(os.fsencode(path))[:8]}"
+    )
+
+
+def _workspaces(surroundings: Surroundings) -> Iterator[str]:
+    """Give the folders that may be workspaces, the one in use first."""
+    state = _state(surroundings)
+    if state is not None:
+        settings = settings_text(os.path.join(state, "openclaw.json"))
+        for text in quoted_settings(settings, "workspace"):
+            yield surroundings._replace(cwd=state).folder(text)
+    named = surroundings.variable("OPENCLAW_WORKSPACE_DIR")
+    if named:
+        yield surroundings.folder(named)
+    if state is not None:
+        yield os.path.join(state, "workspace")
+        for name in names_in(state):
+            if name.startswith("workspace-"):
+                yield os.path.join(state, name)
+
+
+def _state(surroundings: Surroundings) -> str | None:
+    named = surroundings.variable("OPENCLAW_STATE_DIR")
+    if named:
+        return surroundings.folder(named)
+    if not surroundings.home:
+        return None
+    profile = surroundings.variable("OPENCLAW_PROFILE") or "default"
+    plain = profile == "default" or "/" in profile
+    return os.path.join(surroundings.home, ".openclaw" if plain else f".openclaw-{profile}")
+
+
+def _workspace(path: str, instance: str) -> Iterator[Root]:
+    label = f", {os.path.basename(path)}" if instance else ""
+    memory = Root(f"{AGENT}:global{instance}", path, AGENT, "global", f"OpenClaw memory{label}", POLICY, note=WRITES)
+    files = memory._replace(
+        id=f"{AGENT}:global{instance}:instructions",
+        label=f"OpenClaw instructions{label}",
+        policy=INSTRUCTIONS,
+        note=READS,
+        kind="instructions",
+    )
+    # Exactly as it is spelled: where case does not count, MEMORY.md would be listed twice.
+    older = ("memory.md",) if "memory.md" in names_in(path) else ()
+    yield from there(only(memory, "MEMORY.md", *older, "DREAMS.md", "memory/"), only(files, *FILES))

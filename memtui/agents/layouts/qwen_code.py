@@ -1,0 +1,192 @@
+"""Qwen Code: user, project, team and channel memories, and QWEN.md with its relatives.
+
+Unlike Claude Code, each worktree has its own project memories. `pinned/` is the user's: automatic work leaves it alone.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents import instructions
+from memtui.agents.folders import agent_names, agent_setting, agent_value, id_part, is_folder, short_path, slug
+from memtui.agents.projects import other_projects
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import TYPES, Policy, Root
+
+AGENT = "qwen-code"
+IGNORED = (".DS_Store", ".git", "*.lock", "meta.json", "extract-cursor.json")
+
+AUTO = Policy(
+    index_file="MEMORY.md",
+    index_format="links",
+    index_lines=200,
+    index_units=25_000,
+    pointer_chars=150,
+    front_matter="required",
+    ignore=IGNORED,
+    protected=("pinned/",),
+    generated=("MEMORY.md",),
+    types=TYPES,
+    fields=("name", "description", "type"),
+    suffix=".md",
+    whole=("MEMORY.md",),
+)
+"""One memory per file; the index is rebuilt from them. Of the index, 200 lines or 25,000 characters are loaded."""
+CHANNELS = Policy(ignore=IGNORED, whole=("*/CHANNEL.md",), shown_bytes=1_048_576)
+"""A folder for each channel, a folder for each conversation, and in it one file to which lines are added."""
+NAMES = ("QWEN.md", "AGENTS.md")
+IN_PROJECT = (".qwen/QWEN.local.md", ".qwen/rules/")
+LABEL = "Qwen Code instructions"
+
+WRITES = "Qwen Code writes, merges and removes these files while it works, except below pinned/."
+CHANNEL_WRITES = "Qwen Code adds a line whenever a conversation in a channel asks it to remember something."
+SHARED = "Shared through git; Qwen Code asks before it writes here."
+TEAM_SYNC = " At its start it pulls, commits and pushes them by itself."
+TEAM_OFF = " It is switched off, so Qwen Code does not load them."
+READS = "Qwen Code reads these files and writes them when asked to."
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find Qwen Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
+    home = _home(surroundings)
+    base = _base(surroundings, home)
+    names = _names(home)
+    if base is not None and is_folder(os.path.join(base, "memories")):
+        yield Root(
+            f"{AGENT}:global", os.path.join(base, "memories"), AGENT, "global", "Qwen Code memory", AUTO, note=WRITES
+        )
+    if home is not None and is_folder(home):
+        policy = Policy(include=(*names, "rules/"), ignore=IGNORED, whole=names)
+        yield Root(
+            f"{AGENT}:global:instructions", home, AGENT, "global", LABEL, policy, note=READS, kind="instructions"
+        )
+    yield from _project_memory(surroundings, base, all_projects=all_projects)
+    yield from _team(surroundings, home)
+    if home is not None and is_folder(os.path.join(home, "channels", "memory")):
+        path = os.path.join(home, "channels", "memory")
+        yield Root(
+            f"{AGENT}:channel", path, AGENT, "channel", "Qwen Code channel memory", CHANNELS, note=CHANNEL_WRITES
+        )
+    # AGENTS.md belongs to many agents: it is Qwen Code's only where Qwen Code is in use.
+    known = home is not None and is_folder(home)
+    yield from _instructions(surroundings, tuple(name for name in names if known or name != "AGENTS.md"))
+
+
+def _home(surroundings: Surroundings) -> str | None:
+    named = surroundings.variable("QWEN_HOME")
+    if named:
+        return surroundings.folder(named)
+    return os.path.join(surroundings.home, ".qwen") if surroundings.home else None
+
+
+def _base(surroundings: Surroundings, home: str | None) -> str | None:
+    """Find where memories are kept, which a runtime folder of its own can move away from the settings."""
+    for variable in ("QWEN_CODE_MEMORY_BASE_DIR", "QWEN_RUNTIME_DIR"):
+        named = surroundings.variable(variable)
+        if named:
+            return surroundings.folder(named)
+    if home is None:
+        return None
+    chosen = agent_setting(os.path.join(home, "settings.json"), "advanced", "runtimeOutputDir")
+    if chosen is None:
+        return home
+    # Unlike in a variable, a relative path is taken from the project here.
+    return surroundings._replace(cwd=surroundings.project).folder(chosen)
+
+
+def _project_memory(surroundings: Surroundings, base: str | None, *, all_projects: bool) -> Iterator[Root]:
+    alias: tuple[str, ...] = (f"{AGENT}:project",)
+    local = os.path.join(surroundings.project, ".qwen", "memory")
+    if surroundings.variable("QWEN_CODE_MEMORY_LOCAL") == "1" and is_folder(local):
+        yield Root(
+            f"{AGENT}:project:local",
+            local,
+            AGENT,
+            "project",
+            "Qwen Code memory",
+            AUTO,
+            in_checkout=surroundings.checkout is not None,
+            aliases=alias,
+            project=surroundings.project,
+            note=WRITES,
+        )
+        alias = ()
+    if base is None:
+        return
+    folder = os.path.join(base, "projects")
+    anchor = surroundings.checkout or surroundings.project
+    scope = (surroundings.variable("QWEN_CODE_MEMORY_PROJECT_SCOPE") or "").strip().lower()
+    places = (surroundings.cwd, anchor) if scope == "workspace" else (anchor, surroundings.cwd)
+    listed: set[str] = set()
+    for place in places:  # the command line and the daemon may keep two folders for one project
+        name = slug(place)
+        path = os.path.join(folder, name, "memory")
+        if name in listed or not is_folder(path):
+            continue
+        listed.add(name)
+        yield Root(
+            f"{AGENT}:project:{id_part(name)}",
+            path,
+            AGENT,
+            "project",
+            "Qwen Code memory" if place == anchor else f"Qwen Code memory, {short_path(place, surroundings.home)}",
+            AUTO,
+            aliases=alias,
+            project=place,
+            note=WRITES,
+        )
+        alias = ()
+    if all_projects:
+        yield from other_projects(
+            surroundings, folder, listed, agent=AGENT, label="Qwen Code memory", policy=AUTO, note=WRITES
+        )
+
+
+def _team(surroundings: Surroundings, home: str | None) -> Iterator[Root]:
+    """Find the memories that a repository shares, which Qwen Code loads only where it is told to."""
+    anchor = surroundings.checkout or surroundings.project
+    team = os.path.join(anchor, ".qwen", "team-memory")
+    if not is_folder(team):
+        return
+    said = SHARED
+    if not _is_on(surroundings, home, "QWEN_CODE_MEMORY_TEAM", "enableTeamMemory"):
+        said += TEAM_OFF
+    elif _is_on(surroundings, home, "QWEN_CODE_MEMORY_TEAM_SYNC", "enableTeamMemorySync"):
+        said += TEAM_SYNC
+    yield Root(
+        f"{AGENT}:project:team",
+        team,
+        AGENT,
+        "project",
+        "Qwen Code team memory",
+        AUTO,
+        in_checkout=surroundings.checkout is not None,
+        project=anchor,
+        note=said,
+    )
+
+
+def _is_on(surroundings: Surroundings, home: str | None, variable: str, setting: str) -> bool:
+    """Whether the user has switched something of the memory on; the variable is stronger than the setting."""
+    named = surroundings.variable(variable)
+    if named in ("0", "1"):
+        return named == "1"
+    return home is not None and agent_value(os.path.join(home, "settings.json"), "memory", setting) is True
+
+
+def _names(home: str | None) -> tuple[str, ...]:
+    """Give the names of instruction files, which the user's own settings can change."""
+    settings = os.path.join(home, "settings.json") if home is not None else None
+    return (agent_names(settings, "context", "fileName") if settings is not None else ()) or NAMES
+
+
+def _instructions(surroundings: Surroundings, names: tuple[str, ...]) -> Iterator[Root]:
+    top = surroundings.checkout or surroundings.project
+    whole = (*instructions.along(surroundings, top, names), IN_PROJECT[0])
+    policy = Policy(include=(*whole, *IN_PROJECT[1:]), ignore=IGNORED, whole=whole)
+    yield from instructions.here(surroundings, AGENT, LABEL, top, policy, READS)
+    # It looks one folder further up than the checkout; without a checkout, as far as the folder of home folders.
+    outermost = top if surroundings.checkout else surroundings.home
+    if outermost is not None and (top + os.sep).startswith(outermost.rstrip(os.sep) + os.sep):
+        folders = instructions.ancestors(top, os.path.dirname(outermost))
+        policy = Policy(include=names, ignore=IGNORED, whole=names)
+        yield from instructions.above(surroundings, AGENT, LABEL, folders, policy, READS)

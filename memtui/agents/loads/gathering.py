@@ -1,0 +1,338 @@
+"""Working out what an agent would load if a session started now: its table, applied to the files that are there.
+
+Each file is met once, in the order of loading. Nothing outside the agent's own folders and the project is read, and
+nothing of what a session would not begin with.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Iterable, Iterator
+
+from memtui.agents import reading
+from memtui.agents.loads.cutting import CUT, DROPPED, Gap, Limits, comments, cut, front_matter
+from memtui.agents.loads.heading import fields
+from memtui.agents.loads.importing import Imports, find
+from memtui.agents.loads.loading import (
+    ANCESTORS,
+    APPROVAL,
+    AT_START,
+    CHAIN,
+    CUT_OFF,
+    FOLDER,
+    HOME,
+    MISSING,
+    NAMES_ONLY,
+    PROJECT,
+    SKIPPED,
+    SYSTEM,
+    WHOLE,
+    Loaded,
+    Options,
+    Source,
+    Table,
+    Verdict,
+    chain,
+    start_folder,
+)
+from memtui.agents.reading import GONE, OUTSIDE, SPECIAL, Head, Reader
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    EndOfIndex = Callable[[bytes, Policy], int | None]
+
+LISTED = 200
+"""So many files of one source that are not loaded at the start are listed; the others are counted."""
+FILES = 2_000
+"""So many files are listed in all."""
+_WHY = {
+    OUTSIDE: "It leads out of the agent's folders and the project. The agent may load it; it is not read here.",
+    SPECIAL: "It is no regular file.",
+    GONE: "It is not there.",
+    reading.REFUSED: "The system refuses to read it.",
+}
+
+
+class _Place(NamedTuple):
+    """One folder a source looks into."""
+
+    folder: str
+    bounds: tuple[str, ...]
+    """Where its files may lie, without links."""
+    policy: Policy | None = None
+    """The root's layout, when it limits its index."""
+
+
+def gather(
+    table: Table, surroundings: Surroundings, roots: Iterable[Root], end_of_index: EndOfIndex
+) -> tuple[Loaded, ...]:
+    """Work out what an agent would load.
+
+    Args:
+        table: the agent's.
+        surroundings: where the session would start.
+        roots: the roots in reach, for sources that name one.
+        end_of_index: finds the byte at which loading an index ends, by its root's layout; None: it is loaded whole.
+
+    Returns:
+        Every file in the order of loading, with those that are not loaded where they would be.
+    """
+    return tuple(_Gathering(table, surroundings, tuple(roots), end_of_index).all())
+
+
+class _Gathering:
+    """One look at what one agent loads."""
+
+    def __init__(
+        self, table: Table, surroundings: Surroundings, roots: tuple[Root, ...], end_of_index: EndOfIndex
+    ) -> None:
+        self._end_of_index = end_of_index
+        self._table = table
+        self._around = surroundings
+        self._roots = roots
+        self._homes = table.homes(surroundings)
+        self._options = table.options(surroundings, self._homes) if table.options is not None else Options()
+        self._left = dict(table.budgets) | dict(self._options.budgets)
+        self._whole = dict(self._left)
+        self._reader = Reader()
+        self._met: set[str] = set()
+        self._count = 0
+
+    def all(self) -> Iterator[Loaded]:
+        names, off = dict(self._options.names), dict(self._options.off)
+        for source in self._table.sources:
+            chosen = source._replace(names=names.get(source.label, source.names))
+            if source.label in off:
+                chosen = chosen._replace(mark=SKIPPED, why=off[source.label], judge=None)
+            yield from self._source(chosen)
+
+    # Places
+
+    def _places(self, source: Source) -> Iterator[_Place]:
+        around = self._around
+        start = start_folder(around)
+        top = around.checkout or around.project
+        project = (os.path.realpath(top), os.path.realpath(around.project))
+        if source.place == HOME:
+            own = tuple(map(os.path.realpath, self._homes))
+            yield from (_Place(home, (*own, *project)) for home in self._homes)
+        elif source.place == SYSTEM:
+            folders = [os.path.join(around.system_dir, name) for name in source.system]
+            there = [folder for folder in folders if os.path.isdir(folder)][:1]
+            yield from (_Place(folder, (os.path.realpath(folder),)) for folder in there)
+        elif source.place in (PROJECT, FOLDER):
+            yield _Place(around.project if source.place == PROJECT else start, project)
+        elif source.place == CHAIN:
+            folders = list(chain(around.checkout, start)) if around.checkout else [start]
+            yield from (_Place(folder, project) for folder in folders)
+        elif source.place == ANCESTORS:
+            for folder in chain(os.sep, start):
+                yield _Place(folder, project if reading.is_within(folder, project) else (os.path.realpath(folder),))
+        else:
+            yield from self._of_roots(source.place, project)
+
+    def _of_roots(self, wanted: str, project: tuple[str, ...]) -> Iterator[_Place]:
+        for root in self._roots:
+            if wanted == root.id or wanted in root.aliases or self._is_of(root, wanted):
+                policy = root.policy
+                limits = Limits(policy.index_lines, policy.index_bytes, policy.index_units)
+                bounds = (os.path.realpath(root.path), *project)
+                yield _Place(root.path, bounds, policy if limits.any else None)
+
+    def _is_of(self, root: Root, wanted: str) -> bool:
+        """Whether a root of memories is meant by the beginning of its id: `copilot:global*`."""
+        here = root.project in (None, self._around.project, self._around.checkout)
+        return wanted.endswith("*") and here and root.kind == "memories" and root.id.startswith(wanted[:-1])
+
+    # Files
+
+    def _source(self, source: Source) -> Iterator[Loaded]:
+        unlisted = 0
+        listed = 0
+        for place in self._places(source):
+            for path in self._paths(source, place):
+                if self._count >= FILES or (listed >= LISTED and source.mark not in AT_START):
+                    unlisted += 1
+                    continue
+                for found in self._file(source, place, path):
+                    self._count += 1
+                    listed += 1
+                    yield found
+        if unlisted:
+            yield Loaded(
+                source.label,
+                f"and {unlisted:,} more",
+                source.mark or SKIPPED,
+                "They are not listed.",
+                made=True,
+                stands_for=unlisted,
+            )
+
+    def _paths(self, source: Source, place: _Place) -> Iterator[str]:
+        for name in source.names:
+            found = False
+            for path in reading.matches(place.folder, name):
+                if os.path.basename(path) in source.except_for:
+                    continue
+                if source.first and not source.blank and self._is_blank(path, place):
+                    continue
+                found = True
+                yield path
+            if found and source.first:
+                return
+
+    def _is_blank(self, path: str, place: _Place) -> bool:
+        head = self._reader.head(path, place.bounds, limit=4_096)
+        return isinstance(head, Head) and head.size <= len(head.data) and not head.data.strip()
+
+    def _file(self, source: Source, place: _Place, path: str) -> Iterator[Loaded]:
+        """One file that was found by its name, and what it imports."""
+        real = os.path.realpath(path)
+        if real in self._met:
+            return
+        self._met.add(real)
+        if any(fnmatch.fnmatchcase(path, pattern) for pattern in self._options.excludes):
+            yield Loaded(source.label, path, SKIPPED, "The agent's settings leave it out.", reading.size_of(path))
+            return
+        if os.path.isdir(real):
+            mark = SKIPPED if reading.is_within(real, place.bounds) else APPROVAL
+            why = "It is a link to a folder. The agent may load what is in it; it is not followed here."
+            yield Loaded(source.label, path, mark, why)
+            return
+        if source.mark == NAMES_ONLY:
+            name = os.path.relpath(path, place.folder).removesuffix(".md").encode("utf-8", "replace")
+            yield Loaded(source.label, path, NAMES_ONLY, source.why, reading.size_of(path), name + b"\n")
+            return
+        if source.mark not in AT_START:
+            yield Loaded(source.label, path, source.mark, source.why, reading.size_of(path))
+            return
+        found = self._read(source, place, path)
+        if found is None:
+            return
+        yield found
+        if source.imports is not None and found.at_start:
+            yield from self._imported(source, source.imports, place, found, (real,))
+
+    def _read(self, source: Source, place: _Place, path: str, depth: int = 0) -> Loaded | None:
+        """Read a file and apply what limits it; None for a blank one that does not count."""
+        left = self._left.get(source.budget)
+        if left is not None and left <= 0:
+            why = f"The {self._shared(source)} for all of these files are used up."
+            return Loaded(source.label, path, CUT_OFF, why, reading.size_of(path), gaps=_all(path), depth=depth)
+        head = self._reader.head(path, place.bounds)
+        if isinstance(head, str):
+            mark = {GONE: MISSING, OUTSIDE: APPROVAL}.get(head, SKIPPED)
+            return Loaded(source.label, path, mark, _WHY[head], reading.size_of(path), depth=depth)
+        if source.largest is not None and head.size > source.largest:
+            why = f"The agent leaves out files over {source.largest:,} bytes."
+            return Loaded(source.label, path, SKIPPED, why, head.size, depth=depth)
+        if not source.blank and not head.data.strip():
+            return None
+        if source.rules_in not in path:
+            source = source._replace(judge=None, front_matter=False)
+        verdict = source.judge(fields(head.data)) if source.judge is not None else Verdict(why=source.why)
+        if verdict.mark not in AT_START:
+            return Loaded(source.label, path, verdict.mark, verdict.why, head.size, depth=depth)
+        found = self._limited(source, head, left, place.policy)
+        found = found._replace(path=path, depth=depth, why=found.why or verdict.why)
+        if left is not None:
+            used = found.text.count(b"\n") + 2 if source.by_lines else len(found.text) + found.unread
+            self._left[source.budget] = left - used
+        return found
+
+    def _shared(self, source: Source) -> str:
+        return f"{self._whole[source.budget]:,} {'lines' if source.by_lines else 'bytes'}"
+
+    def _limited(self, source: Source, head: Head, left: int | None, policy: Policy | None) -> Loaded:
+        dropped = _dropped(source, head.data)
+        limits = source.limits
+        why = ""
+        if policy is not None and limits.any:
+            limits = Limits(policy.index_lines, policy.index_bytes, policy.index_units)
+        if left is not None and source.by_lines:
+            gaps = cut(head.data, dropped, Limits(lines=left - 1), size=head.size)
+            if gaps != dropped:
+                why = f"Of the {self._shared(source)} for all of these files, {left - 1:,} were left."
+        elif left is not None and head.size > left:
+            gaps = (*(gap for gap in dropped if gap.end <= left), Gap(left, head.size, CUT))
+            why = f"Of the {self._shared(source)} for all of these files, {left:,} were left."
+        elif policy is not None and limits.any:
+            at = self._end_of_index(head.data, policy)
+            gaps = dropped if at is None else (*(gap for gap in dropped if gap.end <= at), Gap(at, head.size, CUT))
+        else:
+            gaps = cut(head.data, dropped, limits, size=head.size)
+        is_cut = any(gap.kind == CUT for gap in gaps)
+        if is_cut and not why:
+            why = f"The agent loads {limits.words()} of it."
+        unread = 0 if is_cut else head.size - len(head.data)
+        if not why and source.advised is not None and head.size > source.advised:
+            characters = len(head.data.decode("utf-8", "replace"))
+            if characters > source.advised:
+                why = f"It has {characters:,} characters; the agent's own limit is {source.advised:,}."
+        return Loaded(source.label, "", CUT_OFF if is_cut else WHOLE, why, head.size, head.data, gaps, unread)
+
+    # Imports
+
+    def _imported(
+        self, source: Source, rule: Imports, place: _Place, found: Loaded, above: tuple[str, ...]
+    ) -> Iterator[Loaded]:
+        """What a file imports, each before what it imports itself."""
+        text = found.text.decode("utf-8", "replace")
+        for one in find(text, rule):
+            if self._count >= FILES:
+                return
+            path = self._target(found.path, one.target, rule)
+            if not one.certain and not os.path.lexists(path):
+                continue
+            real = os.path.realpath(path)
+            if real in above or real in self._met:
+                continue
+            self._met.add(real)
+            self._count += 1
+            label = "import"
+            if len(above) > rule.depth:
+                why = f"The agent follows {rule.depth} imports in a row, not more."
+                yield Loaded(label, path, SKIPPED, why, reading.size_of(path), depth=len(above))
+                continue
+            if not reading.is_within(real, place.bounds):
+                yield self._outside(rule, path, len(above))
+                continue
+            if os.path.isdir(real):
+                continue
+            read = self._read(source._replace(label=label, judge=None, limits=Limits()), place, path, len(above))
+            if read is None:
+                continue
+            yield read
+            if read.at_start:
+                yield from self._imported(source, rule, place, read, (*above, real))
+
+    def _outside(self, rule: Imports, path: str, depth: int) -> Loaded:
+        if rule.approval:
+            why = "It lies outside of the project: the agent asks before it loads it. It is not read here."
+            return Loaded("import", path, APPROVAL, why, depth=depth)
+        why = "It lies outside of the project: the agent refuses to import it."
+        return Loaded("import", path, SKIPPED, why, depth=depth)
+
+    def _target(self, importer: str, target: str, rule: Imports) -> str:
+        if rule.home and target.startswith("~/") and self._around.home:
+            return os.path.normpath(os.path.join(self._around.home, target[2:]))
+        path = os.path.normpath(os.path.join(os.path.dirname(importer), target))
+        shorter = path.rstrip(".,;:!?)")
+        return shorter if shorter != path and not os.path.lexists(path) else path
+
+
+def _all(path: str) -> tuple[Gap, ...]:
+    return (Gap(0, reading.size_of(path), CUT),)
+
+
+def _dropped(source: Source, data: bytes) -> tuple[Gap, ...]:
+    found = list(comments(data)) if source.comments else []
+    head = front_matter(data) if source.front_matter else None
+    if head is not None:
+        found = [Gap(head.start, head.end, DROPPED), *(gap for gap in found if gap.start >= head.end)]
+    return tuple(found)

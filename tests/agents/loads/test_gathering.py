@@ -1,0 +1,246 @@
+"""What a session would begin with, on made-up machines: order, limits, imports, and what is never read."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memtui.agents import discover, reading
+from memtui.agents.loads import gathering
+from memtui.agents.loads.cutting import Limits
+from memtui.agents.loads.importing import Imports
+from memtui.agents.loads.loading import (
+    ANCESTORS,
+    APPROVAL,
+    CHAIN,
+    CUT_OFF,
+    HOME,
+    MATCHING,
+    MISSING,
+    NAMES_ONLY,
+    ON_DEMAND,
+    PROJECT,
+    SKIPPED,
+    SYSTEM,
+    WHOLE,
+    Loaded,
+    Options,
+    Source,
+    Table,
+    Verdict,
+)
+from memtui.engine.model import Policy
+from tests.agents.machine import Machine
+
+ASKS = Imports(depth=2, markdown=True, approval=True)
+
+
+def whole(data: bytes, policy: Policy) -> int | None:
+    """An index that is never cut."""
+    return None
+
+
+def table(*sources: Source, **rest: object) -> Table:
+    return Table("x", "X", sources, at_home=(".x",))._replace(**rest)  # type: ignore[arg-type]
+
+
+def gather(machine: Machine, found: Table, cwd: str = "app", **environ: str) -> list[Loaded]:
+    around = machine.surroundings(cwd, **environ)
+    return list(gathering.gather(found, around, discover(around), whole))
+
+
+def names(machine: Machine, found: list[Loaded]) -> list[str]:
+    """Path from the machine's folder, and the mark."""
+    return [os.path.relpath(one.path, machine.folder) + (f": {one.mark}" if one.mark else "") for one in found]
+
+
+def test_places_are_looked_at_in_order_and_each_file_once(machine: Machine) -> None:
+    machine.write("~/.x/A.md")
+    machine.write("etc/x/A.md")
+    machine.write("A.md")
+    machine.write("app/A.md")
+    machine.write("app/deep/A.md")
+    (machine.app / "B.md").symlink_to("A.md")
+    sources = (
+        Source("managed", SYSTEM, ("A.md",), system=("none", "x")),
+        Source("user", HOME, ("A.md",)),
+        Source("above", ANCESTORS, ("A.md",)),
+        Source("again", PROJECT, ("A.md", "B.md")),
+    )
+    home = os.path.relpath(machine.home, machine.folder)
+    found = names(machine, gather(machine, table(*sources), "app/deep"))
+    assert found == ["etc/x/A.md", f"{home}/.x/A.md", "A.md", "app/A.md", "app/deep/A.md"]
+
+
+def test_a_chain_begins_at_the_checkout_and_takes_the_first_name_of_a_folder(machine: Machine) -> None:
+    machine.write("A.md")
+    machine.write("app/A.md")
+    machine.write("app/B.md")
+    machine.write("app/deep/B.md")
+    found = gather(machine, table(Source("x", CHAIN, ("A.md", "B.md"), first=True)), "app/deep")
+    assert names(machine, found) == ["app/A.md", "app/deep/B.md"]
+
+
+def test_files_share_a_number_of_bytes(machine: Machine) -> None:
+    for name in ("a/A.md", "a/b/A.md", "a/b/c/A.md"):
+        machine.write(f"app/{name}", "x" * 10)
+    found = gather(machine, table(Source("x", CHAIN, ("A.md",), budget="all"), budgets=(("all", 15),)), "app/a/b/c")
+    assert names(machine, found) == ["app/a/A.md", "app/a/b/A.md: cut", "app/a/b/c/A.md: cut"]
+    assert [len(one.text) for one in found] == [10, 5, 0]
+    assert [one.cut.end - one.cut.start if one.cut else 0 for one in found] == [0, 5, 10]
+    assert "5 were left" in found[1].why
+
+
+def test_files_share_a_number_of_lines_and_each_takes_one_for_its_name(machine: Machine) -> None:
+    for name in "abc":
+        machine.write(f"app/{name}.md", "1\n2\n3\n")
+    source = Source("x", PROJECT, ("*",), budget="all", by_lines=True)
+    found = gather(machine, table(source, budgets=(("all", 8),)))
+    assert [(one.mark, one.text) for one in found] == [(WHOLE, b"1\n2\n3\n"), (CUT_OFF, b"1\n2\n"), (CUT_OFF, b"")]
+
+
+def test_imports_are_followed_to_their_depth_and_loops_end(machine: Machine) -> None:
+    machine.write("app/A.md", "@b.md @alice\n```\n@code.md\n```\n")
+    machine.write("app/b.md", "@A.md\n@c.md\n")
+    machine.write("app/c.md", "@b.md @d.md\n")
+    machine.write("app/d.md")
+    found = gather(machine, table(Source("x", PROJECT, ("A.md",), imports=ASKS)))
+    assert names(machine, found) == ["app/A.md", "app/b.md", "app/c.md", "app/d.md: skipped"]
+    assert [one.depth for one in found] == [0, 1, 2, 3]
+
+
+def test_what_leads_out_is_listed_and_not_read(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.write("secret.md", "SECRET")
+    machine.write("~/private.md", "SECRET")
+    machine.write("app/A.md", "@../secret.md\n@~/private.md\n@link.md\n@/etc/hostname\n@gone.md\n")
+    machine.write("other.md", "SECRET")
+    (machine.app / "link.md").symlink_to("../other.md")
+    read: list[str] = []
+    real = reading.Reader.head
+
+    def head(self: reading.Reader, path: str, bounds: tuple[str, ...], **rest: int) -> reading.Head | str:
+        answer = real(self, path, bounds, **rest)
+        read.extend([path] if isinstance(answer, reading.Head) else [])
+        return answer
+
+    monkeypatch.setattr(reading.Reader, "head", head)
+    found = gather(machine, table(Source("x", PROJECT, ("A.md",), imports=ASKS)))
+    assert [one.mark for one in found] == [WHOLE, APPROVAL, APPROVAL, APPROVAL, APPROVAL, MISSING]
+    assert read == [str(machine.app / "A.md")]
+    refuses = table(Source("x", PROJECT, ("A.md",), imports=ASKS._replace(approval=False, home=False)))
+    assert [one.mark for one in gather(machine, refuses)] == [WHOLE, SKIPPED, SKIPPED, SKIPPED, MISSING]
+    assert not any(b"SECRET" in one.raw for one in found)
+
+
+def test_a_file_that_is_a_link_out_is_not_read(machine: Machine) -> None:
+    machine.write("secret.md", "SECRET")
+    (machine.app / "A.md").symlink_to("../secret.md")
+    found = gather(machine, table(Source("x", PROJECT, ("A.md",))))
+    assert [(one.mark, one.raw) for one in found] == [(APPROVAL, b"")]
+
+
+def test_a_link_to_a_folder_is_listed_and_not_entered(machine: Machine) -> None:
+    machine.write("elsewhere/a.md", "SECRET")
+    machine.write("app/other/b.md")
+    machine.write("app/rules/c.md")
+    (machine.app / "rules" / "out").symlink_to("../../elsewhere")
+    (machine.app / "rules" / "in").symlink_to("../other")
+    (machine.app / "rules" / "loop").symlink_to(".")
+    found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",))))
+    assert names(machine, found) == [
+        "app/rules/c.md",
+        "app/rules/in: skipped",
+        "app/rules/loop: skipped",
+        "app/rules/out: needs approval",
+    ]
+
+
+def test_special_and_large_files_are_skipped(machine: Machine) -> None:
+    os.mkfifo(machine.app / "A.md")
+    machine.write("app/B.md", "x" * 11)
+    found = gather(machine, table(Source("x", PROJECT, ("A.md", "B.md"), largest=10)))
+    assert names(machine, found) == ["app/A.md: skipped", "app/B.md: skipped"]
+    assert [one.raw for one in found] == [b"", b""]
+
+
+def test_more_than_memtui_reads_is_counted_all_the_same(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "FILE_BYTES", 10)
+    monkeypatch.setattr(reading.Reader.head, "__kwdefaults__", {"limit": 10})
+    machine.write("app/A.md", "x" * 25)
+    (found,) = gather(machine, table(Source("x", PROJECT, ("A.md",))))
+    assert (len(found.text), found.unread, found.mark) == (10, 15, WHOLE)
+
+
+def test_front_matter_decides_about_a_rule(machine: Machine) -> None:
+    machine.write("app/rules/a.md", "---\npaths: x\n---\ntext\n")
+    machine.write("app/rules/b.md", "---\ndescription: x\n---\n<!-- no -->\ntext\n")
+
+    def judge(fields: dict[str, str]) -> Verdict:
+        return Verdict(MATCHING, fields["paths"]) if "paths" in fields else Verdict()
+
+    source = Source("rule", PROJECT, ("rules/**/*.md",), front_matter=True, comments=True, judge=judge)
+    found = gather(machine, table(source))
+    assert [(one.mark, one.text) for one in found] == [(MATCHING, b""), (WHOLE, b"text\n")]
+
+
+def test_what_is_not_loaded_at_the_start_is_not_read(machine: Machine) -> None:
+    machine.write("app/m/a.md", "text")
+    machine.write("app/m/b/c.md", "text")
+    found = gather(machine, table(Source("m", PROJECT, ("m/**/*.md",), mark=ON_DEMAND, why="Later.")))
+    assert [(one.mark, one.size, one.raw, one.text) for one in found] == [(ON_DEMAND, 4, b"", b"")] * 2
+    found = gather(machine, table(Source("m", PROJECT, ("m/**/*.md",), mark=NAMES_ONLY)))
+    assert [one.text for one in found] == [b"m/a\n", b"m/b/c\n"]
+
+
+def test_long_lists_end_in_a_number(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(9):
+        machine.write(f"app/m/{number}.md")
+    monkeypatch.setattr(gathering, "LISTED", 5)
+    found = gather(machine, table(Source("m", PROJECT, ("m/*.md",), mark=ON_DEMAND)))
+    assert len(found) == 6
+    assert (found[-1].path, found[-1].stands_for) == ("and 4 more", 4)
+
+
+def test_settings_change_names_switch_off_and_leave_out(machine: Machine) -> None:
+    machine.write("app/A.md")
+    machine.write("app/B.md")
+    machine.write("app/C.md")
+    options = Options(
+        names=(("one", ("B.md",)),), off=(("two", "Off."),), excludes=(str(machine.app / "B*"),), budgets=(("all", 0),)
+    )
+    sources = (
+        Source("one", PROJECT, ("A.md",)),
+        Source("two", PROJECT, ("C.md",)),
+        Source("three", PROJECT, ("A.md",), budget="all"),
+    )
+    found = gather(machine, table(*sources, options=lambda around, homes: options))
+    assert names(machine, found) == ["app/B.md: skipped", "app/C.md: skipped", "app/A.md: cut"]
+
+
+def test_blank_files_can_be_passed_over(machine: Machine) -> None:
+    machine.write("app/A.md", " \n")
+    machine.write("app/B.md", "b")
+    found = gather(machine, table(Source("x", PROJECT, ("A.md", "B.md"), first=True, blank=False)))
+    assert names(machine, found) == ["app/B.md"]
+    assert gather(machine, table(Source("x", PROJECT, ("A.md",), blank=False))) == []
+
+
+def test_limits_of_a_roots_layout_come_first(machine: Machine, home: Path) -> None:
+    machine.write("~/.qwen/memories/MEMORY.md", "a\nb\nc\n")
+    around = machine.surroundings()
+    source = Source("index", "qwen-code:global", ("MEMORY.md",), limits=Limits(lines=1))
+    asked: list[int | None] = []
+
+    def end(data: bytes, policy: Policy) -> int | None:
+        asked.append(policy.index_lines)
+        return 4
+
+    (found,) = gathering.gather(table(source), around, discover(around), end)
+    assert asked == [200]
+    assert (found.mark, found.text) == (CUT_OFF, b"a\nb\n")
+
+
+def test_it_says_when_a_file_is_over_what_the_agent_advises(machine: Machine) -> None:
+    machine.write("app/A.md", "é" * 20)
+    (found,) = gather(machine, table(Source("x", PROJECT, ("A.md",), advised=19)))
+    assert (found.mark, found.why) == (WHOLE, "It has 20 characters; the agent's own limit is 19.")

@@ -1,0 +1,70 @@
+"""The tables of all agents: sound, found by traces or roots, and each on a home as the agent leaves it."""
+
+import os
+
+import pytest
+
+from memtui.agents import discover
+from memtui.agents.loads.gathering import gather
+from memtui.agents.loads.loading import ANCESTORS, CHAIN, FOLDER, HOME, MARKS, PROJECT, SYSTEM, Loaded
+from memtui.agents.loads.tables import TABLES, in_use, table_of
+from memtui.agents.table import LAYOUTS
+from memtui.engine.model import Policy
+from tests.agents.machine import Machine, snapshot
+
+PLACES = (HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM)
+
+
+def started(machine: Machine, agent: str, cwd: str = "app", **environ: str) -> list[Loaded]:
+    around = machine.surroundings(cwd, **environ)
+    before = list(snapshot(machine.folder))
+    found = gather(table_of(agent), around, discover(around), lambda data, policy: cut_at(data, policy))
+    assert list(snapshot(machine.folder)) == before, "looking changed the disk"
+    return list(found)
+
+
+def cut_at(data: bytes, policy: Policy) -> int | None:
+    """The byte after the lines that are loaded."""
+    lines = data.splitlines(keepends=True)
+    return None if policy.index_lines is None or len(lines) <= policy.index_lines else len(b"".join(lines[:200]))
+
+
+def told(machine: Machine, found: list[Loaded]) -> list[str]:
+    """Path from the machine's folder, and the mark."""
+    return [os.path.relpath(one.path, machine.folder) + (f": {one.mark}" if one.mark else "") for one in found]
+
+
+@pytest.mark.parametrize("agent", TABLES)
+def test_every_table_is_sound(agent: str) -> None:
+    table = table_of(agent)
+    assert table.agent == agent
+    assert table.title
+    assert table.note
+    assert table.at_home or table.in_config or table.in_project
+    budgets = dict(table.budgets)
+    for source in table.sources:
+        assert source.place in PLACES or ":" in source.place
+        assert source.names
+        assert source.mark in MARKS
+        assert not source.budget or source.budget in budgets
+        assert (source.place == SYSTEM) == bool(source.system)
+
+
+def test_every_agent_with_a_layout_of_its_own_has_a_table() -> None:
+    without = {"agents-md"}  # files that many agents read; no program of its own
+    assert {layout.agent for layout in LAYOUTS} - without <= set(TABLES)
+
+
+def test_agents_are_found_by_their_traces_or_their_roots(machine: Machine) -> None:
+    assert list(in_use(machine.surroundings(), ())) == []
+    machine.write("app/AGENTS.md")
+    assert list(in_use(machine.surroundings(), ())) == []
+    machine.write("app/.cursor/rules/a.mdc")
+    machine.write("~/.config/goose/memory/a.txt")
+    (machine.home / ".codex").mkdir()
+    assert [table.agent for table in in_use(machine.surroundings(), ())] == ["codex", "cursor", "goose"]
+    roots = discover(machine.surroundings())
+    elsewhere = Machine(machine.home / "none", machine.folder / "none")
+    assert "codex" not in [table.agent for table in in_use(elsewhere.surroundings(), ())]
+    codex = [root._replace(agent="codex") for root in roots[:1]]
+    assert [table.agent for table in in_use(elsewhere.surroundings(), codex)] == ["codex"]
