@@ -1,0 +1,102 @@
+"""Every action of the workbench, said once: its id, keys, words, and where it works.
+
+Bindings, footer, palette, help, key overrides and `docs/keys.md` are all made from this table, so they cannot disagree.
+Its parts are beside this page, one for each kind of place. It imports nothing that draws, so that tests, docs and the
+command line can read it.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from memtui.tui.actions import questions, texts, tree, views
+from memtui.tui.actions.action import LINE as LINE
+from memtui.tui.actions.action import OPENS as OPENS
+from memtui.tui.actions.action import OUTSIDE as OUTSIDE
+from memtui.tui.actions.action import ROOMS as ROOMS
+from memtui.tui.actions.action import SCREEN as SCREEN
+from memtui.tui.actions.action import TEXT as TEXT
+from memtui.tui.actions.action import Action as Action
+
+ACTIONS: tuple[Action, ...] = (*tree.ACTIONS, *views.ACTIONS, *texts.ACTIONS, *questions.ACTIONS)
+"""Everything a user can do. Order is the order of help, palette and docs."""
+
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+"""Every action by its id."""
+
+BROWSER_ROOMS = ("everywhere", "views", "list", "memory", "view")
+"""The rooms whose keys work on the main screen."""
+
+CASE_ROOMS = ("gone", "deleted", "moved", "line_ends", "unsaved")
+"""The rooms of questions that are answered with one key."""
+
+COUNTS = "counts"
+"""The value of the setting `digits` with which digits are counts and views are opened with `g` first."""
+
+TEXT_ROOMS = ("editor", "entry", "form", "conflict", *CASE_ROOMS)
+"""Rooms whose own keys come before those of `everywhere`."""
+
+SIGNS: tuple[tuple[str, str], ...] = (
+    ("P", "pinned: always given to agents"),
+    (
+        "A",
+        "changed by others since you last looked: stay a second with its text shown, open it, or press w or x",
+    ),
+    ("!", "conflict: your draft and the text on disk both changed"),
+    ("~", "draft: text of yours that is not saved yet"),
+    ("I", "an index with findings: memories it does not name, or names although they are not there; 7 fixes them"),
+    ("C", "below the cut: the agent does not load the line that names it, because its index is too long"),
+    ("R", "a proposal waits for your review"),
+    ("D", "on a folder: deleted by others since you last looked; w there, or 3, shows and restores them"),
+    ("*", "marked; keys such as p and d t work on all marked ones"),
+    (">", "the cursor"),
+)
+"""The signs of a row and what they mean, in the order in which they are shown."""
+
+
+def in_room(*rooms: str, actions: Iterable[Action] = ACTIONS) -> tuple[Action, ...]:
+    """Return the actions of these rooms, in table order."""
+    return tuple(action for action in actions if action.room in rooms)
+
+
+def keymap_of(actions: Iterable[Action]) -> dict[str, Action]:
+    """Return key or sequence to action; earlier actions win."""
+    found: dict[str, Action] = {}
+    for action in actions:
+        for key in action.keys:
+            found.setdefault(key, action)
+    return found
+
+
+def keymap(rooms: Iterable[str], actions: Iterable[Action] = ACTIONS) -> dict[str, Action]:
+    """Return key or sequence (`g g`) to action for these rooms; earlier rooms win, then earlier actions."""
+    actions = tuple(actions)
+    found: dict[str, Action] = {}
+    for room in rooms:
+        for action in in_room(room, actions=actions):
+            for key in action.keys:
+                found.setdefault(key, action)
+    return found
+
+
+_SHOWN = {
+    "escape": "esc",
+    "pagedown": "page down",
+    "pageup": "page up",
+    "question_mark": "?",
+    "colon": ":",
+    "slash": "/",
+}
+
+
+def beside_text(action: Action) -> Action:
+    """Leave only the keys that work where text is typed, where a letter is a letter."""
+    return action._replace(keys=tuple(key for key in action.keys if len(key) > 1 and " " not in key))
+
+
+def shown_key(key: str) -> str:
+    """Write a key as people do: `esc`, `page down`, `g g`."""
+    return _SHOWN.get(key, key)
+
+
+def shown_keys(action: Action) -> str:
+    """Write all keys of an action as people do."""
+    return ", ".join(shown_key(key) for key in action.keys)
