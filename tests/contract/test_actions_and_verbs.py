@@ -17,8 +17,11 @@ TWINS = {
     "changes": "diff, changes", "search_all": "search", "versions": "history", "view_activity": "log",
     "view_changes": "changes", "view_hot": "context", "view_memories": "ls", "view_search": "search",
     "view_trash": "trash", "trash_view": "trash", "info": "ls, roots", "messages": "doctor",
-    "entries": "entries", "entry_edit": "entries", "entry_file": "edit", "entry_new": "entries", "entry_remove": "entries",
-    "entry_save": "entries",
+    "view_health": "health", "fix_finding": "health --fix, edit", "fix_kind": "health --fix, edit",
+    "fix_root": "health --fix", "view_cost": "cost",
+    "export": "export", "export_history": "export", "import": "import",
+    "entries": "entries", "entry_edit": "entries", "entry_file": "edit", "entry_new": "entries",
+    "entry_remove": "entries", "entry_save": "entries",
 }  # fmt: skip
 """Actions that write or show something, and the commands for it."""
 
