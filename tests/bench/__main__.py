@@ -41,7 +41,7 @@ def run(name: str, plan: Plan) -> list[Line]:
     lines = []
     with contextlib.closing(cases(plan)) as found:  # type: ignore[type-var]
         for case in found:
-            lines.append(settle(name, case))
+            lines.append(settle(name, case, plan.slack))
             print(lines[-1], flush=True)
     return lines
 
@@ -58,7 +58,7 @@ def main(words: list[str] | None = None) -> int:
     """Take the measurements asked for; the exit status says whether every limit holds."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}; all if none is given")
-    parser.add_argument("--short", action="store_true", help="smaller sizes: the whole in a minute and a half")
+    parser.add_argument("--short", action="store_true", help="smaller sizes: the whole in about five minutes")
     parser.add_argument("--json", metavar="FILE", help="write the lines there as well")
     parser.add_argument("--posting", metavar="PATH", help="the program `posting`, to compare the start with")
     parser.add_argument("--slack", type=float, default=1.0, help="exit 1 only when over a limit by this factor")
@@ -70,7 +70,7 @@ def main(words: list[str] | None = None) -> int:
     lines = []
     for name in chosen.names or NAMES:
         with tempfile.TemporaryDirectory(prefix="memtui-bench-", dir=chosen.dir) as folder:
-            lines += run(name, Plan(folder, chosen.short, chosen.posting))
+            lines += run(name, Plan(folder, chosen.short, chosen.posting, chosen.slack))
     over = [line for line in lines if line.verdict == "OVER"]
     skipped = [line for line in lines if line.value is None]
     print(f"{len(lines)} measured, {len(over)} over, {len(skipped)} skipped, in {time.monotonic() - start:.0f} s")

@@ -88,15 +88,15 @@ def duration(seconds: float) -> str:
     return f"{number(seconds * 1000)} ms" if seconds < 1 else f"{seconds:,.2f} s"
 
 
-def settle(name: str, case: Case) -> Line:
-    """Take a case until it is within its limit, at most `TRIES` times, and keep the best try."""
+def settle(name: str, case: Case, slack: float = 1.0) -> Line:
+    """Take a case until it is within its limit, or this factor of it, at most `TRIES` times, and keep the best try."""
     best: Figure | None = None
     try:
         for _ in range(TRIES):
             found = case.measure()
             if best is None or (found.value > best.value if case.at_least else found.value < best.value):
                 best = found
-            if case.limit is None or within(case, best.value):
+            if case.limit is None or within(case, best.value * slack if case.at_least else best.value / slack):
                 break
     except SkippedError as reason:
         return Line(name, case.what, case.size, "", "", None, 0, 0, case.unit, case.limit, f"skipped: {reason}")
@@ -214,6 +214,8 @@ class Plan(NamedTuple):
     short: bool = False
     posting: str | None = None
     """The path of another Textual program to compare the start with."""
+    slack: float = 1.0
+    """A limit that is broken by less than this factor is not tried again."""
 
     def pick(self, short: int, long: int) -> int:
         """A size or a count of rounds, by the form of the run."""

@@ -35,6 +35,13 @@ def test_the_best_of_three_tries_counts(tries: tuple[float, ...], at_least: bool
     assert verdict in str(line)
 
 
+@pytest.mark.parametrize(("tries", "at_least"), [((3.0,), False), ((2.0,), True), ((5.0, 2.4), False)])
+def test_what_is_within_the_slack_is_over_but_not_tried_again(tries: tuple[float, ...], at_least: bool) -> None:
+    line = case.settle("save", Case("a save", "4 KB", figures(*tries), 2.5, at_least=at_least), 1.5)
+    assert line.value == tries[-1]
+    assert line.verdict == ("OVER" if len(tries) == 1 else "ok")
+
+
 def test_without_a_limit_one_try_is_shown() -> None:
     assert case.settle("save", Case("a save", "4 KB", figures(7.0), None)).verdict == "shown"
 
