@@ -13,7 +13,6 @@ from memtui.tui.actions import (
     ROOMS,
     in_room,
     keymap,
-    keys_page,
     shown_keys,
 )
 from memtui.tui.browse.commands import ELSEWHERE
@@ -53,10 +52,6 @@ def test_keys_no_terminal_can_tell_apart_are_not_used() -> None:
     assert not [action.id for action in ACTIONS if (forbidden | taken_by_others) & set(action.keys)]
 
 
-def test_the_docs_page_is_the_table() -> None:
-    assert (ROOT / "docs/keys.md").read_text() == keys_page()
-
-
 def test_earlier_rooms_win() -> None:
     assert keymap(["past", "memory"])["r"].id == "restore"
     assert keymap(["memory", "past"])["r"].id == "rename"
@@ -69,6 +64,7 @@ def test_keys_are_written_as_people_do() -> None:
 
 def test_parts_of_the_screen_are_named_by_their_methods() -> None:
     from memtui.tui.browse.accepting import Accepting
+    from memtui.tui.browse.bundling import Bundling
     from memtui.tui.browse.copying import Copying
     from memtui.tui.browse.filtering import Filtering
     from memtui.tui.browse.projects import Projects
@@ -80,6 +76,7 @@ def test_parts_of_the_screen_are_named_by_their_methods() -> None:
 
     parts = {"accepting": Accepting, "copying": Copying, "filtering": Filtering, "verbs": Verbs, "viewing": Viewing}
     parts |= {"host": EditorHost, "projects": Projects, "repointing": Repointing, "views": Views}
+    parts["bundling"] = Bundling
     for id_, path in ELSEWHERE.items():
         part, _, method = path.partition(".")
         assert id_ in BY_ID

@@ -27,7 +27,7 @@ NEEDS_MEMORY = frozenset(
     {"edit", "edit_outside", "describe_memory", "versions", "copy_contents", "copy_description", "copy_sha", "resolve"}
 )
 """Actions that work on the memory under the cursor only."""
-NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_to", "copy_path", "seen"})
+NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_to", "copy_path", "seen", "export", "export_history"})
 """Actions that work on marks, on a memory, or on a folder."""
 
 ELSEWHERE = {
@@ -46,6 +46,9 @@ ELSEWHERE = {
     "pin": "verbs.pin",
     "trash": "verbs.trash",
     "copy_to": "verbs.copy_to",
+    "export": "bundling.export",
+    "export_history": "bundling.export_history",
+    "import": "bundling.take",
     "all_projects": "projects.toggle",
     "repoint": "repointing.start",
     "undo": "verbs.undo",

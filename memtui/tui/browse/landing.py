@@ -1,6 +1,7 @@
 """Where marked memories would land: one line to type a folder, root or scope in, and what each would be called there.
 
-Names that are taken are shown before anything is done, so that one prompt serves for forty memories.
+Names that are taken are shown before anything is done, so that one prompt serves for forty memories; and so is what
+becomes of their front matter and of the indexes when they go to another agent.
 """
 
 from __future__ import annotations
@@ -19,14 +20,22 @@ from memtui.tui.browse.bars import Line, end_of_line
 from memtui.tui.browse.cells import Run, count_words
 from memtui.tui.browse.placing import Target
 from memtui.tui.browse.prompts import Prompt, Question
+from memtui.tui.browse.translating import details, reader_words, translates
 from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.lines_view import LinesView
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.keys.keyed import KeyedScreen
+from memtui.tui.views.difference import Look
 from memtui.values import NamedTuple
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.transfer.model import Plan
     from memtui.tui.browse.browser import BrowserScreen
 
+WORKED_OUT = 0.1
+"""Seconds without a key before it is worked out what becomes of the memories."""
 SCROLLS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
 
 
@@ -101,17 +110,49 @@ class LandingList(RowList):
         self.repaint()
 
 
-class LandingScreen(KeyedScreen[tuple[tuple[Address, Address], ...]]):
+class LandingScreen(KeyedScreen["tuple[tuple[Address, Address], ...] | Plan"]):
     """The line and the list; gives what is to be done, or nothing."""
 
     ROOMS = ("everywhere",)
-    DEFAULT_CSS = "LandingScreen { background: $background; }"
+    DEFAULT_CSS = """
+    LandingScreen { background: $background; }
+    LandingScreen.-mapped #landing-list { height: auto; max-height: 40%; }
+    LandingScreen #landing-details { display: none; }
+    LandingScreen.-mapped #landing-details { display: block; }
+    """
     HELP = """Type the folder the memories go to; an address that begins with a root goes to that root. Tab goes through
-the folders there are. Names that are taken are shown, and stay as they are."""
+the folders there are. Names that are taken are shown, and stay as they are. In the root of another agent a memory gets
+the front matter that agent reads, and its index a line: below the list is what becomes of the one under the cursor.
+Shift with up and down scrolls it."""
 
-    def __init__(self, browser: BrowserScreen, verb: str, targets: tuple[Address, ...], start: Target) -> None:
-        """Take what is done (`move` or `copy`), with which memories, and where the line starts."""
+    def __init__(
+        self,
+        browser: BrowserScreen,
+        verb: str,
+        targets: tuple[Address, ...],
+        start: Target,
+        *,
+        folder: str | None = None,
+        typed: str = "",
+    ) -> None:
+        """Take what is done (`move` or `copy`), with which memories, and where the line starts.
+
+        Args:
+            browser: the main screen.
+            verb: what is done.
+            targets: the memories.
+            start: where the line starts.
+            folder: the folder that is moved whole.
+            typed: what was typed already.
+        """
         super().__init__(browser.table)
+        self._folder = folder
+        self.plan: Plan | None = None
+        """What becomes of the memories as the line stands; None while that is worked out, or bytes are all."""
+        self._mapped = False
+        self._entered = False
+        self._timer: Timer | None = None
+        self.details = LinesView(id="landing-details")
         self._browser = browser
         self._verb = verb
         self._targets = targets
@@ -121,7 +162,15 @@ the folders there are. Names that are taken are shown, and stay as they are."""
         self._said: Line = []
         self._tabbed: tuple[tuple[str, ...], int] | None = None
         self.prompt = Prompt(
-            Question(verb + " to", start.text, self._done, self._leave, self._typed, self._hint, start.cursor)
+            Question(
+                verb + " to",
+                typed or start.text,
+                self._done,
+                self._leave,
+                self._typed,
+                self._hint,
+                None if typed else start.cursor,
+            )
         )
         self.list = LandingList()
 
@@ -129,6 +178,7 @@ the folders there are. Names that are taken are shown, and stay as they are."""
         """What is done, where each lands, and the line."""
         yield Lines(self._title, id="landing-title", ground="bar")
         yield self.list
+        yield self.details
         yield Lines(self._line, id="landing-line", ground="bar")
 
     def on_mount(self) -> None:
@@ -143,6 +193,9 @@ the folders there are. Names that are taken are shown, and stay as they are."""
         self._said = []
         if key in SCROLLS:
             self.list.move(SCROLLS[key])
+            self._show_details()
+        elif key in ("shift+up", "shift+down"):
+            self.details.scroll_relative(y=3 if key == "shift+down" else -3, animate=False)
         elif key in ("tab", "shift+tab"):
             self._complete(-1 if key == "shift+tab" else 1)
         elif not self.prompt.feed(key, character):
@@ -162,10 +215,50 @@ the folders there are. Names that are taken are shown, and stay as they are."""
 
     def _show(self, text: str) -> None:
         self._target = self._start.read(text, self._browser.forest.roots)
-        pairs = () if self._target.problem else self._target.pairs(self._targets, None)
-        self.list.show(landings(pairs, self._browser.forest.nodes.__contains__))
-        self.list.go(next((index for index, row in enumerate(self.list.rows) if row.problem), self.list.cursor))
+        pairs = () if self._target.problem else self._target.pairs(self._targets, self._folder)
+        self._show_rows(landings(pairs, self._browser.forest.nodes.__contains__))
+        self.plan, self._entered = None, False
+        self._mapped = translates(pairs, self._browser.forest.roots)
+        self.set_class(self._mapped, "-mapped")
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(WORKED_OUT, self._work_out) if self._mapped else None
+        self._show_details()
         self._draw()
+
+    def _show_rows(self, rows: tuple[Landing, ...]) -> None:
+        self.list.show(rows)
+        self.list.go(next((index for index, row in enumerate(rows) if row.problem), self.list.cursor))
+
+    # What becomes of them
+
+    def _work_out(self) -> None:
+        """Plan it as the line stands; what arrives late for another line is dropped."""
+        pairs = self._target.pairs(self._targets, self._folder)
+        text = self.prompt.text
+        fit = self._target.kind != "one" or pairs[0][0].name == pairs[0][1].name
+
+        def arrived(found: Plan) -> None:
+            if not self.is_attached or self.prompt.text != text:
+                return
+            self.plan = found
+            self._show_rows(tuple(Landing(item.old, item.new, item.problem) for item in found.items))
+            self._show_details()
+            self._draw()
+            if self._entered:
+                self._entered = False
+                self._done(text)
+
+        moving = self._verb == "move"
+        self._browser.translating.work_out(pairs, moving=moving, fit=fit, then=arrived)
+
+    def _show_details(self) -> None:
+        found, at = self.plan, self.list.cursor
+        if found is None:
+            self.details.show([[(" working out what is mapped", "dim")]] if self._mapped else [], top=0)
+            return
+        look = Look(max(self.app.size.width - 2, 20), plain=self._browser.facts.ascii)
+        self.details.show(details(found, found.items[at] if at < len(found.items) else None, look), top=0)
 
     def _complete(self, step: int) -> None:
         """Go through the folders that may be meant."""
@@ -208,6 +301,9 @@ the folders there are. Names that are taken are shown, and stay as they are."""
         able = len(self._able)
         left = len(self.list.rows) - able
         words = f"{'moves' if self._verb == 'move' else 'copies'} {able}"
+        if self._mapped:
+            pairs = self._target.pairs(self._targets, self._folder)
+            words += f" {reader_words(pairs, self._browser.forest.roots)}"
         return f"{words}, {left} stay" if left else words
 
     @property
@@ -219,6 +315,9 @@ the folders there are. Names that are taken are shown, and stay as they are."""
         able, every = self._able, self.list.rows
         if self._target.problem:
             self.prompt.refuse(self._target.problem)
+        elif self._mapped and self.plan is None:
+            self._entered = True  # done as soon as it is known what is done
+            self._work_out()
         elif not able:
             self.prompt.refuse("every name is taken there")
         elif len(able) < len(every) and not self._sure:
@@ -226,7 +325,7 @@ the folders there are. Names that are taken are shown, and stay as they are."""
             name = count_words(len(every) - len(able), "memory")
             self.prompt.refuse(f"{name} cannot go there and stays; enter again does the other {len(able)}")
         else:
-            self.dismiss(tuple((row.old, row.new) for row in every if not row.problem))
+            self.dismiss(self.plan or tuple((row.old, row.new) for row in every if not row.problem))
 
     def _leave(self) -> None:
         self.dismiss(None)

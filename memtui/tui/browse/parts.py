@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from memtui.tui.actions import Action
     from memtui.tui.browse.accepting import Accepting
     from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.bundling import Bundling
     from memtui.tui.browse.checkup import Checkup
     from memtui.tui.browse.copying import Copying
     from memtui.tui.browse.filtering import Filtering
     from memtui.tui.browse.projects import Projects
     from memtui.tui.browse.repointing import Repointing
+    from memtui.tui.browse.translating import Translating
     from memtui.tui.browse.verbs import Verbs
     from memtui.tui.edit.host import EditorHost
     from memtui.tui.views.switching import Views
@@ -82,6 +84,20 @@ class Parts(KeyedScreen[None]):
         from memtui.tui.edit.host import EditorHost
 
         return EditorHost(self._browser)
+
+    @cached_property
+    def translating(self) -> Translating:
+        """Memories on their way to another agent."""
+        from memtui.tui.browse.translating import Translating
+
+        return Translating(self._browser)
+
+    @cached_property
+    def bundling(self) -> Bundling:
+        """Bundles, written and read."""
+        from memtui.tui.browse.bundling import Bundling
+
+        return Bundling(self._browser)
 
     @cached_property
     def repointing(self) -> Repointing:

@@ -19,8 +19,10 @@ from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.nodes import MEMORY
 from memtui.tui.browse.placing import Target, copy_target, new_target, rename_target
 from memtui.tui.browse.seen import Seeing, Step
+from memtui.tui.browse.translating import translates
 
 if TYPE_CHECKING:
+    from memtui.transfer.model import Plan
     from memtui.tui.browse.browser import BrowserScreen
 
 
@@ -208,23 +210,51 @@ class Verbs:
             if target.problem:
                 return [(target.problem, "warning")]
             where = str(target.address) if folder is None else f"{target.address}/"
+            if translates(target.pairs(targets, folder), self._screen.forest.roots):
+                return [(f"enter shows what {where.partition('/')[0]} makes of it", "dim")]
             return [(f"moves {self.name(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
 
-        self._ask("move", start, hint, lambda target: self._move(target.pairs(targets, folder), target, folder))
+        def entered(target: Target) -> None:
+            pairs = target.pairs(targets, folder)
+            if translates(pairs, self._screen.forest.roots):
+                self._screen.close_prompt()
+                self._land("move", targets, start, folder=folder, typed=target.text)
+            else:
+                self._move(pairs, target, folder)
+
+        self._ask("move", start, hint, entered)
 
     def copy_to(self) -> None:
         """Ask where copies shall be, and show what lands where."""
         targets = self._targets()
         self._land("copy", targets, copy_target(targets))
 
-    def _land(self, verb: str, targets: tuple[Address, ...], start: Target) -> None:
+    def _land(
+        self, verb: str, targets: tuple[Address, ...], start: Target, *, folder: str | None = None, typed: str = ""
+    ) -> None:
+        from memtui.transfer.model import Plan
         from memtui.tui.browse.landing import LandingScreen
 
-        def chosen(pairs: tuple[tuple[Address, Address], ...] | None) -> None:
-            if pairs:
-                (self._move if verb == "move" else self._copy)(pairs)
+        def chosen(found: tuple[tuple[Address, Address], ...] | Plan | None) -> None:
+            if isinstance(found, Plan):
+                self._transfer(found)
+            elif found:
+                (self._move if verb == "move" else self._copy)(found)
 
-        self._screen.app.push_screen(LandingScreen(self._screen, verb, targets, start), chosen)
+        landing = LandingScreen(self._screen, verb, targets, start, folder=folder, typed=typed)
+        self._screen.app.push_screen(landing, chosen)
+
+    def _transfer(self, wanted: Plan) -> None:
+        """Do what was shown: to another agent's root, in its shape."""
+        pairs = tuple((item.old, item.new) for item in wanted.going)
+
+        def done(result: Done) -> None:
+            self._screen.bridge.refresh(addresses_of(result) | {one.address for one in wanted.indexes})
+            past = "moved" if wanted.moving else "copied"
+            self._report(result, past, after=f" to {_where(pairs)}; u takes it back")
+            self._screen.go_when_there(pairs[0][1])
+
+        self._screen.translating.do(wanted, done)
 
     def _ask(self, label: str, start: Target, hint: Callable[[str], Line], done: Callable[[Target], None]) -> None:
         from memtui.tui.browse.prompts import Question

@@ -1,0 +1,93 @@
+"""What becomes of memories on their way to another agent, drawn before it is done; and doing it as one step.
+
+The plan that is shown is the very one that is done, so nothing can be written that was not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memtui.agents.table import title_of
+from memtui.engine.model import Address, Done, Root
+from memtui.transfer.model import ADDED, KEPT, LOST, MAPPED, Item, Plan
+from memtui.transfer.planning import Wish, apply, differs, plan
+from memtui.tui.bridge import WRITE
+from memtui.tui.draw.lines import Line
+from memtui.tui.draw.pages import words_page
+from memtui.tui.views.difference import Look, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memtui.tui.browse.browser import BrowserScreen
+
+Pairs = tuple[tuple[Address, Address], ...]
+GROUP = "transfer"
+_STYLES = {MAPPED: "good", ADDED: "good", KEPT: "description", LOST: "warning"}
+
+
+def translates(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Root]) -> bool:
+    """Whether any of these memories needs more than a copy of its bytes to be at home where it goes."""
+    return any(
+        old.root in roots and new.root in roots and differs(roots[old.root], roots[new.root]) for old, new in pairs
+    )
+
+
+def reader_words(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Root]) -> str:
+    """Whose shape they get: `in the shape of Serena`."""
+    titles = dict.fromkeys(title_of(roots[new.root].agent) for _, new in pairs if new.root in roots)
+    return f"in the shape of {' and '.join(titles)}"
+
+
+class Translating:
+    """Plans transfers in the background, and does them."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    def work_out(self, pairs: Pairs, *, moving: bool, fit: bool, then: Callable[[Plan], None]) -> None:
+        """Plan a transfer; of several that are asked for in a row only the last one arrives."""
+        self._screen.bridge.run(
+            lambda engine: plan(engine, pairs, Wish(moving, fit=fit)),
+            then,
+            what="work out what is mapped",
+            latest=GROUP,
+        )
+
+    def do(self, wanted: Plan, then: Callable[[Done], None]) -> None:
+        """Do what was shown."""
+        bridge = self._screen.bridge
+        bridge.run(
+            lambda engine: apply(engine, wanted, actor=bridge.actor),
+            then,
+            what=wanted.words,
+            otherwise=partial(self._screen.show_error, wanted.words),
+            lane=WRITE,
+        )
+
+
+def details(wanted: Plan, item: Item | None, look: Look) -> list[Line]:
+    """Draw what becomes of one memory, and what is written besides."""
+    lines: list[Line] = []
+    if item is not None and not item.problem:
+        for note in item.notes:
+            for number, part in enumerate(words_page(f"{note.kind}: {note.text}", width=look.width)):
+                text = part.runs[0][0]
+                lines.append([(text if not number else "  " + text, _STYLES.get(note.kind, "dim"))])
+        if not item.changed:
+            lines.append([(" The text goes as it is.", "dim")])
+        lines += _difference(item.before, item.after, look)
+    for change in wanted.indexes:
+        lines += [[], [(f" {change.address}", "heading"), (f"  {change.what}", "good")]]
+        for note_ in change.notes:
+            lines += [list(part.runs) for part in words_page(note_, style="description", width=look.width)]
+        lines += _difference(change.before, change.after, look)
+    if wanted.rest:
+        lines += [[], *(list(part.runs) for part in words_page(wanted.rest, style="warning", width=look.width))]
+    return lines
+
+
+def _difference(before: bytes, after: bytes, look: Look) -> list[Line]:
+    return [list(line.runs) for line in compare(before, after, look)[1]] if before != after else []
