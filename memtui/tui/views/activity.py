@@ -24,6 +24,7 @@ from memtui.tui.views.activity_rows import Item, Steps, actor_words, item_runs, 
 from memtui.tui.views.difference import Look
 from memtui.tui.views.listed import ListedScreen
 from memtui.tui.views.stepping import Stepping
+from memtui.tui.views.table import PANES
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
@@ -245,7 +246,7 @@ as it left them. / looks for words, a shows one writer only."""
     def off(self, action: Action) -> str:
         """Why an action is off now."""
         item = self.item
-        if action.id in ("filter", "preview_down", "preview_up", "next_pane", "previous_pane"):
+        if action.id in ("filter", *PANES):
             return ""
         if item is None:
             return "There is no row here."

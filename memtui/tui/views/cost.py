@@ -6,7 +6,7 @@ while the view is open it looks every two seconds whether the agent on screen wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -63,17 +63,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
         self._due: Timer | None = None
         self._shown: Hashable = None
-
-    # Parts
-
-    def body(self) -> Iterable[Widget]:
-        """The sums, then the list and the text."""
-        yield Lines(self._summary, id="cost-summary")
-        yield from super().body()
-
-    def does(self) -> Mapping[str, Callable[[], object]]:
-        """What the keys do here."""
-        return {
+        self._does |= {
             "cost_go": self._go,
             "cost_agent": self._next_agent,
             "cost_cut": lambda: self.go_to_place(1),
@@ -84,12 +74,15 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             "copy_path": self._copy_path,
             "copy_contents": self._copy,
             "reload": self._reload,
-            "next_pane": self.other_pane,
-            "previous_pane": self.other_pane,
-            "preview_down": lambda: self.page.scroll_rows(3),
-            "preview_up": lambda: self.page.scroll_rows(-3),
             "zoom": lambda: self.read_alone(alone=not self.has_class("-reading")),
         }
+
+    # Parts
+
+    def body(self) -> Iterable[Widget]:
+        """The sums, then the list and the text."""
+        yield Lines(self._summary, id="cost-summary")
+        yield from super().body()
 
     def off(self, action: Action) -> str:
         """Say why an action is off."""

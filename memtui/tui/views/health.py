@@ -6,7 +6,7 @@ undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -55,7 +55,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         """The root that is asked about."""
         self._mine = False
         """The next change of rows is the user's own."""
-        self._does: dict[str, Callable[[], object]] = {
+        self._does |= {
             "health_open": self._open,
             "edit": self._edit,
             "fix_finding": self._fix_one,
@@ -65,15 +65,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             "next_folder": lambda: self._jump(1),
             "previous_folder": lambda: self._jump(-1),
             "reload": self._reload,
-            "next_pane": self.other_pane,
-            "previous_pane": self.other_pane,
-            "preview_down": lambda: self.page.scroll_rows(3),
-            "preview_up": lambda: self.page.scroll_rows(-3),
         }
-
-    def does(self) -> Mapping[str, Callable[[], object]]:
-        """What keys do."""
-        return self._does
 
     # What is known
 

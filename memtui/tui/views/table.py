@@ -11,6 +11,9 @@ from memtui.values import NamedTuple
 MOVES = ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up")
 """Actions that move in a list or a text."""
 
+PANES = ("next_pane", "previous_pane", "preview_down", "preview_up")
+"""Actions of every list with a text beside it."""
+
 COMMON = (
     *("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all"),
     *("labels", "go_bookmark", "zoom", "themes"),
@@ -55,7 +58,7 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.search:SearchScreen",
         (
             *("search_open", "search_texts", "search_versions", "search_projects", "search_type", "search_all"),
-            *("search_next", "search_previous", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *("search_next", "search_previous", *PANES, *MOVES),
         ),
         ("search_open", "search_type", "next_pane", "search_next", "preview_down"),
     ),
@@ -69,7 +72,7 @@ VIEWS: tuple[View, ...] = (
             *("seen", "seen_all", "take_back_hunk", "take_back", "open", "edit", "edit_outside", "versions"),
             *("next_hunk", "previous_hunk", "inline_words", "show_in_tree", "mark", "range", "range_down", "range_up"),
             *("mark_all", "filter", "left", "right", "expand_all", "next_folder", "previous_folder", "reload"),
-            *("next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *(*PANES, *MOVES),
         ),
         ("seen", "open", "take_back_hunk", "take_back", "next_hunk", "mark", "seen_all", "versions", "filter"),
     ),
@@ -81,7 +84,7 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.hot:HotScreen",
         (
             *("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "copy_contents", "reload", "zoom"),
-            *("versions", "describe_memory", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *("versions", "describe_memory", *PANES, *MOVES),
         ),
         ("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "zoom"),
     ),
@@ -93,8 +96,7 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.activity:ActivityScreen",
         (
             *("step_open", "step_diff", "undo_step", "only_actor", "filter", "versions", "show_in_tree", "left"),
-            *("right", "next_hunk", "previous_hunk", "next_pane", "previous_pane", "preview_down", "preview_up"),
-            *MOVES,
+            *("right", "next_hunk", "previous_hunk", *PANES, *MOVES),
         ),
         ("step_open", "step_diff", "undo_step", "only_actor", "filter", "versions", "next_hunk"),
     ),
@@ -106,7 +108,7 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.trash:TrashScreen",
         (
             *("restore", "read_text", "mark", "range", "range_down", "range_up", "mark_all", "filter", "versions"),
-            *("copy_contents", "copy_sha", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *("copy_contents", "copy_sha", *PANES, *MOVES),
         ),
         ("restore", "read_text", "mark", "filter", "versions", "mark_all"),
     ),
@@ -118,7 +120,7 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.health:HealthScreen",
         (
             *("health_open", "fix_finding", "fix_kind", "fix_root", "edit", "filter", "next_folder", "previous_folder"),
-            *("reload", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *("reload", *PANES, *MOVES),
         ),
         ("fix_finding", "fix_root", "health_open", "fix_kind", "edit", "filter"),
     ),
@@ -130,7 +132,7 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.cost:CostScreen",
         (
             *("cost_go", "cost_agent", "cost_cut", "left", "right", "edit", "versions", "copy_path", "copy_contents"),
-            *("reload", "zoom", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *("reload", "zoom", *PANES, *MOVES),
         ),
         ("cost_go", "cost_agent", "cost_cut", "edit", "copy_path", "zoom"),
         "Cost",
@@ -148,7 +150,7 @@ OVER: tuple[View, ...] = (
         (
             *("restore", "read_text", "compare_with", "mark", "whole_text", "inline_words", "next_hunk"),
             *("previous_hunk", "next_aside", "previous_aside", "redact", "copy_contents", "copy_sha", "edit"),
-            *("show_in_tree", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *("show_in_tree", *PANES, *MOVES),
         ),
         ("restore", "compare_with", "mark", "whole_text", "next_aside", "next_hunk", "redact", "copy_contents"),
     ),
@@ -160,7 +162,7 @@ OVER: tuple[View, ...] = (
         "memtui.tui.views.entries:EntriesScreen",
         (
             *("entry_edit", "entry_new", "entry_remove", "filter", "edit_outside", "versions", "show_in_tree"),
-            *("copy_contents", "copy_sha", "next_pane", "previous_pane", "preview_down", "preview_up", *MOVES),
+            *("copy_contents", "copy_sha", *PANES, *MOVES),
         ),
         ("entry_edit", "entry_new", "entry_remove", "filter", "edit_outside", "versions", "copy_contents"),
     ),
