@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Label
 
 from memtui.engine.model import Draft
@@ -30,10 +31,12 @@ class QuestionBar(Lines, can_focus=True):
     DEFAULT_CSS = "QuestionBar { display: none; height: 2; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "answer('restore')", "Restore the draft"),
-        Binding("d", "answer('discard')", "Discard it, history keeps it"),
-        Binding("escape", "answer('later')", "Decide later"),
+        Binding("d", "discard", "Discard it, history keeps it: asks once more"),
+        Binding("exclamation_mark", "sure", "Discard it"),
+        Binding("escape", "later", "Decide later"),
     ]
     KEYS = (("r", "restore"), ("d", "discard"), ("esc", "later"))
+    SURE = (("!", "discards it; its text stays in the history (H)"), ("r", "restore"), ("esc", "back"))
 
     class Answered(Message):
         """`restore`, `discard` or `later`."""
@@ -48,6 +51,8 @@ class QuestionBar(Lines, can_focus=True):
         super().__init__(id=id, ground="cursor")
         self._draft: Draft | None = None
         self._words = ""
+        self._sure = False
+        """`d` was pressed: one more key discards."""
 
     @property
     def asking(self) -> bool:
@@ -56,7 +61,7 @@ class QuestionBar(Lines, can_focus=True):
 
     def ask(self, words: str, draft: Draft) -> None:
         """Show the question and take the focus."""
-        self._draft, self._words = draft, words
+        self._draft, self._words, self._sure = draft, words, False
         self.display = True
         self._fill()
         self.focus()
@@ -66,11 +71,11 @@ class QuestionBar(Lines, can_focus=True):
         self._fill()
 
     def _fill(self) -> None:
-        rows: list[list[Run]] = [
-            [(f" {row}", "strong")] for row in textwrap.wrap(self._words, max(self.size.width - 2, 20))
-        ]
+        above = self.parent.size.width if isinstance(self.parent, Widget) else 0
+        width = self.size.width or above or self.app.size.width  # before the first layout it has no width of its own
+        rows: list[list[Run]] = [[(f" {row}", "strong")] for row in textwrap.wrap(self._words, max(width - 2, 20))]
         keys: list[Run] = []
-        for key, does in self.KEYS:
+        for key, does in self.SURE if self._sure else self.KEYS:
             keys += [(f" {key}", "key"), (f" {does} ", "name")]
         self.styles.height = len(rows) + 1
         self.set_lines(*rows, keys)
@@ -79,6 +84,24 @@ class QuestionBar(Lines, can_focus=True):
         """Take the question away unanswered."""
         self._draft = None
         self.display = False
+
+    def action_discard(self) -> None:
+        """Ask once more: a single key must not lose a text from sight."""
+        self._sure = True
+        self._fill()
+
+    def action_sure(self) -> None:
+        """Discard, after `d`."""
+        if self._sure:
+            self.action_answer("discard")
+
+    def action_later(self) -> None:
+        """Go back to the question, or decide later."""
+        if self._sure:
+            self._sure = False
+            self._fill()
+        else:
+            self.action_answer("later")
 
     def action_answer(self, answer: str) -> None:
         """Answer, once."""

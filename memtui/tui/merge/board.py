@@ -12,9 +12,11 @@ from textual.containers import Vertical
 from textual.widgets import Input
 
 from memtui.curation.merge import CONFLICT
+from memtui.safe_text import visible
 from memtui.tui.actions import Action, in_room, shown_key
 from memtui.tui.draw.lines import Line, Lines
 from memtui.tui.draw.lines_view import LinesView
+from memtui.tui.draw.pages import fold
 from memtui.tui.edit.bars import EditorPrompt
 from memtui.tui.merge import sides, view
 from memtui.tui.merge.deciding import DecidingScreen, keys_line, rule
@@ -26,6 +28,8 @@ NARROW_ROWS = 30
 """Below this height the file after the merge gets only a few rows."""
 SHORT_ROWS = 18
 """Below this height the last lines are only what ctrl+s would do, and the keys."""
+LEAST = (30, 12)
+"""The smallest screen on which a conflict can be decided."""
 MOST_RESULT_ROWS, EDIT_ROWS = 4, 8
 """Rows for the result of one place, shown and edited."""
 
@@ -107,8 +111,12 @@ class ConflictBoard(DecidingScreen):
         width = self.size.width
         if not width or not self.is_mounted:
             return
+        self._say_size()
         session, index = self.session, self.index
+        if self._tiny:
+            return
         self.set_class(self._short, "-short")
+        self.set_class(self.editing and self.size.height < NARROW_ROWS and not self.zoomed, "-nofile")
         self.set_class(self.zoomed == PLACE, "-place")
         self.set_class(self.zoomed == FILE, "-file")
         self.query_one("#conflict-header", Lines).set_lines(*view.header(self.parties, session, width))
@@ -121,7 +129,7 @@ class ConflictBoard(DecidingScreen):
         self.query_one("#conflict-title", Lines).set_lines(rule(title, width, "conflict" if loud else "heading", words))
         result: list[Line] = view.result_lines(session, index, inner) if hunks else []
         self._draw_place(self._place_lines(inner) if hunks else [], result, width, top=top)
-        file, where = self._file.lines(session, index, inner)
+        file, where = self._file.lines(session, index, inner, self.parties.agent_name)
         self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None)
         self.draw_foot()
 
@@ -136,9 +144,12 @@ class ConflictBoard(DecidingScreen):
         """The place with its sides; a large one is not drawn anew for every key."""
         beside = self.view == BESIDE
         here = self.session.chunks[self.index], self.session.choice(self.index)
-        key = (here, self.parties.agent_name, width, beside, self.pair)
+        late = self.editing and not beside  # what was BASE is in the differences too, the other side is nowhere else
+        key = (here, self.parties.agent_name, width, beside, self.pair, late)
         if self._drawn is None or self._drawn[0] != key:
-            lines = sides.place_lines(self.session, self.index, self.parties, width, beside=beside, pair=self.pair)
+            lines = sides.place_lines(
+                self.session, self.index, self.parties, width, beside=beside, pair=self.pair, base_last=late
+            )
             self._drawn = (key, lines)
         return self._drawn[1]
 
@@ -158,14 +169,33 @@ class ConflictBoard(DecidingScreen):
         self.query_one("#conflict-file-title", Lines).set_lines(rule(words, width, "heading", "tab scrolls here"))
 
     @property
+    def _tiny(self) -> bool:
+        """Whether nothing can be decided at this size."""
+        return self.size.width < LEAST[0] or self.size.height < LEAST[1]
+
+    def _say_size(self) -> None:
+        """Say which size a conflict needs, where there is no room for one."""
+        self.set_class(self._tiny, "-tiny")
+        if self._tiny:
+            self.query_one("#conflict-hunk").display = False
+            words = (
+                f"CONFLICT needs {LEAST[0]}x{LEAST[1]}, this is {self.size.width}x{self.size.height}. Nothing is lost."
+            )
+            lines = [[(f" {part}", "conflict")] for part in fold(words, max(self.size.width - 1, 8))]
+            self.query_one("#conflict-header", Lines).set_lines(*lines)
+
+    @property
     def _short(self) -> bool:
         """Whether every row counts."""
         return self.size.height < SHORT_ROWS
 
     def _fixed_rows(self, result: int) -> int:
         """Rows that the place to decide cannot have: titles, footer, its result, a look at the file."""
-        edit = EDIT_ROWS // 2 if self._short else EDIT_ROWS
-        fixed, file = (7, 1) if self._short else (8, 3 if self.size.height < NARROW_ROWS else 8)
+        narrow = self.size.height < NARROW_ROWS
+        edit = EDIT_ROWS // 2 if narrow else EDIT_ROWS
+        fixed, file = (7, 1) if self._short else (8, 3 if narrow else 8)
+        if self.has_class("-nofile"):
+            fixed, file = fixed - 1, 0
         if self.zoomed == PLACE:
             fixed, file = fixed - 1, 0
         return fixed + file + (edit if self.editing else result)
@@ -174,12 +204,14 @@ class ConflictBoard(DecidingScreen):
         """Show what ctrl+s would do, and the keys."""
         if not self.is_mounted:
             return
-        words = self.said or view.closing_words(self.session)
+        words = self.said or view.closing_words(self.session).replace("AGENT", self.parties.agent_name)
         kept = " Nothing is written until ctrl+s. All texts are kept (H history)."
         here = in_room("conflict", actions=self.table)
         shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)
         shown[-1:-1] = [action for action in self.table if action.id == "help"]
         names = {action.id: (shown_key(action.keys[0]), action.label) for action in shown}
+        if "take_agent" in names:
+            names["take_agent"] = (names["take_agent"][0], self.parties.agent_name.lower())
         # Help has them all; saving and the way out come first.
         for id_ in ("conflict_view", "word_pair", "reopen", "next_open", "undo_decision"):
             if sum(len(key) + len(does) + 3 for key, does in names.values()) > self.size.width:
@@ -188,5 +220,6 @@ class ConflictBoard(DecidingScreen):
         if self.editing:
             keys = keys_line([("ctrl+s", "take this text"), ("esc", "drop it")], self.size.width)
         style = self.level if self.said else "conflict" if self.session.open else "good"
-        lines = [[(kept, "description")], [(f" {words}", style)], self.hint or keys]
-        self.query_one("#conflict-foot", Lines).set_lines(*lines[1:] if self._short else lines)
+        said: list[Line] = [[(f" {part}", style)] for part in fold(visible(words), max(self.size.width - 2, 8))]
+        lines: list[Line] = [[(kept, "description")], *said, self.hint or keys]
+        self.query_one("#conflict-foot", Lines).set_lines(*lines[-2 if self._short else -3 :])

@@ -163,11 +163,12 @@ class ConflictFlow:
         when = self.editing.when
         at = when(self._at) if self._at else ""
         created = self.texts.base_sha256 is None
+        by = "saved by you" if self.who == "you" and self.texts.disk is not None else self.who
         return Parties(
             address=str(self.address),
             base="none: both created it" if created else f"{OPENED}{when(self.editing.opened_at)}",
             yours="your unsaved draft",
-            agent=f"{self.who or ('saved' if self.texts.disk is not None else 'Somebody')} {at}".strip(),
+            agent=f"{by or ('saved' if self.texts.disk is not None else 'Somebody')} {at}".strip(),
             agent_name="AGENT" if self.who not in ("", "you") else "DISK",
         )
 

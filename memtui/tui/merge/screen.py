@@ -59,7 +59,9 @@ class ConflictScreen(ConflictBoard):
     HELP = """Both texts, each shown as its change from BASE: the text you opened. Decide each conflict with one key.
 
 Nothing is written before ctrl+s, and ctrl+s works only when no conflict is open. esc leaves and keeps everything: your
-text, theirs, and what you decided, also after a restart. All texts are in the history of the memory (H)."""
+text, theirs, and what you decided, also after a restart. All texts are in the history of the memory (H).
+
+The other side is called AGENT, or DISK where no agent is known to have written it: `a` takes either."""
 
     def __init__(
         self,
@@ -96,6 +98,7 @@ text, theirs, and what you decided, also after a restart. All texts are in the h
     def on_mount(self) -> None:
         """Draw everything once, and go on with an edit that was not finished."""
         self.draw(top=True)
+        self.call_after_refresh(self.draw, top=True)  # the first layout decides how far the file can scroll
         if self._begun is not None and self._editable and self.session.hunks:
             self._open_edit(self._begun)
 

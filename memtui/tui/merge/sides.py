@@ -35,7 +35,14 @@ _NO_SPANS: Mapping[int, list[Span]] = {}
 
 
 def place_lines(
-    session: MergeSession, index: int, parties: Parties, width: int, *, beside: bool = False, pair: int = EACH
+    session: MergeSession,
+    index: int,
+    parties: Parties,
+    width: int,
+    *,
+    beside: bool = False,
+    pair: int = EACH,
+    base_last: bool = False,
 ) -> list[Line]:
     """Show one place.
 
@@ -46,6 +53,7 @@ def place_lines(
         width: cells.
         beside: whether the sides stand next to each other; from `WITH_BASE` cells on with BASE between them.
         pair: which words are compared, an index of `PAIRS`.
+        base_last: whether BASE stands below the sides, where they are stacked and there is little room.
     """
     chunk, choice = session.chunks[index], session.choice(index)
     both = choice in (BOTH, BOTH_THEIRS_FIRST)
@@ -66,7 +74,7 @@ def place_lines(
         for place, (side, alone) in enumerate(zip(sides, (BASE_YOURS, BASE_AGENT), strict=True))
     ]
     if not beside:
-        return [*base, [], *columns[0], [], *columns[1]]
+        return [*columns[0], *columns[1], [], *base] if base_last else [*base, [], *columns[0], [], *columns[1]]
     above, below = _around(session, index)
     starts = (chunk.yours_line, chunk.theirs_line)
     sizes = (len(chunk.yours), len(chunk.theirs))

@@ -32,7 +32,7 @@ class Parties(NamedTuple):
     """When BASE was: `as you opened it 11:38`, or `none: both created it`."""
     yours: str
     agent: str
-    """The other writer with the time: `claude 11:52`, or `on disk 11:52`."""
+    """The other writer with the time: `claude 11:52`, or `saved 11:52`."""
     agent_name: str = "AGENT"
     """`AGENT`, or `DISK` when nobody knows who it was."""
 
@@ -108,7 +108,9 @@ class FileText:
         """Nothing is drawn yet."""
         self._drawn: dict[int, tuple[object, list[Line]]] = {}
 
-    def lines(self, session: MergeSession, current: int, width: int) -> tuple[list[Line], int]:
+    def lines(
+        self, session: MergeSession, current: int, width: int, agent_name: str = "AGENT"
+    ) -> tuple[list[Line], int]:
         """Show the file, and where the current place is in it."""
         lines: list[Line] = []
         number, top = 1, 0
@@ -118,13 +120,24 @@ class FileText:
                 top = len(lines)
             text = session.lines(index)
             choice = session.choice(index) if chunk.kind != UNCHANGED else ""
-            key = (text, number, width, index == current, choice, chunk.kind)
+            key = (text, number, width, index == current, choice, chunk.kind, agent_name)
             before = self._drawn.get(index)
             part = before[1] if before is not None and before[0] == key else None
             if part is None:
                 is_open = session.is_open(index)
                 here = index == current
-                part = _open_lines(here=here) if is_open else _file_part(text, number, width, choice, here=here)
+                part = (
+                    _open_lines(here=here)
+                    if is_open
+                    else _file_part(
+                        text,
+                        number,
+                        width,
+                        choice,
+                        agent_name.lower() if choice == THEIRS else _SHORT.get(choice, ""),
+                        here,
+                    )
+                )
             drawn[index] = (key, part)
             lines += part
             number += len(text)
@@ -136,13 +149,13 @@ def _open_lines(*, here: bool) -> list[Line]:
     return [[(f"{'>' if here else ' '} ???     <open conflict>", "conflict")]]
 
 
-def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, *, here: bool) -> list[Line]:
+def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, note: str, here: bool) -> list[Line]:
     sign = ("  > " if here and choice else "    ", "good")
     lines: list[Line] = []
     for at, part in enumerate(text):
         rows = numbered(sign, number + at, pieces(part, "name" if choice else "description"), width - 7)
         if choice:
-            rows[0] = with_note(rows[0], f"{_SHORT[choice]:>6}", _STYLE.get(choice, "good"), width)
+            rows[0] = with_note(rows[0], f"{note:>6}", _STYLE.get(choice, "good"), width)
         lines += rows
     return lines
 

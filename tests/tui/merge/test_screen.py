@@ -394,3 +394,42 @@ async def test_z_gives_the_place_or_the_file_the_whole_screen_and_esc_takes_it_b
         assert bench.screen is screen
         await pilot.press("y")
         await until(pilot, lambda: says(screen, "#conflict-header", "0 open"))
+
+
+@pytest.mark.parametrize("size", [(20, 5), (80, 11), (29, 24)])
+async def test_a_screen_that_is_too_small_says_which_size_it_needs(tmp_path: Path, size: tuple[int, int]) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.resize_terminal(*size)
+        await until(pilot, lambda: f"needs 30x12, this is {size[0]}x{size[1]}." in shown_text(bench))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "<open conflict>" in shown_text(bench))
+        assert says(screen, "#conflict-header", "CONFLICT notes/a.md")
+
+
+async def test_the_other_side_stays_in_sight_while_the_result_is_edited(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        await in_conflict(bench, pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: "ctrl+s takes this text" in shown_text(bench))
+        for words in ("one{ by me}", "one{ by agent}"):
+            assert words in shown_text(bench)
+
+
+async def test_what_is_said_is_folded_and_never_cut(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        screen.say("A long sentence about what happened to the memory. " * 2 + "Its end.")
+        await until(pilot, lambda: "Its end." in shown_text(bench))
+
+
+async def test_the_file_begins_at_the_open_conflict_when_it_is_opened_again(tmp_path: Path) -> None:
+    head = "".join(f"line {number}\n" for number in range(200)).encode()
+    bench = make(tmp_path, base=head + BASE)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        screen = await in_conflict(bench, pilot, yours=head + YOURS, agent=head + AGENT_TEXT)
+        await until(pilot, lambda: "<open conflict>" in shown_text(bench))
+        assert screen.query_one("#conflict-file").scroll_offset.y > 150

@@ -1,0 +1,70 @@
+"""The bars below the text: what they say at which width, and that a draft is not discarded with one key."""
+
+from __future__ import annotations
+
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
+
+from memtui.engine.model import Address, Draft
+from memtui.tui import themes
+from memtui.tui.draw.paint import Paint
+from memtui.tui.edit.bars import QuestionBar
+
+DRAFT = Draft(Address("notes", "a.md"), None, "mine", (0, 0), 0)
+WORDS = "A draft from 11:52 was never saved: 2 lines of yours. The history keeps it either way."
+
+
+class Asking(App[None]):
+    """A question, and what was answered."""
+
+    plain = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: list[str] = []
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+        self.theme = themes.THEMES[0].name
+        self.bar = QuestionBar()
+
+    @property
+    def paint(self) -> Paint:
+        """The styles."""
+        return Paint(self.theme_variables, ansi=False, plain=False)
+
+    def compose(self) -> ComposeResult:
+        """The bar in a pane."""
+        yield Vertical(self.bar)
+
+    def on_question_bar_answered(self, event: QuestionBar.Answered) -> None:
+        """Remember it."""
+        self.answers.append(event.answer)
+
+
+async def test_discarding_takes_two_keys_and_says_what_stays() -> None:
+    app = Asking()
+    async with app.run_test(size=(100, 24)) as pilot:
+        app.bar.ask(WORDS, DRAFT)
+        await pilot.press("d", "d")
+        assert not app.answers
+        assert app.bar.text.endswith(" ! discards it; its text stays in the history (H)  r restore  esc back ")
+        await pilot.press("escape")
+        assert app.bar.text.endswith(" r restore  d discard  esc later ")
+        await pilot.press("!")
+        assert not app.answers
+        await pilot.press("d", "!")
+        assert app.answers == ["discard"]
+        app.bar.ask(WORDS, DRAFT)
+        await pilot.press("d", "r")
+        assert app.answers == ["discard", "restore"]
+        app.bar.ask(WORDS, DRAFT)
+        await pilot.press("escape")
+        assert app.answers[2:] == ["later"]
+
+
+async def test_the_question_has_the_width_of_its_pane_from_the_first_frame_on() -> None:
+    app = Asking()
+    async with app.run_test(size=(100, 24)):
+        app.bar.ask(WORDS, DRAFT)
+        assert app.bar.styles.height is not None
+        assert app.bar.styles.height.value == 2
