@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 
 from memtui.engine.access import READ_WRITE, Access
-from memtui.engine.drafting import Drafting
+from memtui.engine.incoming import Incoming
 from memtui.engine.model import (
     Actor,
     Address,
@@ -41,7 +41,7 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Engine(Drafting):
+class Engine(Incoming):
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
     def __init__(self, rooms: Rooms, *, clock: Callable[[], int], retention: Retention) -> None:
@@ -256,34 +256,6 @@ class Engine(Drafting):
         done = self._rooms.changer.set_pinned(addresses, pinned, actor)
         self._rooms.events.publish(Changes(touched=frozenset(outcome.address for outcome in done.outcomes)))
         return done
-
-    def pin_along(self, addresses: Iterable[Address], *, actor: Actor, joins: str | None) -> int:
-        """Pin memories as a part of the operation that brought them; returns how many were not pinned before.
-
-        Args:
-            addresses: which.
-            actor: who does it.
-            joins: the transaction they become a part of, so that undo takes both back; else a step of its own.
-        """
-        pinned = self._rooms.arriving.pin(addresses, actor, joins)
-        self._rooms.events.publish(Changes(touched=frozenset(pinned)))
-        return len(pinned)
-
-    def keep_versions(self, address: Address, versions: Iterable[tuple[Version, bytes]], *, actor: Actor) -> int:
-        """Put versions a memory had elsewhere on its history, before it is written here.
-
-        Args:
-            address: the memory; it need not be there yet.
-            versions: oldest first, each with its text.
-            actor: who does it; each version keeps the actor and the time it had.
-
-        Returns:
-            How many were not known.
-
-        Raises:
-            StorageError: `E_STORE_DAMAGED`, when a text is not what its version says; nothing is kept then.
-        """
-        return self._rooms.arriving.keep(address, versions, actor)
 
     def edit_field(
         self, address: Address, field: str, value: str, *, expected_sha256: str, actor: Actor
