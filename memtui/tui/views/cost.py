@@ -61,12 +61,16 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         self.opened = ""
         """The agent whose files are shown; empty: the agents."""
         self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
+        self._texts_of = ""
+        """The agent whose texts are here; a moment after it was opened they are not yet."""
+        self._to_cut: Hashable = None
+        """The row whose cut line is wanted as soon as its text is here."""
         self._due: Timer | None = None
         self._shown: Hashable = None
         self._does |= {
             "cost_go": self._go,
             "cost_agent": self._next_agent,
-            "cost_cut": lambda: self.go_to_place(1),
+            "cost_cut": self._cut,
             "left": self._close,
             "right": self._right,
             "edit": self._edit,
@@ -94,7 +98,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             return "Put the cursor on a file first."
         if action.id == "copy_contents" and (row is None or not cost_jobs.copied(self.rows, row)):
             return "Nothing is loaded for this row."
-        if action.id == "cost_cut" and not self.starts:
+        if action.id == "cost_cut" and not self.starts and (item is None or not item.below):
             return "Nothing of this text is cut off."
         if action.id == "cost_agent" and not self.found:
             return "No agent is in use here."
@@ -173,8 +177,9 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
     def _loaded(self, worked: Worked) -> None:
         found = worked.costs
         self._seen = dict(zip((one.agent for one in found), worked.seen, strict=True))
-        if found == self.found:
+        if found == self.found and worked.texts_of == self._texts_of:
             return
+        self._texts_of = worked.texts_of
         self.list.change_rows(lambda: self._take(found))
         self._tell()
 
@@ -286,12 +291,20 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             self.give(words_page("", width=self.width))
             return
         width, plain, key = self.width, self.ascii, row.key
+        if self._to_cut != key:
+            self._to_cut = None
+        if row.item is not None and row.cost.agent != self._texts_of:
+            self.bridge.drop(BESIDE)
+            self.give(words_page("reading...", style="dim", width=width))
+            return
 
         def show(found: tuple[Page, tuple[int, ...]]) -> None:
             if self.row is not None and self.row.key == key:
                 same, self._shown = self._shown == key, key
                 page, cuts = found
                 self.give(page, tuple(max(cut - ABOVE, 0) for cut in cuts), keep_place=same)
+                if self._to_cut == key:
+                    self._cut()
 
         self.bridge.run(
             lambda engine: cost_jobs.page(engine, row, around, width, plain=plain),
@@ -312,6 +325,14 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             self.other_pane()
         else:
             self._leave_to(row)
+
+    def _cut(self) -> None:
+        """Go to the cut line, or remember that it is wanted."""
+        if self.starts:
+            self._to_cut = None
+            self.go_to_place(1)
+        else:
+            self._to_cut = self.row.key if self.row is not None else None
 
     def _leave_to(self, row: Row) -> bool:
         assert row.item is not None

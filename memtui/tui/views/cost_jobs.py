@@ -33,6 +33,8 @@ class Worked(NamedTuple):
     costs: tuple[Cost, ...]
     seen: tuple[int, ...]
     """For each a number that differs when anything it loads does."""
+    texts_of: str = ""
+    """The agent whose texts are here."""
 
 
 def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], bool]) -> Worked:
@@ -52,7 +54,7 @@ def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], b
         cost = startcost.work_out(engine, around, table, count=count, stop=stop)
         seen.append(hash(tuple(item.loaded for item in cost.items)))
         found.append(cost if table.agent == opened else _without_texts(cost))
-    return Worked(tuple(found), tuple(seen))
+    return Worked(tuple(found), tuple(seen), opened)
 
 
 def changed(engine: Engine, around: Surroundings, agent: str, seen: int) -> bool:

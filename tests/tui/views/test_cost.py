@@ -170,6 +170,19 @@ async def test_what_is_not_loaded_shows_its_text_all_the_same(start: Start) -> N
         assert "not loaded at the start" in screen.text
 
 
+async def test_the_cut_line_is_found_before_the_text_is_here(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with costs(start) as (screen, view):
+        loads = view.load
+        monkeypatch.setattr(view, "load", lambda: None)
+        await screen.press("enter", *"jjjjjj")
+        await screen.until_text("reading...")
+        assert "not loaded at the start" not in screen.text
+        await screen.press("n")
+        assert "Nothing of this text is cut off." not in screen.text
+        loads()
+        await screen.until_text("cut here: 30 lines")
+
+
 async def test_looking_is_no_use(start: Start) -> None:
     async with costs(start) as (screen, _):
         await screen.press("enter", "G")
