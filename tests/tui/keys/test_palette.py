@@ -126,7 +126,7 @@ async def test_a_theme_is_seen_before_it_is_chosen_and_goes_when_it_is_not() -> 
         await screen.type("orange-light")
         await screen.until(lambda: screen.app.theme == "memtui-blue-orange-light")
         await screen.press("enter")
-        await screen.until_text('theme = "memtui-blue-orange-light" in config.toml keeps it')
+        await screen.until_text("Theme memtui-blue-orange-light, at the next start too.")
         assert screen.app.theme == "memtui-blue-orange-light"
 
 
