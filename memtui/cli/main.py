@@ -124,12 +124,18 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: 
         if verb is None:
             call.need_terminal()
             return call.workbench.open(call.open(lock_wait=INTERACTIVE), demo=False)
-        module = __import__(f"memtui.cli.commands.{COMMANDS[verb.name]}", fromlist=(verb.name,))
-        words = f"{verb.name}_" if verb.name in _PYTHON else verb.name
-        command: Callable[[Call], int] = getattr(module, words)
-        return command(call)
+        return command_of(verb.name)(call)
     finally:
         call.close()
+
+
+def command_of(verb: str) -> Callable[[Call], int]:
+    """Give the function that does a verb; its module is imported now."""
+    name = f"{verb}_" if verb in _PYTHON else verb
+    command: Callable[[Call], int] = getattr(
+        __import__(f"memtui.cli.commands.{COMMANDS[verb]}", fromlist=(name,)), name
+    )
+    return command
 
 
 def _fail(out: Output, error: MemtuiError) -> int:

@@ -61,7 +61,7 @@ def complete(line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("memtui re", ["restore", "redo", "redact"]),
+        ("memtui re", ["restore", "redo", "redact", "repoint"]),
         ("memtui --json un", ["undo", "unpin", "uninstall"]),
         ("memtui --home ls l", ["ls", "log"]),
         ("memtui ls --sort ", ["name", "uses", "age", "size", "changed"]),

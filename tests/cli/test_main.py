@@ -7,14 +7,12 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memtui import __version__
-from memtui.cli.call import Call
-from memtui.cli.main import COMMANDS
+from memtui.cli.main import COMMANDS, command_of
 from memtui.wire.session import Session
 from memtui.wire.verbs import VERBS
 from tests.cli.conftest import Cli, FakeWorkbench
@@ -22,9 +20,7 @@ from tests.cli.conftest import Cli, FakeWorkbench
 
 @pytest.mark.parametrize("name", [verb.name for verb in VERBS if verb.name != "help"])
 def test_every_verb_has_a_command(name: str) -> None:
-    module = __import__(f"memtui.cli.commands.{COMMANDS[name]}", fromlist=(name,))
-    command: Callable[[Call], int] = getattr(module, name)
-    assert command.__doc__
+    assert command_of(name).__doc__
 
 
 def test_no_command_is_without_a_verb() -> None:
