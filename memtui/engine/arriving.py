@@ -55,12 +55,12 @@ class Arriving:
 
     def pin(self, addresses: Iterable[Address], actor: Actor, joins: str | None) -> list[Address]:
         """See `Engine.pin_along`."""
-        chosen = list(addresses)
+        # Before the transaction: whoever lists the roots meanwhile holds them and waits for the ledger.
+        chosen = [(self._roots.uid(self._rules.writable(address, actor)), address) for address in addresses]
         pinned: list[Address] = []
         with self._ledger.transaction():
             txn = self._joined(joins) or transaction(self._ledger, "pin", actor, f"pin {len(chosen)} memories")
-            for address in chosen:
-                uid = self._roots.uid(self._rules.writable(address, actor))
+            for uid, address in chosen:
                 record = self._ledger.record(uid, address.path)
                 if record is not None and record.pinned:
                     continue

@@ -336,13 +336,15 @@ class Changer:
         chosen = list(dict.fromkeys(addresses))
         self._rules.refuse_read_only()
         operation = "pin" if pinned else "unpin"
+        # Before the transaction: whoever lists the roots meanwhile holds them and waits for the ledger.
+        uids = {address: self._pinnable(address) for address in chosen}
         with self._ledger.transaction():
             txn = transaction(self._ledger, operation, actor, _label(operation, chosen))
 
             def one(address: Address) -> Outcome:
-                self._rules.check_storable(address)
-                root = self._rules.allowed(address.root)
-                uid = self._roots.uid(root)
+                uid = uids[address]
+                if isinstance(uid, MemtuiError):
+                    raise uid
                 record = self._ledger.record(uid, address.path)
                 if (record is not None and record.pinned) is not pinned:
                     self._ledger.set_pins(uid, [address.path], pinned)
@@ -360,6 +362,14 @@ class Changer:
 
             outcomes = tuple(_each(self._roots.pace, chosen, one))
         return Done(str(txn.id), operation, outcomes, _label(operation, chosen))
+
+    def _pinnable(self, address: Address) -> int | MemtuiError:
+        """The ledger's id of a memory's root, or why the memory cannot be pinned."""
+        try:
+            self._rules.check_storable(address)
+            return self._roots.uid(self._rules.allowed(address.root))
+        except MemtuiError as error:
+            return error
 
     @contextmanager
     def _site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:

@@ -1,5 +1,7 @@
 """What comes along with memories from elsewhere: versions below what is newest here, pins in the same step of undo."""
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,34 @@ def test_pins_alone_are_a_step_of_their_own(engine: Engine) -> None:
         assert engine.pin_along([A], actor=ME, joins=None) == 1
         engine.undo(actor=ME)
         assert not engine.memory(A).pinned
+
+
+MARKING: dict[str, Callable[[Engine], object]] = {
+    "set_pinned": lambda engine: engine.set_pinned([A], pinned=True, actor=ME),
+    "pin_along": lambda engine: engine.pin_along([A], actor=ME, joins=None),
+    "keep_versions": lambda engine: engine.keep_versions(A, [version(b"old", 1)], actor=ME),
+}
+
+
+@pytest.mark.parametrize("verb", MARKING)
+def test_nobody_holds_the_ledger_while_waiting_for_the_roots(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """Whoever lists holds the roots and waits for the ledger: the other way round both would wait for ever."""
+    roots, ledger = engine._rooms.roots, engine._rooms.ledger
+    uid = roots.uid
+    stuck: list[bool] = []
+
+    def checked(root: Root) -> int:
+        other = threading.Thread(target=ledger.generation, daemon=True)
+        other.start()
+        other.join(2)
+        stuck.append(other.is_alive())
+        return uid(root)
+
+    with engine:
+        engine.create(A, b"one", actor=ME)
+        monkeypatch.setattr(roots, "uid", checked)
+        MARKING[verb](engine)
+    assert stuck
+    assert not any(stuck)
