@@ -16,7 +16,7 @@ from memtui.values import TYPE_CHECKING
 from memtui.wire import outcomes
 
 if TYPE_CHECKING:
-    from memtui.cli.call import McpServer, Workbench
+    from memtui.cli.call import Call, McpServer, Workbench
 
 COMMANDS = {
     "roots": "listing",
@@ -129,7 +129,7 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: 
         call.close()
 
 
-def command_of(verb: str) -> Callable[[Call], int]:
+def command_of(verb: str) -> "Callable[[Call], int]":
     """Give the function that does a verb; its module is imported now."""
     name = f"{verb}_" if verb in _PYTHON else verb
     command: Callable[[Call], int] = getattr(
