@@ -161,7 +161,7 @@ async def test_help_explains_the_view_its_keys_and_its_signs(view: str) -> None:
         for action in own:
             assert shown_keys(action) in text, action.id
         await screen.press("j")
-        await screen.until_text("pinned: always given to agents")
+        await screen.until_text("pinned; agents get those in memtui's own folders")
 
 
 # 24: letters and arrows, everywhere

@@ -13,7 +13,7 @@ from memtui.cli import results
 from memtui.cli.call import Call
 from memtui.curation.external import PrivateCopy, editor_command, run_in_terminal
 from memtui.curation.merge import Merge, merge3
-from memtui.engine.model import Address, Conflict, Snapshot
+from memtui.engine.model import Address, Conflict, MergeOf, Snapshot
 from memtui.errors import CODES, ConflictError, NotFoundError, RefusedError, StorageError
 from memtui.wire import outcomes
 
@@ -60,6 +60,8 @@ class Flow:
         """What the editor opens with, then what it left."""
         self._merge: Merge | None = None
         """The merge whose markers the text may still hold."""
+        self._merged: MergeOf | None = None
+        """What the text was merged from, for the audit and for undo."""
         self._copy: PrivateCopy | None = None
 
     def start(self, *, new: bool) -> None:
@@ -112,7 +114,11 @@ class Flow:
             conflict = None
             if not self._marked():
                 result = self._call.engine.save(
-                    self._address, self._text, expected_sha256=self._expected, actor=self._call.actor
+                    self._address,
+                    self._text,
+                    expected_sha256=self._expected,
+                    actor=self._call.actor,
+                    merge=self._merged,
                 )
                 if not isinstance(result, Conflict):
                     self._forget()
@@ -193,6 +199,8 @@ class Flow:
         except UnicodeDecodeError:
             self._out.say("One of the texts is not UTF-8, so they cannot be merged.")
             return self._decide(conflict)
+        if conflict.yours_sha256 is not None:
+            self._merged = MergeOf(self._expected, conflict.yours_sha256, theirs.sha256)
         self._rebase(theirs)
         self._text = merge.text().encode()
         if merge.conflicts:
@@ -207,7 +215,11 @@ class Flow:
 
     def _save_again(self) -> int | None:
         result = self._call.engine.save(
-            self._address, self._text, expected_sha256=self._expected, actor=self._call.actor
+            self._address,
+            self._text,
+            expected_sha256=self._expected,
+            actor=self._call.actor,
+            merge=self._merged,
         )
         if isinstance(result, Conflict):
             return self._decide(result)

@@ -35,7 +35,7 @@ TEXT_ROOMS = ("editor", "entry", "form", "conflict", *CASE_ROOMS)
 """Rooms whose own keys come before those of `everywhere`."""
 
 SIGNS: tuple[tuple[str, str], ...] = (
-    ("P", "pinned: always given to agents"),
+    ("P", "pinned; agents get those in memtui's own folders"),
     (
         "A",
         "changed by others since you last looked: stay a second with its text shown, open it, or press w or x",

@@ -34,7 +34,7 @@ ACTIONS: tuple[Action, ...] = (
     # Hot set
     made("hot_jump", "enter", "in tree", "Go to the memory in the tree; from what is no memory, to the text.", "hot"),
     made("hot_client", "c", "client", "See it with the eyes of the next client of the [access] table.", "hot"),
-    made("hot_door", "b", "hook", "As the MCP server gives it, or as a session-start hook, which takes less.", "hot"),
+    made("hot_door", "b", "MCP/hook", "As the MCP server gives it, or as a start-up hook, which takes less.", "hot"),
     # Start cost
     made(
         "cost_go",

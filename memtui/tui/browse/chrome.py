@@ -151,7 +151,7 @@ class Chrome:
         if side.node is None or side.mode == INFO:
             return []
         if side.node.memory is None:
-            return side.group_lines(side.node, width)[:2]
+            return side.group_lines(side.node, side.width)[:2]  # folded as the page below goes on with it
         return list(bars.about(side.node.memory, side.node.signs, side.look, width))
 
     def detail(self, width: int) -> list[Line]:
@@ -184,6 +184,9 @@ class Chrome:
             return [bars.underway(self.progress, width, plain=screen.facts.ascii)]
         rooms = ("editor",) if screen.editing else BROWSER_ROOMS
         actions = [action for action in in_room(*rooms, actions=screen.table) if not screen.unavailable(action)]
+        node = screen.memories.current
+        if node is not None and node.memory is None:
+            actions = [action._replace(label="open") if action.id == "open" else action for action in actions]
         end = [action for action in screen.table if action.id in ("help", "palette")]
         if screen.typing:
             end = [typed for action in end if (typed := beside_text(action)).keys]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Address, Conflict, Done, Outcome, PassedOver, Saved, Unchanged
+from memtui.engine.model import SCOPES, Address, Conflict, Done, Outcome, PassedOver, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.pointers import carrying
 from memtui.tui.bridge import WRITE
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SURE = "!"
 """The second key of what is asked first; it means nothing by itself."""
+GIVEN = frozenset(f"memtui:{scope}" for scope in SCOPES)
+"""The roots of which agents are given what is pinned."""
 MOMENT = 0.3
 """Seconds that keys wait for the rows an operation changes: the next one must not meet a row that is gone."""
 TOGETHER = 3.0
@@ -88,7 +90,9 @@ class Verbs:
         actor = self._screen.bridge.actor
 
         def report(done: Done) -> None:
-            self._report(done, "pinned" if pinned else "unpinned")
+            outside = pinned and any(address.root not in GIVEN for address in targets)
+            only = "; agents are given the pins of memtui's own folders only" if outside else ""
+            self._report(done, "pinned" if pinned else "unpinned", after=only)
             then()
 
         self._run(

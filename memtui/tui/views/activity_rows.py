@@ -5,6 +5,7 @@ Nothing here draws or asks the engine. A hundred thousand records are grouped as
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -27,6 +28,9 @@ KINDS_OUTSIDE = frozenset(KINDS)
 
 Counts = Mapping[int, tuple[int, int]]
 """Number of a record to lines that came and went, where they were counted."""
+
+_SHA = re.compile(r"\b[0-9a-f]{64}\b")
+"""A version in full, as the audit has it; on the screen twelve digits say which it is."""
 
 
 class Step(NamedTuple):
@@ -378,7 +382,8 @@ def heading(item: Item, operation: Operation | None, now: int) -> list[str]:
         "undone": "It was taken back.",
     }.get(state, f"Not all of it was done: {state}." if state else "")
     lines += [said] if said else []
-    lines += [f"Note: {visible(first.note)}"] if first.note and item.single is not None else []
+    note = _SHA.sub(lambda sha: sha.group()[:12], visible(first.note))
+    lines += [f"Note: {note}"] if first.note and item.single is not None else []
     return lines
 
 

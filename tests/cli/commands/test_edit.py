@@ -208,3 +208,16 @@ def test_texts_that_are_not_utf_8_are_not_merged(here: Cli, editor: Editor, memo
     assert "not UTF-8" in result.err
     assert result.status == 0
     assert memory.read_text() == THEIRS
+
+
+def test_the_audit_says_what_a_merge_was_made_of_and_undo_gives_yours_back(
+    here: Cli, editor: Editor, memory: Path
+) -> None:
+    editor(f"{write(MINE, '$1')}; {write(THEIRS, memory)}")
+    assert here("edit", "notes/edited.md", stdin=b"m\nw\n", terminal=True).status == 0
+    log = here("log", "--json").out
+    told = f"merge: base {sha(BASE)}, yours {sha(MINE)}, agent {sha(THEIRS)}, result {sha(BOTH)}"
+    assert told in log
+    here("undo")
+    assert memory.read_text() == THEIRS
+    assert sha(MINE) in here("history", "notes/edited.md", "--json").out

@@ -473,3 +473,25 @@ async def test_words_of_before_are_gone_when_the_user_comes_back_from_the_editor
         await screen.press("1")
         await screen.until_text("enter edit")
         assert "Undid something long ago." not in screen.text
+
+
+async def test_enter_is_called_what_it_does_on_the_row() -> None:
+    async with shown() as screen:
+        await screen.go(AUTH)
+        assert screen.footer.startswith("enter edit")
+        await screen.press("h")
+        await screen.until(lambda: screen.footer.startswith("enter open"))
+
+
+@pytest.mark.parametrize("width", [100, 101, 102, 120])
+async def test_a_long_path_is_drawn_once_whatever_the_width(width: int) -> None:
+    path = "/srv/" + "/".join(f"folder{number:02}" for number in range(16))
+    engine = FakeEngine({"notes/a.md": "a"}, (Root("notes", path, "notes", "global"),))
+    async with shown(engine, size=(width, 30)) as screen:
+        await screen.go("notes/a.md")
+        await screen.press("h")
+        await screen.until(lambda: screen.browser.memories.current.memory is None)
+        await screen.until_text("folder00")
+        drawn = "".join(line.partition("▏")[2].strip() for line in screen.text.split("\n"))
+        assert path in drawn
+        assert drawn.count("folder05") == 1

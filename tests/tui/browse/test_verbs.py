@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address, Changes, Done, Outcome, PassedOver
+from memtui.engine.model import Address, Changes, Done, Outcome, PassedOver, Root
 from memtui.errors import BusyError, ConflictError, StorageError
-from tests.tui.fake_engine import FakeEngine
+from tests.tui.fake_engine import ROOTS, FakeEngine
 from tests.tui.shown import Shown, engine_with, make_app, shown
 
 PREFERENCES, AUTH, RETRY, TODO = (
@@ -445,3 +445,13 @@ async def test_what_was_stopped_is_told_with_what_was_done() -> None:
         screen.engine.fail_for[RETRY] = BusyError("It was left as it is.", code="E_STOPPED")
         await screen.press("*", "d", "t")
         await screen.until_text("Stopped: 6 of 7 memories moved to the trash; u takes that back.")
+
+
+async def test_a_pin_outside_of_memtuis_folders_says_that_agents_are_not_given_it() -> None:
+    engine = FakeEngine({"notes/a.md": "a"}, (*ROOTS, Root("notes", "/home/ann/notes")))
+    async with shown(engine) as screen:
+        await screen.go("notes/a.md")
+        await screen.press("p")
+        await screen.until_text("a.md pinned; agents are given the pins of memtui's own folders only.")
+        await screen.press("p")
+        await screen.until_text("a.md unpinned.")

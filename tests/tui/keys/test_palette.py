@@ -106,7 +106,7 @@ async def test_help_opens_on_what_is_focused() -> None:
         await screen.press("question_mark")
         await screen.until_text("The tree of every memory found")
         await screen.press("j")
-        await screen.until_text("pinned: always given to agents")
+        await screen.until_text("pinned; agents get those in memtui's own folders")
         await screen.press("escape")
         await screen.until_text("Memories")
 

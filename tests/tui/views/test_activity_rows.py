@@ -212,3 +212,9 @@ def test_each_row_fits_and_is_safe(parts: list[tuple[str, str, int, str, str]], 
         text = "".join(words for words, _ in runs)
         assert cell_width(text) <= max(width, 70)
         assert "\x1b" not in text
+
+
+def test_a_note_names_versions_by_twelve_digits() -> None:
+    noted = record(1, "1")._replace(note=f"merge: base none, yours {'c' * 64}, result {'d' * 64}; 2 of YOURS")
+    lines = "\n".join(heading(steps_of(noted).items[0], None, NOW))
+    assert f"Note: merge: base none, yours {'c' * 12}, result {'d' * 12}; 2 of YOURS" in lines
