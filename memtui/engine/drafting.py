@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memtui.engine.model import Address, Draft, OpenConflict
+from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict
 from memtui.engine.news import News
 from memtui.engine.rooms import Rooms
 from memtui.errors import NotFoundError
@@ -22,6 +22,8 @@ class Drafting(News):
         super().__init__(rooms, clock)
         self._drafted: dict[Address, str] = {}
         """The unsaved texts this engine stored last."""
+        self._shared: set[Address] = set()
+        """Memories of which was said that another memtui has unsaved text in them too."""
 
     def save_draft(self, draft: Draft) -> None:
         """Keep the editor's unsaved text, and what it started from, so that a merge stays possible."""
@@ -45,6 +47,18 @@ class Drafting(News):
             if other.address.path == draft.address.path and other.text not in known:
                 data = other.text.encode("utf-8", "surrogatepass")
                 self._rooms.ledger.keep_text(uid, other.address.path, data, actor="tui", note="draft of another memtui")
+                self._tell_of_other(draft.address)
+
+    def _tell_of_other(self, address: Address) -> None:
+        """Say once for each memory that two windows have unsaved text in it, and where the other one's is."""
+        if address in self._shared:
+            return
+        self._shared.add(address)
+        text = (
+            f"Another memtui has unsaved text in {address} too. It gave way to yours as the stored draft; "
+            "both texts are in its history (H)."
+        )
+        self._rooms.events.publish(Changes(notices=(Notice("draft", text, address, at=self._rooms.clock()),)))
 
     def drafts(self) -> tuple[Draft, ...]:
         """All unsaved texts, oldest first."""

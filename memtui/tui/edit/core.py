@@ -192,6 +192,8 @@ class EditorCore(Vertical):
             self.subject.address, snapshot.bytes, snapshot.sha256, form, snapshot.bytes, snapshot.sha256
         )
         self._base_text = form.text if form.editable else ""
+        if not form.editable:
+            self.text_area.open_text(form.text, read_only=True)  # what ctrl+z would bring back could not be saved
         self.text_area.set_marks({})
         self.update_state()
 

@@ -17,6 +17,7 @@ from memtui.tui.edit import intents, jobs
 from memtui.tui.edit.file_state import FileState
 from memtui.tui.edit.flow_base import Wishes
 from memtui.tui.edit.opening import Opening
+from memtui.tui.edit.text_form import read_form
 
 if TYPE_CHECKING:
     from memtui.tui.edit.open_memory import Sides
@@ -104,9 +105,20 @@ class Editing(Opening):
             case FileState.MERGEABLE:
                 self._merge_then_show()
             case FileState.CLEAN | FileState.DRAFT:
-                self._write(editor.data, subject.base_sha256, self._merge_of())
+                if not self._must_warn():
+                    self._write(editor.data, subject.base_sha256, self._merge_of())
             case _:
                 self.compare_screen()
+
+    def _must_warn(self) -> bool:
+        """Say once, before a text is saved that cannot be edited here afterwards; the next ctrl+s saves it."""
+        data = self.editor.data
+        reason = read_form(data, limit=self.editor.text_area.byte_limit).reason
+        if not reason or self._warned_of == data:
+            return False
+        self._warned_of = data
+        self.editor.say(f"Saved like this it is read-only here: {reason}. ctrl+s again saves it; f4 edits it then.")
+        return True
 
     def _merge_of(self) -> MergeOf | None:
         """What the text on the screen was merged from; None when it is only an edit."""

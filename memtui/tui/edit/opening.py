@@ -53,6 +53,8 @@ class Opening(EditingBase):
         self.mine: set[Address] = set()
         """Memories whose drafts were made in this session."""
         self._then = ""
+        self._warned_of: bytes | None = None
+        """The text of which was said that it cannot be edited here once it is saved."""
         self._pending: jobs.Loaded | None = None
         self._after_look: list[tuple[Address, Callable[[], None]]] = []
         """What to go on with once it is known what is on disk, by memory."""

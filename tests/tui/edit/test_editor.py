@@ -429,3 +429,22 @@ async def test_what_cannot_be_read_says_why_in_its_place(tmp_path: Path) -> None
         assert "E_TOO_BIG" in said(bench)
         await pilot.press("x", "ctrl+s", "f4", "f9", "escape")
         await until(pilot, lambda: bench.left == 1)
+
+
+async def test_a_text_that_would_be_read_only_here_is_said_before_it_is_saved(tmp_path: Path) -> None:
+    bench = make(tmp_path, {"a.md": b"one\n"})
+    async with bench.run_test() as pilot:
+        await opened(bench, pilot)
+        assert bench.editor.put(b"one\n" + b"x" * 9_000 + b"\n")
+        area = bench.editor.text_area
+        area.insert("x" * 9_000, (1, 0))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "Saved like this it is read-only here: line 2 is longer" in said(bench))
+        assert bench.path("a.md").read_bytes() == b"one\n"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: len(bench.path("a.md").read_bytes()) > 18_000)
+        await until(pilot, lambda: bench.editor.state is FileState.RAW)
+        shown = area.text
+        await pilot.press("ctrl+z")
+        assert area.text == shown
+        assert area.read_only

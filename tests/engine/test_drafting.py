@@ -1,0 +1,37 @@
+"""Unsaved texts of two windows in one memory: neither is lost, and both windows are told."""
+
+from memtui.engine.model import Changes, Draft, Notice
+from tests.faults.world import ME, World, at, sha
+
+A = at("a.md")
+
+
+def draft(text: str) -> Draft:
+    return Draft(A, sha(b"one\n"), text, (0, 0), 0, b"one\n")
+
+
+def test_a_draft_that_takes_the_place_of_another_windows_says_so_once_in_each(world: World) -> None:
+    with world.engine() as first, world.engine() as second:
+        first.create(A, "one\n", actor=ME)
+        told: dict[str, list[Notice]] = {"first": [], "second": []}
+
+        def listen(name: str) -> None:
+            def on_changes(changes: Changes) -> None:
+                told[name] += changes.notices
+
+            (first if name == "first" else second).subscribe(on_changes)
+
+        listen("first")
+        listen("second")
+        first.save_draft(draft("mine\n"))
+        first.save_draft(draft("mine and more\n"))
+        assert told == {"first": [], "second": []}
+        second.save_draft(draft("theirs\n"))
+        second.save_draft(draft("theirs and more\n"))
+        assert [notice.address for notice in told["second"]] == [A]
+        assert "Another memtui has unsaved text in notes/a.md too." in told["second"][0].text
+        first.save_draft(draft("mine again\n"))
+        second.save_draft(draft("theirs again\n"))
+        assert [len(found) for found in told.values()] == [1, 1]
+        kept = {version.sha256 for version in first.history(A)}
+        assert {sha(b"mine and more\n"), sha(b"theirs and more\n"), sha(b"mine again\n")} <= kept
