@@ -32,6 +32,8 @@ class Target(NamedTuple):
             return self._replace(problem=f"{root} is read-only.")
         if self.kind == "many":
             path = path.rstrip("/")
+        elif self.kind == "one" and text and (not path or path.endswith("/")):
+            path += self.address.name  # in a folder, or in another root, it keeps its name
         elif not path or (path.endswith("/") and self.kind != "folder"):
             return self._replace(problem="Type a name; folders end in /.")
         path = path.rstrip("/")

@@ -106,3 +106,20 @@ def test_many_move_into_a_folder_or_to_the_top() -> None:
     ]
     same = rename_target((Address("memtui:global", "a/x.md"), Address("memtui:global", "a/y.md")), None)
     assert same.text == "a/"
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("b/", "memtui:global/b/x.md"),
+        ("memtui:project/", "memtui:project/x.md"),
+        ("memtui:project", "memtui:project/x.md"),
+        ("memtui:project/in/", "memtui:project/in/x.md"),
+    ],
+)
+def test_one_memory_keeps_its_name_in_a_folder_or_root(text: str, address: str) -> None:
+    start = rename_target((Address("memtui:global", "a/x.md"),), None)
+    target = start.read(text, ROOTS)
+    assert (str(target.address), target.problem) == (address, "")
+    assert start.read("/b/", ROOTS).problem
+    assert start.read("", ROOTS).problem
