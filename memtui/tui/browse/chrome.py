@@ -151,7 +151,7 @@ class Chrome:
         if side.node is None or side.mode == INFO:
             return []
         if side.node.memory is None:
-            return side.group_lines(side.node, side.width)[:2]  # folded as the page below goes on with it
+            return side.groups.lines(side.node, side.width)[:2]  # folded as the page below goes on with it
         return list(bars.about(side.node.memory, side.node.signs, side.look, width))
 
     def detail(self, width: int) -> list[Line]:

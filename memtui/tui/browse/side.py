@@ -13,8 +13,9 @@ from memtui.engine.model import Address, Memory
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look, below_home, since, size_words
-from memtui.tui.browse.nodes import FOLDER, MEMORY, OTHERS, SCOPE, Node
-from memtui.tui.draw.pages import Page, PageLine, fields_page
+from memtui.tui.browse.group_words import GroupWords
+from memtui.tui.browse.nodes import MEMORY, Node
+from memtui.tui.draw.pages import Page
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -42,6 +43,7 @@ class Side:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
+        self.groups = GroupWords(screen)
         self.mode = PREVIEW
         self.node: Node | None = None
         self.shown: reading.Shown | None = None
@@ -256,59 +258,13 @@ class Side:
         if node is None:
             self._screen.page_view.show(())
         else:
-            self._screen.page_view.show(self.group_page(node))
+            self._screen.page_view.show(self.groups.page(node, self.width))
         self._screen.info_view.show(())
         self._screen.chrome.update("side-title", "about", "detail")
-
-    def group_page(self, node: Node) -> Page:
-        """Draw what is known about a folder, root or scope."""
-        lines = self.group_lines(node, self.width)
-        page = tuple(PageLine(tuple(line)) for line in (lines[2:] if self._screen.panes.layout.about else lines))
-        if node.kind == SCOPE and not node.root:
-            page += fields_page(self._scope_fields(node), self.width)
-        return page
-
-    def group_lines(self, node: Node, width: int) -> list[Line]:
-        """What is said about a folder, root or scope."""
-        deleted = self._screen.forest.losses.below(node)
-        return bars.group_detail(node.files, node.bytes, node.signs, self.group_notes(node), width, deleted)
-
-    def _scope_fields(self, node: Node) -> list[tuple[str, str]]:
-        fields = [("", "")]
-        for child in node.children.values():
-            root = self._screen.forest.root(child.root)
-            if root is not None:
-                fields += [(f" {root.label or root.id}", ""), ("   id", root.id), ("   folder", self.short(root.path))]
-        return fields
 
     def short(self, path: str) -> str:
         """Write a path below the user's home with `~`."""
         return below_home(path, self._screen.facts.settings.home)
-
-    def group_notes(self, node: Node) -> list[str]:
-        """What is said about a folder or root: where it is, who else writes there, what is wrong."""
-        forest = self._screen.forest
-        if node.kind == OTHERS:
-            return [self._others_words(node)]
-        root = forest.root(node.root) if node.root else None
-        if root is None:
-            return []
-        below = f"/{node.key[-1]}" if node.kind == FOLDER else ""
-        other = forest.others.get(root.id)
-        more = ""
-        if other is not None and root.id not in forest.others.read:
-            more = "Its memories were not read yet; enter reads them."
-        moved = "g p moves them to where the project is now." if other is not None and other.gone else ""
-        notes = (self.short(root.path + below), root.note, moved, more, self._screen.root_problem(root.id))
-        return [note for note in notes if note]
-
-    def _others_words(self, node: Node) -> str:
-        """What a row of other projects is."""
-        unread = sum(1 for child in node.children.values() if child.root not in self._screen.forest.others.read)
-        many = f"{len(node.children):,} folders of projects you do not stand in"
-        if not unread:
-            return f"{many}; all of them were read."
-        return f"{many}, {unread:,} not read yet. Opening one reads it; A reads all of them."
 
     # Other ways to look
 
@@ -394,7 +350,7 @@ class Side:
         if node is None:
             return []
         if node.memory is None:
-            return self.group_lines(node, width)[:height]
+            return self.groups.lines(node, width)[:height]
         lines = bars.detail(node.memory, node.signs, self.look, width)
         if self._held is not None:
             style = "warning" if self._held.over else "name"
