@@ -201,6 +201,19 @@ def landing(visit: Visit) -> None:
     visit.rest()
 
 
+def translate(visit: Visit) -> None:
+    """What Serena would get of a memory of Claude Code, and what goes from the index it leaves."""
+    visit.stage.has_serena()
+    visit.start()
+    visit.go_to("claude-code:project/feedback_tests.md")
+    visit.press("r")
+    visit.press("end", "ctrl+u")
+    visit.type("serena:project/")
+    visit.press("enter")
+    visit.see("left behind")
+    visit.rest()
+
+
 def refused(visit: Visit) -> None:
     """A key that writes, in a workbench that only reads."""
     visit.start()
@@ -212,6 +225,57 @@ def refused(visit: Visit) -> None:
 def empty(visit: Visit) -> None:
     """The first start on a machine without memories."""
     visit.see("No memories yet")
+    visit.rest()
+
+
+def newcomer_agents(visit: Visit) -> None:
+    """Every agent in use in this project."""
+    visit.start()
+    visit.press("8")
+    visit.see("What costs most")
+    visit.rest()
+
+
+def newcomer_cut(visit: Visit) -> None:
+    """The index of one of them, where loading ends."""
+    newcomer_agents(visit)
+    visit.press("enter", "j", "j", "j")
+    visit.see("memory index: cut")
+    visit.press("n")
+    visit.see("cut here")
+    visit.rest()
+
+
+def newcomer_fix(visit: Visit) -> None:
+    """What would be fixed at once."""
+    newcomer_cut(visit)
+    visit.press("7")
+    visit.see("not loaded from here on")
+    visit.press("D")
+    visit.see("fixes 3 findings at once")
+    visit.rest()
+
+
+def newcomer_trash(visit: Visit) -> None:
+    """Notes about single sessions, marked."""
+    newcomer_fix(visit)
+    visit.press("r")
+    visit.see("Fixed 3 findings")
+    visit.press("1", "/")
+    visit.type("session")
+    visit.see("22 of 219")
+    visit.press("enter", "*", "d")
+    visit.see("t moves 22 memories")
+    visit.rest()
+
+
+def newcomer_sound(visit: Visit) -> None:
+    """The same agent afterwards."""
+    newcomer_trash(visit)
+    visit.press("t")
+    visit.see("22 memories moved to the trash")
+    visit.press("8", "g", "g")
+    visit.see("186 files to be read on demand")
     visit.rest()
 
 

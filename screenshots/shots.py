@@ -25,6 +25,8 @@ class Shot(NamedTuple):
     no_color: bool = False
     empty: bool = False
     """On a machine without memories."""
+    newcomer: bool = False
+    """On a machine of somebody who has never seen memtui, with agents that have worked for half a year."""
 
 
 def _theme(name: str, words: str) -> Shot:
@@ -52,6 +54,9 @@ SHOTS = {
     "palette": Shot("The palette of commands, with their keys", acts.palette),
     "marks": Shot("Marked memories, and what the second key of d t would do", acts.marks),
     "landing": Shot("What marked memories would be called after a move", acts.landing),
+    "translate": Shot(
+        "A memory on its way to another agent: what is mapped, and what its index loses", acts.translate, EVERY
+    ),
     "read-only": Shot("The workbench that only reads, and what it answers to a key that writes", acts.refused)._replace(
         options=("--read-only",)
     ),
@@ -61,6 +66,17 @@ SHOTS = {
     "monochrome": Shot("The changes without any colour", acts.changes, no_color=True),
     "ascii": Shot("The workbench in ASCII alone", acts.workbench, options=("--ascii",)),
     "empty": Shot("The first start on a machine without memories", acts.empty, empty=True),
+}
+
+SHOTS |= {
+    name: shot._replace(newcomer=True)
+    for name, shot in {
+        "newcomer-agents": Shot("Which agents work in a project, and what each begins with", acts.newcomer_agents),
+        "newcomer-cut": Shot("What an agent has never seen of its index", acts.newcomer_cut, EVERY),
+        "newcomer-fix": Shot("All fixes of one index, before they are made", acts.newcomer_fix),
+        "newcomer-trash": Shot("Twenty-two notes, marked, and what the next key does", acts.newcomer_trash),
+        "newcomer-sound": Shot("The index, sound and loaded whole", acts.newcomer_sound),
+    }.items()
 }
 
 WEB = "web"

@@ -19,6 +19,7 @@ from memtui.config.surroundings import surroundings_from
 from memtui.demo import past, world
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
+from screenshots.newcomer import furnish
 from screenshots.still.sitecustomize import START
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -66,22 +67,26 @@ Old branches are deleted on Fridays by a job: rebase what you still need on Thur
 class Stage:
     """One throw-away world. Leaving it removes it."""
 
-    def __init__(self, folder: str | None = None, *, empty: bool = False) -> None:
+    def __init__(self, folder: str | None = None, *, empty: bool = False, newcomer: bool = False) -> None:
         """Build it.
 
         Args:
             folder: where; it must not exist. None: anywhere.
             empty: a home in which no agent has ever written anything.
+            newcomer: the home of somebody who has never seen memtui.
         """
         self.world = world.build(folder)
         self.now = NOW
         directories = find_directories({}, self.world.folder)
         settings = Settings(directories=directories, home=self.world.folder)
         self._state, self._config = settings.state_dir, settings.config_file
+        empty = empty or newcomer
         if empty:
             for entry in Path(self.world.folder).iterdir():
                 shutil.rmtree(entry)
-            Path(self.world.project, ".git").mkdir(parents=True)
+            if newcomer:
+                self.world = self.world._replace(project=furnish(self.world.folder, START))
+            Path(self.world.project, ".git").mkdir(parents=True, exist_ok=True)
         else:
             data = Path(directories.data)
             data.parent.mkdir(parents=True)
@@ -168,6 +173,15 @@ class Stage:
         self.now = NOW - 90 * MINUTE
         path = folder / "MEMORY.md"
         path.write_text(HERMES, "utf-8")
+        self._date(path)
+
+    def has_serena(self) -> None:
+        """Let Serena keep memories of the project too."""
+        folder = Path(self.world.project, ".serena", "memories")
+        folder.mkdir(parents=True)
+        self.now = NOW - 90 * MINUTE
+        path = folder / "harbour.md"
+        path.write_text("# The harbour\n\nPier 3 belongs to the pilots.\n", "utf-8")
         self._date(path)
 
     def fills_an_index(self) -> None:

@@ -29,7 +29,7 @@ def take(shot: Shot, size: tuple[int, int], place: str | None = PLACE) -> str:
         size: columns and rows.
         place: the folder of the stage, which must not exist; None: anywhere.
     """
-    with Stage(place, empty=shot.empty) as stage:
+    with Stage(place, empty=shot.empty, newcomer=shot.newcomer) as stage:
         if shot.config:
             stage.configure(shot.config)
         environment = {**stage.environment, **({"NO_COLOR": "1"} if shot.no_color else {})}

@@ -5,6 +5,8 @@ import re
 from screenshots.stage import Stage
 from tests.terminal import Terminal
 
+ANSWERED = 0.12
+"""Seconds without a byte after which a key has been answered, unless the machine is busy."""
 QUIET = 0.25
 """Seconds without a byte after which a screen is taken for finished."""
 REST = 1.6
@@ -20,11 +22,11 @@ class Visit:
         self.terminal = terminal
         self.stage = stage
 
-    def press(self, *keys: str) -> None:
-        """Press keys one after the other, each when the last has been answered."""
+    def press(self, *keys: str, quiet: float = ANSWERED) -> None:
+        """Press keys one after the other, each when the last has been answered: nothing came for so many seconds."""
         for key in keys:
             self.terminal.press(key)
-            self.terminal.settle(0.12, seconds=PATIENCE)
+            self.terminal.settle(quiet, seconds=PATIENCE)
 
     def type(self, text: str) -> None:
         """Type a text."""
@@ -45,12 +47,13 @@ class Visit:
         self.rest()
 
     def go_to(self, address: str) -> None:
-        """Walk down the tree to a memory."""
+        """Walk down the tree to a memory; on a busy machine, where a title may come late, once more and slower."""
         title = re.compile(rf"── {re.escape(address)} ─|-- {re.escape(address)} -")
-        self.press("g", "g")
-        for _ in range(80):
-            if title.search(self.terminal.text):
-                self.rest()
-                return
-            self.press("j")
+        for quiet in (ANSWERED, 4 * ANSWERED):
+            self.press("g", "g", quiet=quiet)
+            for _ in range(80):
+                if title.search(self.terminal.text):
+                    self.rest()
+                    return
+                self.press("j", quiet=quiet)
         raise AssertionError(f"{address} is not in the tree:\n{self.terminal.text}")

@@ -131,7 +131,7 @@ class Planting:
         root, other = self._roots.get(address.root), self.others.get(address.root)
         if other is not None:
             return f"{other.place}: {address.path}"
-        return f"{min(root.aliases, key=len, default=root.id) if root is not None else address.root}/{address.path}"
+        return f"{min((root.id, *root.aliases), key=len) if root is not None else address.root}/{address.path}"
 
     def projects_in(self, node: Node) -> int:
         """How many projects a row of other projects holds."""

@@ -95,3 +95,11 @@ def test_instructions_can_be_put_away_and_come_back_for_whoever_goes_there() -> 
     assert not any("INSTRUCTIONS" in row for row in labels(found))
     assert found.reveal(Address(RULES.id, "CLAUDE.md")) is not None
     assert any("INSTRUCTIONS" in row for row in labels(found))
+
+
+def test_a_memory_goes_by_the_shortest_name_of_its_root() -> None:
+    native = Root("memtui:project", "/p", "memtui", "project", aliases=("memtui:project:checkout",))
+    found = forest()
+    found.load([API, native], [memory(API, "a.md"), memory(native, "b.md")])
+    assert found.shown(Address(API.id, "a.md")) == "claude-code:project/a.md"
+    assert found.shown(Address("memtui:project", "b.md")) == "memtui:project/b.md"
