@@ -215,7 +215,12 @@ class SdkTool:
 
     def _rename(self, fields: Mapping[str, object]) -> str:
         old, new = _text(fields, "rename", "old_path"), _text(fields, "rename", "new_path")
-        source, target = self._place(old), self._place(new)
+        source = self._place(old)
+        try:
+            target = self._place(new)
+        except NoEdit:
+            self._follow(source, old)  # of two wrong paths the SDK's tool names the first
+            raise
         try:
             if not source.path or not target.path or f"{target.path}/".startswith(f"{source.path}/"):
                 raise RefusedError("The names are not two of two memories.", code="E_NAME")

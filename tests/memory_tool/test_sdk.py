@@ -330,6 +330,7 @@ def test_links_are_followed_as_far_as_they_stay_inside(world: SdkWorld, outside:
         assert world.no("insert", path=path, insert_line=0, insert_text="x") == escapes
         assert world.no("delete", path=path) == escapes
         assert world.no("rename", old_path=path, new_path="/memories/x") == escapes
+        assert world.no("rename", old_path=path, new_path="/memories/..") == escapes
     assert world.no("create", path="/memories/out/new.md", file_text="x").endswith("would escape /memories directory")
     assert world.no("rename", old_path="/memories/in", new_path="/memories/out/x").endswith(
         "escape /memories directory"
