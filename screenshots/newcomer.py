@@ -201,5 +201,7 @@ def _elsewhere(top: Path) -> dict[Path, str]:
 if __name__ == "__main__":
     from screenshots.still.sitecustomize import START
 
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
     Path(sys.argv[1]).mkdir(parents=True)
-    print(furnish(sys.argv[1], START))
+    print(furnish(os.path.realpath(sys.argv[1]), START))

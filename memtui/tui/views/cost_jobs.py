@@ -95,7 +95,9 @@ def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
         ("skipped", "skipped"),
     ):
         if cost.marked(mark):
-            lines.append(f"{count_words(cost.marked(mark), 'file')} {words}.")
+            reasons = {item.loaded.why for item in cost.items if item.loaded.mark == mark}
+            why = f" {reasons.pop()}" if mark == "skipped" and len(reasons) == 1 else ""
+            lines.append(f"{count_words(cost.marked(mark), 'file')} {words}.{why}")
     head = words_page(*filter(None, lines), width=width)
     top = sorted((item for item in cost.items if item.tokens), key=lambda item: -item.tokens)[:COSTLIEST]
     if not top:

@@ -139,8 +139,10 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         looked = self.browser.checkup.looked
         if not looked:
             return [[("  No agent keeps an index here.", "strong")]]
-        indexes = "The index is" if looked == 1 else f"All {looked:,} indexes are"
-        return [[(f"  {indexes} sound.", "strong")], [("  They are looked at again whenever they change.", "name")]]
+        if looked == 1:
+            return [[("  The index is sound.", "strong")], [("  It is looked at again whenever it changes.", "name")]]
+        words = f"  All {looked:,} indexes are sound."
+        return [[(words, "strong")], [("  They are looked at again whenever they change.", "name")]]
 
     def list_words(self) -> tuple[str, Line]:
         """How many there are."""

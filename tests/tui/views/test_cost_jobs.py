@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from memtui.agents.loads.cutting import CUT, DROPPED, Gap
-from memtui.agents.loads.loading import CUT_OFF, ON_DEMAND, Loaded
+from memtui.agents.loads.loading import CUT_OFF, ON_DEMAND, SKIPPED, Loaded
 from memtui.context.startcost import Cost, Item
 from memtui.engine.model import Address
 from memtui.tui.draw.pages import Page
@@ -97,6 +97,18 @@ def test_files_that_are_not_listed_are_counted() -> None:
     cost = Cost("x", "X", "/p", (listed, more), "", "")
     page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     assert "9 files to be read on demand, not at the start." in "\n".join(texts(page))
+
+
+def test_a_reason_that_all_skipped_files_share_is_said_at_once() -> None:
+    off = [Item(Loaded("memories", f"/{name}", SKIPPED, "Switched off."), 0, 0) for name in "ab"]
+    cost = Cost("x", "X", "/p", tuple(off), "", "")
+    page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
+    assert "2 files skipped. Switched off." in "\n".join(texts(page))
+    large = Item(Loaded("memories", "/c", SKIPPED, "Too large."), 0, 0)
+    page, _ = cost_jobs.page(
+        cast("Any", None), item_rows(cost._replace(items=(*off, large)))[0], AROUND, 100, plain=True
+    )
+    assert "3 files skipped.\n" in "\n".join((*texts(page), ""))
 
 
 def test_a_long_path_keeps_its_end_and_takes_one_line() -> None:

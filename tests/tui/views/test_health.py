@@ -182,6 +182,7 @@ async def test_coming_back_shows_what_is_so_now(world: Indexed) -> None:
         await screen.until(lambda: view.board.has_over)
         await screen.press("7")
         await screen.until_text("The index is sound.")
+        assert "It is looked at again whenever it changes." in screen.text
 
 
 async def test_the_page_names_the_index_by_its_short_name(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
