@@ -13,13 +13,14 @@ from textual.strip import Strip
 
 from memtui.tui.draw.lines import Line
 from memtui.tui.draw.paint import Paint
+from memtui.tui.draw.scroller import thumb
 
 
 class LinesView(ScrollView, can_focus=True):
     """Shows lines of runs; long ones end at the right edge, so whoever makes them folds them first."""
 
     DEFAULT_CSS = """
-    LinesView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
+    LinesView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 0; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
@@ -52,5 +53,11 @@ class LinesView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Draw one row."""
-        row = y + self.scroll_offset.y
-        return self.paint.strip(self._lines[row] if row < len(self._lines) else (), self.size.width)
+        top, (width, height) = self.scroll_offset.y, self.size
+        row = y + top
+        runs = self._lines[row] if row < len(self._lines) else ()
+        if len(self._lines) <= height:
+            return self.paint.strip(runs, width)
+        plain: bool = self.app.plain  # type: ignore[attr-defined]
+        mark = thumb(y, top, len(self._lines), height, plain=plain)
+        return Strip.join([self.paint.strip(runs, width - 1), self.paint.strip([mark], 1)])

@@ -32,6 +32,25 @@ Token = tuple[tuple[Run, ...], str]
 """What a line looks like: its runs, and what it stands on."""
 
 
+def thumb(y: int, top: int, length: int, height: int, *, plain: bool) -> Run:
+    """What the last cell of a row shows: whether this part of all lines is in view.
+
+    Args:
+        y: the row, from 0.
+        top: the first line in view.
+        length: lines there are.
+        height: rows there are.
+        plain: whether only ASCII is drawn.
+    """
+    if length <= height:
+        return " ", "dim"
+    size = max(1, height * height // length)
+    start = round((height - size) * top / (length - height))
+    if not start <= y < start + size:
+        return " ", "dim"
+    return ("|" if plain else "▐"), "rule"
+
+
 class Scroller(Painted, can_focus=True):
     """A window on lines."""
 
@@ -84,14 +103,7 @@ class Scroller(Painted, can_focus=True):
 
     def _thumb(self, y: int) -> Run:
         """What the last cell of a line shows: whether this part of all lines is in view."""
-        height, length = self.size.height, self.length()
-        if length <= height:
-            return " ", "dim"
-        size = max(1, height * height // length)
-        start = round((height - size) * self._top / (length - height))
-        if not start <= y < start + size:
-            return " ", "dim"
-        return ("|" if self.plain else "▐"), "rule"
+        return thumb(y, self._top, self.length(), self.size.height, plain=self.plain)
 
     def _line(self, y: int) -> Token:
         runs, ground = self.token(y + self._top)

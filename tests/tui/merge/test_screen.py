@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.tui.draw.lines_view import LinesView
 from memtui.tui.edit.file_state import FileState
 from memtui.tui.merge.screen import ConflictScreen
 from memtui.tui.views.picker import PickScreen
@@ -433,3 +434,15 @@ async def test_the_file_begins_at_the_open_conflict_when_it_is_opened_again(tmp_
         screen = await in_conflict(bench, pilot, yours=head + YOURS, agent=head + AGENT_TEXT)
         await until(pilot, lambda: "<open conflict>" in shown_text(bench))
         assert screen.query_one("#conflict-file").scroll_offset.y > 150
+
+
+async def test_a_thumb_says_that_there_is_more_and_where(tmp_path: Path) -> None:
+    head = "".join(f"line {number}\n" for number in range(200)).encode()
+    bench = make(tmp_path, base=head + BASE)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        screen = await in_conflict(bench, pilot, yours=head + YOURS, agent=head + AGENT_TEXT)
+        file = screen.query_one("#conflict-file", LinesView)
+        await until(pilot, lambda: file.scroll_offset.y > 150)
+        rows = [file.render_line(y).text for y in range(file.size.height)]
+        assert [row[-1] for row in rows] == [*" " * (len(rows) - 1), "▐"]
+        assert not file.vertical_scrollbar.display or file.scrollbar_size_vertical == 0
