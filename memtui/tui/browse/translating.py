@@ -76,6 +76,9 @@ def details(wanted: Plan, item: Item | None, look: Look) -> list[Line]:
             for number, part in enumerate(words_page(f"{note.kind}: {note.text}", width=look.width)):
                 text = part.runs[0][0]
                 lines.append([(text if not number else "  " + text, _STYLES.get(note.kind, "dim"))])
+        if any(note.kind == LOST for note in item.notes):
+            keeps = "history keeps it (H)" if wanted.moving else "the original keeps it"
+            lines.append([(f" What is left behind is not lost: {keeps}.", "dim")])
         if not item.changed:
             lines.append([(" The text goes as it is.", "dim")])
         lines += _difference(item.before, item.after, look)
