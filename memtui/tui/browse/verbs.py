@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import SCOPES, Address, Conflict, Done, Outcome, PassedOver, Saved, Unchanged
+from memtui.engine.model import SCOPES, Address, Conflict, Done, PassedOver, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.pointers import carrying
 from memtui.tui.bridge import WRITE
@@ -30,6 +30,7 @@ SURE = "!"
 """The second key of what is asked first; it means nothing by itself."""
 GIVEN = frozenset(f"memtui:{scope}" for scope in SCOPES)
 """The roots of which agents are given what is pinned."""
+NOT_GIVEN = "; agents are given the pins of memtui's own folders only"
 MOMENT = 0.3
 """Seconds that keys wait for the rows an operation changes: the next one must not meet a row that is gone."""
 TOGETHER = 3.0
@@ -91,8 +92,7 @@ class Verbs:
 
         def report(done: Done) -> None:
             outside = pinned and any(address.root not in GIVEN for address in targets)
-            only = "; agents are given the pins of memtui's own folders only" if outside else ""
-            self._report(done, "pinned" if pinned else "unpinned", after=only)
+            self.report(done, "pinned" if pinned else "unpinned", after=NOT_GIVEN if outside else "")
             then()
 
         self._run(
@@ -112,7 +112,7 @@ class Verbs:
         targets, actor = tuple(listed), self._screen.bridge.actor
 
         def done(result: Done) -> None:
-            self._report(result, "moved to the trash", after="; u brings it back")
+            self.report(result, "moved to the trash", after="; u brings it back")
             changed = [one.address for one in result.outcomes if isinstance(one.result, Conflict)]
             seen = listed[changed[0]] if changed else None
             if seen is not None:
@@ -241,24 +241,12 @@ class Verbs:
 
         def chosen(found: tuple[tuple[Address, Address], ...] | Plan | None) -> None:
             if isinstance(found, Plan):
-                self._transfer(found)
+                self._screen.translating.do(found)
             elif found:
                 (self._move if verb == "move" else self._copy)(found)
 
         landing = LandingScreen(self._screen, verb, targets, start, folder=folder, typed=typed)
         self._screen.app.push_screen(landing, chosen)
-
-    def _transfer(self, wanted: Plan) -> None:
-        """Do what was shown: to another agent's root, in its shape."""
-        pairs = tuple((item.old, item.new) for item in wanted.going)
-
-        def done(result: Done) -> None:
-            self._screen.bridge.refresh(addresses_of(result) | {one.address for one in wanted.indexes})
-            past = "moved" if wanted.moving else "copied"
-            self._report(result, past, after=f" to {_where(pairs)}; u takes it back")
-            self._screen.go_when_there(pairs[0][1])
-
-        self._screen.translating.do(wanted, done)
 
     def _ask(self, label: str, start: Target, hint: Callable[[str], Line], done: Callable[[Target], None]) -> None:
         from memtui.tui.browse.prompts import Question
@@ -302,7 +290,7 @@ class Verbs:
         actor, old = self._screen.bridge.actor, tuple(one for one, _ in pairs)
 
         def copied(done: Done) -> None:
-            self._report(done, "copied", after=f" to {_where(pairs)}; u takes it back")
+            self.report(done, "copied", after=f" to {where(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
         name = self.name(old)
@@ -318,7 +306,7 @@ class Verbs:
         def moved(done: Done) -> None:
             self._screen.close_prompt()
             self._screen.bridge.refresh(addresses_of(done))
-            self._report(done, "moved", after=f" to {_where(pairs)}; u takes it back")
+            self.report(done, "moved", after=f" to {where(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
         self._screen.bridge.run(
@@ -341,18 +329,18 @@ class Verbs:
         """Name what an operation works on."""
         return str(addresses[0]) if len(addresses) == 1 else count_words(len(addresses), "memory")
 
-    def _report(self, done: Done, past: str, *, after: str = "") -> None:
+    def report(self, done: Done, past: str, *, after: str = "") -> None:
+        """Tell what was done, in how many memories, and what failed; `after` goes on behind what was done."""
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         good = [outcome for outcome in done.outcomes if outcome.ok]
         before = self._in_a_row(past, len(good), failed=bool(failed))
-        if any(was_stopped(outcome) for outcome in failed):
-            count = f"{len(good):,} of {count_words(len(done.outcomes), 'memory')}"
+        if count := stopped_at(done):
             self._screen.say(f"Stopped: {count} {past}; u takes that back.", "warning")
-            return
-        if failed:
+        elif failed:
             self._screen.memories.leave_marked(outcome.address for outcome in failed)
             why = failed[0].error.message if failed[0].error is not None else "it changed meanwhile"
             self._screen.say(f"done {len(good)}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
+        if failed:
             return
         name = self.name(tuple(outcome.address for outcome in good))
         if len(good) == 1 and (done.also or done.left):
@@ -379,15 +367,13 @@ class Verbs:
         if failed:
             why = failed[0].error.message if failed[0].error is not None else "it changed since"
             good = len(done.outcomes) - len(failed)
-            if any(was_stopped(outcome) for outcome in failed):
-                key = "u" if verb == "Undid" else "U"
-                count = f"{good:,} of {count_words(len(done.outcomes), 'memory')}"
-                self._screen.say(f"Stopped: {verb.lower()} {count} of {label}; {key} goes on with it.", "warning")
-                return
-            self._screen.say(
-                f"{verb} {label}: done {good}, failed {len(failed)}: {failed[0].address}: {why} {done.left}".rstrip(),
-                "warning",
+            words = (
+                f"{verb} {label}: done {good}, failed {len(failed)}: {failed[0].address}: {why} {done.left}".rstrip()
             )
+            if count := stopped_at(done):
+                key = "u" if verb == "Undid" else "U"
+                words = f"Stopped: {verb.lower()} {count} of {label}; {key} goes on with it."
+            self._screen.say(words, "warning")
             return
         other = "U does it again" if verb == "Undid" else "u takes it back"
         words = " ".join(
@@ -401,9 +387,11 @@ def _also(done: Done) -> str:
     return f", {done.also}" if done.also else ""
 
 
-def was_stopped(outcome: Outcome) -> bool:
-    """Whether a change ended before it came to this memory, because the user wanted it to."""
-    return outcome.error is not None and outcome.error.code == "E_STOPPED"
+def stopped_at(done: Done) -> str:
+    """Say how far a change came that the user stopped: `1,200 of 5,000 memories`; nothing when it was not stopped."""
+    if not any(one.error is not None and one.error.code == "E_STOPPED" for one in done.outcomes):
+        return ""
+    return f"{sum(one.ok for one in done.outcomes):,} of {count_words(len(done.outcomes), 'memory')}"
 
 
 def addresses_of(done: Done) -> set[Address]:
@@ -412,7 +400,7 @@ def addresses_of(done: Done) -> set[Address]:
     return found | {outcome.new_address for outcome in done.outcomes if outcome.new_address is not None}
 
 
-def _where(pairs: tuple[tuple[Address, Address], ...]) -> str:
+def where(pairs: tuple[tuple[Address, Address], ...]) -> str:
     """Say where memories went: the address of one, the folder of several."""
     new = pairs[0][1]
     folder = Address(new.root, new.path.rpartition("/")[0])
