@@ -41,8 +41,16 @@ def test_the_contracts_hold(copy: Path) -> None:
         ("cli/arguments.py", "import memtui.tui", "Rooms import downwards only"),
         ("errors.py", "import memtui.safe_text", "Rooms import downwards only"),
         ("attic.py", "'''A room without a place.'''", "Rooms import downwards only"),
-        ("tui/actions/action.py", "import memtui.engine.engine", "Inside the workbench only the bridge holds the engine"),
-        ("tui/actions/action.py", "from memtui.engine import Engine", "Inside the workbench only the bridge holds the engine"),
+        (
+            "tui/actions/action.py",
+            "import memtui.engine.engine",
+            "Inside the workbench only the bridge holds the engine",
+        ),
+        (
+            "tui/actions/action.py",
+            "from memtui.engine import Engine",
+            "Inside the workbench only the bridge holds the engine",
+        ),
         ("engine/fsio.py", "import memtui.engine.engine", "Inside the engine"),
         ("engine/paths.py", "import memtui.engine.ledger", "Inside the engine"),
         ("agents/layouts/mux.py", "import memtui.agents.table", "Inside the agents' room"),

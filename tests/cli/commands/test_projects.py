@@ -36,7 +36,9 @@ def test_orphans_say_how_sure_and_where_to(cli: Cli, home: Path, old: Path) -> N
 
 def test_orphans_as_json(cli: Cli, home: Path, old: Path) -> None:
     document = cli("orphans", "--json").json
-    (item,) = document["items"]  # type: ignore[misc]
+    items = document["items"]
+    assert isinstance(items, list)
+    (item,) = items
     assert item["projects"] == [str(old)]
     assert item["sure"] == "exact"
     assert item["files"] == 1
