@@ -299,8 +299,8 @@ class _Checking:
             f"({_count(found.lost_lines, 'line')}, {_memories(len(self.below))}) is not loaded"
         )
         why = (
-            "Fewer and shorter lines help: fix the other findings, trash what nobody needs (its line goes along), or move"
-            " up what matters."
+            "Fewer and shorter lines help: fix the other findings, trash what nobody needs (its line goes along), or"
+            " move up what matters."
         )
         yield IndexFinding(CUT, index.address, found.cut + 1, index.address.path, text, None, why, index.address)
         first = self._first_entry()
