@@ -205,7 +205,7 @@ def translate(visit: Visit) -> None:
     """What Serena would get of a memory of Claude Code, and what goes from the index it leaves."""
     visit.stage.has_serena()
     visit.start()
-    visit.go_to("claude-code:project/feedback_tests.md")
+    visit.go_to("claude-code:project/feedback_testing.md")
     visit.press("r")
     visit.press("end", "ctrl+u")
     visit.type("serena:project/")

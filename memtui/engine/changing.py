@@ -337,7 +337,7 @@ class Changer:
         self._rules.refuse_read_only()
         operation = "pin" if pinned else "unpin"
         # Before the transaction: whoever lists the roots meanwhile holds them and waits for the ledger.
-        uids = {address: self._pinnable(address) for address in chosen}
+        uids = {address: _pinnable(self._rules, self._roots, address) for address in chosen}
         with self._ledger.transaction():
             txn = transaction(self._ledger, operation, actor, _label(operation, chosen))
 
@@ -362,14 +362,6 @@ class Changer:
 
             outcomes = tuple(_each(self._roots.pace, chosen, one))
         return Done(str(txn.id), operation, outcomes, _label(operation, chosen))
-
-    def _pinnable(self, address: Address) -> int | MemtuiError:
-        """The ledger's id of a memory's root, or why the memory cannot be pinned."""
-        try:
-            self._rules.check_storable(address)
-            return self._roots.uid(self._rules.allowed(address.root))
-        except MemtuiError as error:
-            return error
 
     @contextmanager
     def _site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:
@@ -430,3 +422,12 @@ def _each(pace: Pace, addresses: list[Address], one: Callable[[Address], Outcome
 
 def _label(verb: str, addresses: list[Address]) -> str:
     return f"{verb} {addresses[0]}" if len(addresses) == 1 else f"{verb} {len(addresses)} memories"
+
+
+def _pinnable(rules: Rules, roots: Roots, address: Address) -> int | MemtuiError:
+    """The ledger's id of a memory's root, or why the memory cannot be pinned."""
+    try:
+        rules.check_storable(address)
+        return roots.uid(rules.allowed(address.root))
+    except MemtuiError as error:
+        return error

@@ -56,14 +56,24 @@ class Translating:
             latest=GROUP,
         )
 
-    def do(self, wanted: Plan, then: Callable[[Done], None]) -> None:
-        """Do what was shown."""
-        bridge = self._screen.bridge
+    def do(self, wanted: Plan) -> None:
+        """Do what was shown, and tell it."""
+        from memtui.tui.browse.verbs import addresses_of, where
+
+        screen, bridge = self._screen, self._screen.bridge
+        pairs = tuple((item.old, item.new) for item in wanted.going)
+
+        def done(result: Done) -> None:
+            bridge.refresh(addresses_of(result) | {one.address for one in wanted.indexes})
+            past = "moved" if wanted.moving else "copied"
+            screen.verbs.report(result, past, after=f" to {where(pairs)}; u takes it back")
+            screen.go_when_there(pairs[0][1])
+
         bridge.run(
             lambda engine: apply(engine, wanted, actor=bridge.actor),
-            then,
+            done,
             what=wanted.words,
-            otherwise=partial(self._screen.show_error, wanted.words),
+            otherwise=partial(screen.show_error, wanted.words),
             lane=WRITE,
         )
 
