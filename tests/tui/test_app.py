@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -16,13 +18,15 @@ from memtui.tui.draw.rowlist import RowList
 from memtui.tui.draw.scroller import Scroller
 from memtui.tui.keys.keyed import KeyedScreen
 from memtui.tui.keys.letters import row_list
-from memtui.tui.views.table import COMMON, VIEW, VIEWS
+from memtui.tui.views.table import COMMON, VIEW
 from memtui.tui.views.view import ViewScreen
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import Shown, engine_with, shown
 from tests.tui.views.real import World, at, real
+from tests.tui.views.test_cost import Start
 
 NOTES = "memtui:project/notes.md"
+ENTRIES = Address("hermes:global", "MEMORY.md")
 SIZES = [(80, 24), (100, 30), (120, 40), (200, 60)]
 MANY = {f"memtui:project/f{number % 5}/n{number:03}.md": f"note {number}\n" * 60 for number in range(120)}
 
@@ -35,8 +39,58 @@ def busy() -> FakeEngine:
     return engine
 
 
-async def fill(screen: Shown) -> None:
+class Full(Start):
+    """Real files, for the views that read them: an index that names what is not there, agents, entries."""
+
+    def __init__(self, base: Path, home: Path) -> None:
+        super().__init__(base, home)
+        entries = "\n§\n".join(f"Entry {number}.\n" + "More.\n" * 60 for number in range(30))
+        self.machine.write("~/.hermes/memories/MEMORY.md", entries)
+
+
+FROM_FILES = frozenset({"health", "cost", "entries"})
+"""The views that show something only where there are real files."""
+
+
+class Opened:
+    """The workbench with something in a view."""
+
+    def __init__(self, base: Path, home: Path) -> None:
+        self._base, self._home = base, home
+        self.data: Callable[[], object] = dict
+        """What is on disk now."""
+
+    @asynccontextmanager
+    async def at(
+        self, view: str, *, read_only: bool = False, size: tuple[int, int] = (120, 40)
+    ) -> AsyncIterator[Shown]:
+        """Run it."""
+        if view in FROM_FILES:
+            world = Full(self._base, self._home)
+            folders = (world.machine.home, world.machine.app)
+            self.data = lambda: {
+                file: file.read_bytes() for folder in folders for file in folder.rglob("*") if file.is_file()
+            }
+            around = world.machine.surroundings()
+            async with real(world, size=size, read_only=read_only, surroundings=around) as screen:
+                yield screen
+        else:
+            engine = busy()
+            self.data = lambda: dict(engine.data)
+            async with shown(engine, size=size, read_only=read_only) as screen:
+                yield screen
+
+
+@pytest.fixture
+def opened(tmp_path: Path, home: Path) -> Opened:
+    """The workbench, for a view."""
+    return Opened(tmp_path / "world", home)
+
+
+async def fill(screen: Shown, view: str = "") -> None:
     """Do something that stands in the activity and in the trash."""
+    if view in FROM_FILES:
+        return
     await screen.press("space", "space", "space", "d", "t")
     await screen.until_text("moved to the trash")
 
@@ -45,6 +99,10 @@ async def enter(screen: Shown, view: str) -> None:
     """Go to a view as a user does; the search with hits, and the keys in its list."""
     if view == "history":
         await screen.press("1", "H")
+    elif view == "entries":
+        await screen.press("1")
+        assert screen.browser.memories.reveal(ENTRIES)
+        await screen.press("E")
     else:
         await screen.press(VIEW[view].key)
     await screen.until(lambda: screen.browser.views.current == view)
@@ -57,6 +115,9 @@ async def enter(screen: Shown, view: str) -> None:
         rows = screen.app.screen.query_one(RowList)
         await screen.until(lambda: rows.count() > 0)
         await screen.press("l")
+    elif view in FROM_FILES:
+        rows = screen.app.screen.query_one(RowList)
+        await screen.until(lambda: rows.count() > 1)
 
 
 def top(screen: Shown) -> KeyedScreen[None]:
@@ -74,11 +135,10 @@ def actions_here(screen: Shown) -> tuple[Action, ...]:
 
 
 @pytest.mark.parametrize("view", VIEW)
-async def test_read_only_disables_every_writing_key_with_the_reason(view: str) -> None:
-    engine = busy()
-    async with shown(engine, read_only=True) as screen:
+async def test_read_only_disables_every_writing_key_with_the_reason(view: str, opened: Opened) -> None:
+    async with opened.at(view, read_only=True) as screen:
         await enter(screen, view)
-        before = dict(engine.data)
+        before = opened.data()
         for action in actions_here(screen):
             if action.writes:
                 assert "--read-only" in top(screen).unavailable(action), action.id
@@ -87,7 +147,7 @@ async def test_read_only_disables_every_writing_key_with_the_reason(view: str) -
         for key in writing[0].keys[0].split(" "):
             await screen.press("space" if key == " " else key)
         assert "--read-only" in screen.footer
-        assert engine.data == before
+        assert opened.data() == before
         words = {shown_keys(action).split(", ")[0] + " " + action.label for action in writing}
         assert not [one for one in words if f" {one} " in screen.footer]
         assert "read-only" in screen.text.split("\n")[0]
@@ -115,17 +175,16 @@ def test_no_single_key_destroys_in_any_room() -> None:
 
 
 @pytest.mark.parametrize("view", VIEW)
-async def test_a_pasted_sentence_in_a_list_changes_nothing(view: str) -> None:
-    engine = busy()
-    async with shown(engine) as screen:
-        await fill(screen)
+async def test_a_pasted_sentence_in_a_list_changes_nothing(view: str, opened: Opened) -> None:
+    async with opened.at(view) as screen:
+        await fill(screen, view)
         await enter(screen, view)
-        before, here = dict(engine.data), top(screen)
+        before, here = opened.data(), top(screen)
         screen.burst(*"dtdcxXpuUrndsdh", "enter")
         await screen.until_text("That looked like a paste")
         screen.app.post_message(events.Paste("dt dc x X d s"))
         await screen.until_text("A paste outside text is ignored")
-        assert engine.data == before
+        assert opened.data() == before
         assert top(screen) is here
 
 
@@ -133,8 +192,8 @@ async def test_a_pasted_sentence_in_a_list_changes_nothing(view: str) -> None:
 
 
 @pytest.mark.parametrize("view", VIEW)
-async def test_every_action_of_a_view_has_a_key_and_is_in_its_palette_with_it(view: str) -> None:
-    async with shown(busy()) as screen:
+async def test_every_action_of_a_view_has_a_key_and_is_in_its_palette_with_it(view: str, opened: Opened) -> None:
+    async with opened.at(view) as screen:
         await enter(screen, view)
         here = top(screen)
         lines = here.palette_commands() if isinstance(here, ViewScreen) else screen.browser.commands.palette_commands()
@@ -150,8 +209,8 @@ async def test_every_action_of_a_view_has_a_key_and_is_in_its_palette_with_it(vi
 
 
 @pytest.mark.parametrize("view", VIEW)
-async def test_help_explains_the_view_its_keys_and_its_signs(view: str) -> None:
-    async with shown(busy(), size=(200, 60)) as screen:
+async def test_help_explains_the_view_its_keys_and_its_signs(view: str, opened: Opened) -> None:
+    async with opened.at(view, size=(200, 60)) as screen:
         await enter(screen, view)
         own = [BY_ID[id_] for id_ in VIEW[view].actions] or list(in_room("memory"))
         await screen.press("?")
@@ -168,9 +227,9 @@ async def test_help_explains_the_view_its_keys_and_its_signs(view: str) -> None:
 
 
 @pytest.mark.parametrize("view", [view for view in VIEW if view != "hot"])
-async def test_letters_and_arrows_both_move_in_every_list(view: str) -> None:
-    async with shown(busy()) as screen:
-        await fill(screen)
+async def test_letters_and_arrows_both_move_in_every_list(view: str, opened: Opened) -> None:
+    async with opened.at(view) as screen:
+        await fill(screen, view)
         await enter(screen, view)
         rows = row_list(top(screen))
         assert rows is not None
@@ -193,9 +252,9 @@ async def test_letters_and_arrows_both_move_in_every_list(view: str) -> None:
 
 
 @pytest.mark.parametrize("view", VIEW)
-async def test_letters_and_arrows_both_scroll_the_text_beside(view: str) -> None:
-    async with shown(busy(), size=(120, 24)) as screen:
-        await fill(screen)
+async def test_letters_and_arrows_both_scroll_the_text_beside(view: str, opened: Opened) -> None:
+    async with opened.at(view, size=(120, 24)) as screen:
+        await fill(screen, view)
         await enter(screen, view)
         await screen.press("tab")
         here = top(screen)
@@ -214,8 +273,8 @@ async def test_letters_and_arrows_both_scroll_the_text_beside(view: str) -> None
 
 
 @pytest.mark.parametrize("view", VIEW)
-async def test_the_footer_fits_shows_what_works_and_ends_with_help(view: str) -> None:
-    async with shown(busy()) as screen:
+async def test_the_footer_fits_shows_what_works_and_ends_with_help(view: str, opened: Opened) -> None:
+    async with opened.at(view) as screen:
         await enter(screen, view)
         for size in SIZES:
             await screen.pilot.resize_terminal(*size)
@@ -233,9 +292,9 @@ async def test_the_footer_fits_shows_what_works_and_ends_with_help(view: str) ->
 
 
 @pytest.mark.parametrize("view", VIEW)
-async def test_resizing_keeps_the_place_in_every_view(view: str) -> None:
-    async with shown(busy(), size=(120, 40)) as screen:
-        await fill(screen)
+async def test_resizing_keeps_the_place_in_every_view(view: str, opened: Opened) -> None:
+    async with opened.at(view, size=(120, 40)) as screen:
+        await fill(screen, view)
         await enter(screen, view)
         rows = row_list(top(screen))
         assert rows is not None
@@ -271,9 +330,9 @@ async def test_a_small_terminal_says_which_size_it_needs(view: str, size: tuple[
 # 28: going back
 
 
-@pytest.mark.parametrize("view", [view.id for view in VIEWS if view.screen] + ["history"])
-async def test_esc_goes_back_one_step_and_never_quits(view: str) -> None:
-    async with shown(busy()) as screen:
+@pytest.mark.parametrize("view", [view for view in VIEW if VIEW[view].screen])
+async def test_esc_goes_back_one_step_and_never_quits(view: str, opened: Opened) -> None:
+    async with opened.at(view) as screen:
         await enter(screen, view)
         await screen.press("tab" if view != "search" else "shift+tab", "z")
         steps = 0
@@ -317,9 +376,9 @@ async def test_q_leaves_a_view_and_at_the_top_the_program() -> None:
 
 
 @pytest.mark.parametrize("view", [view for view in VIEW if view not in ("memories", "hot")])
-async def test_any_pane_can_have_the_whole_screen_and_gives_it_back(view: str) -> None:
-    async with shown(busy()) as screen:
-        await fill(screen)
+async def test_any_pane_can_have_the_whole_screen_and_gives_it_back(view: str, opened: Opened) -> None:
+    async with opened.at(view) as screen:
+        await fill(screen, view)
         await enter(screen, view)
         here = top(screen)
         for size in ((80, 24), (120, 40), (200, 60)):
