@@ -78,7 +78,6 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             "copy_path": self._copy_path,
             "copy_contents": self._copy,
             "reload": self._reload,
-            "zoom": lambda: self.read_alone(alone=not self.has_class("-reading")),
         }
 
     # Parts

@@ -132,7 +132,7 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.cost:CostScreen",
         (
             *("cost_go", "cost_agent", "cost_cut", "left", "right", "edit", "versions", "copy_path", "copy_contents"),
-            *("reload", "zoom", *PANES, *MOVES),
+            *("reload", *PANES, *MOVES),
         ),
         ("cost_go", "cost_agent", "cost_cut", "edit", "copy_path", "zoom"),
         "Cost",
