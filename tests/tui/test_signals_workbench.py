@@ -64,6 +64,7 @@ def test_what_was_typed_comes_back(tmp_path: Path, death: str) -> None:
         if fresh:
             open_note(terminal)
         terminal.wait_for("was never saved: 1 line")
+        terminal.settle()  # nobody answers a question in the moment it comes up
         terminal.type("r")
         terminal.wait_for("mine one")
         terminal.press("ctrl+s")
