@@ -164,7 +164,8 @@ class KeyedScreen(Screen[T]):
         event.stop()
         moves = action is not None and action.moves
         writes = action is not None and action.writes
-        match self._gate.feed(key, event.time, moves=moves, writes=writes):
+        filters = action is not None and action.id == "filter"
+        match self._gate.feed(key, event.time, moves=moves, writes=writes, filters=filters):
             case Verdict.RUN:
                 self.dispatch(key)
             case Verdict.HOLD:

@@ -43,8 +43,10 @@ class KeyGate:
         self._recent: deque[tuple[float, str]] = deque(maxlen=MOST + 1)
         self._held: list[str] = []
         self._quiet_from = 0.0
+        self._text = False
+        """The keys that come now are text for a line that the first of them opened."""
 
-    def feed(self, key: str, now: float, *, moves: bool, writes: bool = False) -> Verdict:
+    def feed(self, key: str, now: float, *, moves: bool, writes: bool = False, filters: bool = False) -> Verdict:
         """Judge a printable key.
 
         Args:
@@ -52,6 +54,7 @@ class KeyGate:
             now: when it was pressed, in seconds.
             moves: it only moves about.
             writes: it changes something, so a repeat by a key held down is dropped.
+            filters: it opens the line that filters; a paste that begins so is text for that line.
         """
         if now < self._quiet_from:
             self._quiet_from = now + QUIET
@@ -59,7 +62,9 @@ class KeyGate:
         previous = self._recent[-1] if self._recent else (0.0, "")
         self._recent.append((now, key))
         burst = [name for time, name in self._recent if now - time < WINDOW]
-        if len(burst) > MOST and len(set(burst)) > 2:
+        if len(burst) == 1:
+            self._text = filters
+        if len(burst) > MOST and len(set(burst)) > 2 and not self._text:
             self._held.clear()
             self._recent.clear()
             self._quiet_from = now + QUIET
@@ -78,6 +83,7 @@ class KeyGate:
         Args:
             now: when a key that is no character was pressed, in seconds.
         """
+        self._text = False  # what follows the end of a line is no text for it
         if now >= self._quiet_from:
             return False
         self._quiet_from = now + QUIET

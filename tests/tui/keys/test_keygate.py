@@ -86,6 +86,17 @@ def test_after_a_paste_keys_work_again() -> None:
     assert typist.ran == ["j"]
 
 
+def test_what_comes_with_the_key_that_filters_is_text_for_its_line() -> None:
+    gate = KeyGate()
+    verdicts = [gate.feed(key, 10.0, moves=False, filters=key == "/") for key in "/session*dt"]
+    assert set(verdicts) == {Verdict.HOLD}
+    assert "".join(gate.due()) == "/session*dt"
+    assert not gate.pasting(10.001)
+    assert [gate.feed(key, 10.001, moves=False) for key in "*dt"] == [Verdict.BURST, Verdict.DROP, Verdict.DROP]
+    later = [gate.feed(key, 11.0, moves=False, filters=key == "/") for key in "a path/of words"]
+    assert Verdict.BURST in later
+
+
 def test_a_fast_pair_runs_in_order() -> None:
     assert typed("dt", 0.002).ran == ["d", "t"]
 

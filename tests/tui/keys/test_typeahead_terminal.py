@@ -35,6 +35,7 @@ CASES: dict[str, tuple[str, Callable[[Terminal], bool]]] = {
     ": quit": (":quit", shows(" :quit", "Quit at once")),
     "3 x": ("3x", shows("[3 Changes")),
     "H r": ("Hr", shows("History of", "current version already")),
+    "/ words enter": ("/haystack\r", shows("1 of", "zz-haystack.md")),
     "C dt": ("Cdt", shows("copy to", "dt")),
 }
 """What is typed, and what it must lead to."""
