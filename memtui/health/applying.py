@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from memtui.engine.model import Actor, Conflict
 from memtui.engine.steps import Write
-from memtui.errors import ConflictError, NotFoundError
+from memtui.errors import ConflictError, NotFoundError, RefusedError
+from memtui.health.checking import NO_TEXT
 from memtui.health.fixing import preview
 from memtui.health.looking import Reader
 from memtui.health.model import IndexFinding, IndexReport, Preview
@@ -60,6 +61,22 @@ def choose(
         if here:
             found.append(Chosen(report, here))
     return tuple(found)
+
+
+def refuse_no_text(reports: Sequence[IndexReport], kinds: Sequence[str]) -> None:
+    """Say of an index with such findings that it is not edited because it is not text; nothing when there is none.
+
+    Raises:
+        RefusedError: `E_TEXT`.
+    """
+    for report in reports:
+        if any(one.kind in kinds and one.why == NO_TEXT for one in report.findings):
+            raise RefusedError(
+                f"{report.address} is not UTF-8 text, so nothing in it is fixed.",
+                code="E_TEXT",
+                unharmed="It is as it was.",
+                hint="Save it as UTF-8 with an editor that knows its encoding, then try again.",
+            )
 
 
 def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[Preview, ...]:

@@ -6,7 +6,8 @@ It reads nothing and decides nothing, so that ten thousand lines are checked in 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from memtui.engine.model import Address, Policy
 from memtui.health.edits import apply_edits
@@ -30,6 +31,7 @@ from memtui.pointers.lines import (
     Style,
     goes_on,
     is_entry,
+    is_text,
     place_of,
     shorten,
     spans,
@@ -37,7 +39,7 @@ from memtui.pointers.lines import (
     text_of,
     write_entry,
 )
-from memtui.pointers.targets import written
+from memtui.pointers.targets import is_writable, written
 from memtui.values import NamedTuple
 
 _WEB = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#|$")
@@ -46,11 +48,15 @@ LINKS = "links"
 """The format of an index whose lines are Markdown links."""
 _ORDER = {kind: place for place, kind in enumerate(KINDS)}
 
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]")
+_BREAKS = re.compile(r"[\u2028\u2029]")
 UNWRITABLE = "Its name cannot be written in a line of the index."
 UNREAD = (
     "A line for it would not be read there: the index ends inside a code block or a comment, or its name is too odd."
 )
+
+NO_TEXT = "The index is not UTF-8 text, so nothing in it is fixed."
+MOST_IN_LINE = 20
+"""So many findings of one kind are told of one line; the rest are told in one more."""
 
 LIMITS = {"lines": "lines", "bytes": "bytes", "units": "characters"}
 """What limits count, for people."""
@@ -91,14 +97,15 @@ class Entry(NamedTuple):
     """Why the line cannot be taken for the pointer alone; empty when it can."""
 
 
-def named(data: bytes, path: str) -> frozenset[str]:
+def named(data: bytes, path: str, known: Container[str] = ()) -> frozenset[str]:
     """The paths below the root that an index names.
 
     Args:
         data: the index.
         path: its own path.
+        known: the paths there are.
     """
-    return frozenset(pointer.path for pointer in parse(data, path) if pointer.path is not None)
+    return frozenset(pointer.path for pointer in parse(data, path, known) if pointer.path is not None)
 
 
 def check(index: Index) -> Found:
@@ -110,14 +117,31 @@ def check(index: Index) -> Found:
     checking = _Checking(index)
     found = [*checking.pointers(), *checking.unnamed(), *checking.cut()]
     found.sort(key=lambda one: (_ORDER[one.kind], one.line or 0, one.path))
-    return Found(checking.measure, tuple(found), checking.below)
+    return Found(checking.measure, tuple(_summed_up(found)), checking.below)
+
+
+def _summed_up(found: Sequence[IndexFinding]) -> Iterable[IndexFinding]:
+    """Tell of many findings of one kind in one line only the first, and how many more there are."""
+    counts: Counter[tuple[str, int | None]] = Counter((one.kind, one.line) for one in found if one.line)
+    told: Counter[tuple[str, int | None]] = Counter()
+    for one in found:
+        key = one.kind, one.line
+        told[key] += 1
+        if counts[key] <= MOST_IN_LINE or told[key] <= MOST_IN_LINE or one.fix is not None:
+            yield one
+        elif told[key] == counts[key]:
+            more = counts[key] - MOST_IN_LINE
+            text = f"{_count(more, 'more finding')} of this kind in the line"
+            yield one._replace(path=one.address.path, text=text, memory=one.address)
 
 
 class _Checking:
     """One index being checked."""
 
     def __init__(self, index: Index) -> None:
-        self.index = index
+        known = index.memories
+        self.folders = {path[:at] for path in known for at in range(len(path)) if path[at] == "/"}
+        self.index = index if index.why or is_text(index.data) else index._replace(why=NO_TEXT)
         self.lines = spans(index.data)
         self.measure = measure(index.data, index.policy)
         self.entries = self._entries()
@@ -127,18 +151,29 @@ class _Checking:
     def _entries(self) -> list[Entry]:
         linked = self.index.policy.index_format == LINKS
         pointers = parse(self.index.data, self.index.address.path) if linked else ()
-        counts: dict[int, int] = {}
-        for pointer in pointers:
-            counts[pointer.line] = counts.get(pointer.line, 0) + 1
+        counts = Counter(pointer.line for pointer in pointers)
         found = []
+        text, line = b"", -1
         for pointer in pointers:
-            text = text_of(self.index.data, self.lines[pointer.line])
-            found.append(Entry(pointer, text, self._alone(pointer.line, text, counts[pointer.line])))
+            if pointer.line != line:  # a line of ten thousand pointers is taken out once
+                line = pointer.line
+                text = text_of(self.index.data, self.lines[line])
+            alone = self._alone(line, text, counts[line])
+            meant = next(filter(self._is_there, pointer.readings), pointer.path)
+            found.append(Entry(pointer._replace(path=meant), text, alone))
         return found
+
+    def _is_there(self, path: str | None) -> bool:
+        if path is None:
+            return False
+        index = self.index
+        return path in index.memories or path in index.present or path.rstrip("/") in self.folders
 
     def _alone(self, line: int, text: bytes, pointers: int) -> str:
         if pointers > 1:
             return "The line names other memories too."
+        if b"\r" in text:
+            return "The line holds carriage returns, so it may be several."
         if b"<!--" in text or b"-->" in text:
             return "The line holds a comment."
         if not is_entry(text):
@@ -162,8 +197,6 @@ class _Checking:
 
     def pointers(self) -> Iterable[IndexFinding]:
         """Findings about single lines."""
-        known = self.index.memories
-        folders = {path[:at] for path in known for at in range(len(path)) if path[at] == "/"}
         seen: dict[str, int] = {}
         long: set[int] = set()
         for entry in self.entries:
@@ -172,8 +205,7 @@ class _Checking:
                 if not _WEB.match(pointer.target):
                     yield self._outside(entry)
                 continue
-            there = pointer.path in known or pointer.path in self.index.present or pointer.path.rstrip("/") in folders
-            if not there:
+            if not self._is_there(pointer.path):
                 yield self._removal(DANGLING, entry, "the index names it, and it is not there")
                 continue
             if pointer.path in seen and is_entry(entry.text):
@@ -253,7 +285,7 @@ class _Checking:
             return
         edits = self._new_lines()
         after = apply_edits(index.data, edits.values())
-        read = named(after, index.address.path)
+        read = named(after, index.address.path, index.memories)
         for path in index.mine:
             why = index.why or (UNWRITABLE if path not in edits else UNREAD if path not in read else "")
             memory = Address(index.address.root, path)
@@ -270,11 +302,11 @@ class _Checking:
         found: dict[str, Edit] = {}
         for path in index.mine:
             target = written(path, index.address.path, "")
-            if target is None or _CONTROLS.search(path):
+            if target is None or _BREAKS.search(path) or not is_writable(path):
                 continue
             name = path.rpartition("/")[2]
             line = write_entry(self.style, target, name, index.memories[path], limit=limit, step=len(found))
-            found[path] = Edit(place, place, lead + line.encode("utf-8", "surrogateescape") + tail)
+            found[path] = Edit(place, place, line.encode() + tail, lead)
         return found
 
     @property
@@ -324,7 +356,7 @@ class _Checking:
         elif not why:
             start = self._from(self.lines[first.pointer.line])
             moved = self.index.data[line.start : line.end]
-            ended = moved if moved.endswith(b"\n") else moved + self.style.end
+            ended = moved if moved.endswith((b"\n", self.style.end)) else moved + self.style.end
             fix = Fix("move the line up", (Edit(start, start, ended), Edit(line.start, line.end)), offered=True)
         return self._finding(BELOW, entry, f"line {entry.pointer.line + 1:,} is not loaded", fix, why)
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from memtui.health.model import Edit
 
+_BOM = b"\xef\xbb\xbf"
+
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     """Return the bytes with every edit made; of two edits that overlap the later one is left out.
@@ -14,9 +16,15 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     """
     parts: list[bytes] = []
     at = 0
+    before = b""  # the last bytes there are so far
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if edit.start < at:
             continue
-        parts += (data[at : edit.start], edit.new)
+        parts.append(data[at : edit.start])
+        before = (before + parts[-1][-4:])[-4:]
+        if edit.lead and before not in (b"", _BOM) and not before.endswith((b"\n", edit.lead)):
+            parts.append(edit.lead)
+        parts.append(edit.new)
+        before = (before + edit.new[-4:])[-4:]
         at = edit.end
     return b"".join([*parts, data[at:]])

@@ -5,7 +5,7 @@ An index is read again only when it or the list of memories around it is another
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from memtui.engine.model import Address, Listing, Memory, Root, RootStatus, Snapshot
 from memtui.engine.selection import Patterns
@@ -54,13 +54,21 @@ class Looker:
         """Know nothing yet."""
         self._known: dict[str, tuple[int, tuple[IndexReport, ...]]] = {}
 
-    def look(self, engine: Reader, roots: Sequence[Root], listing: Listing | None = None) -> tuple[IndexReport, ...]:
+    def look(
+        self,
+        engine: Reader,
+        roots: Sequence[Root],
+        listing: Listing | None = None,
+        *,
+        outdated: Callable[[], bool] | None = None,
+    ) -> tuple[IndexReport, ...]:
         """Look at every index of these roots; those without an index in their layout are left out.
 
         Args:
             engine: what reads.
             roots: which.
             listing: their memories, when they were listed just now; None: list them.
+            outdated: says whether nobody wants the result any more; it then ends before the next root.
 
         Returns:
             A report for each index, and for each that is missing although there are memories; in the order of roots.
@@ -77,6 +85,8 @@ class Looker:
         statuses = {status.root.id: status for status in listing.roots}
         found: list[IndexReport] = []
         for root in wanted:
+            if outdated is not None and outdated():
+                break
             shelf = _Shelf(root, statuses.get(root.id), rows[root.id])
             key = _key(shelf)
             known = self._known.get(root.id)
@@ -110,14 +120,15 @@ def _look(engine: Reader, shelf: _Shelf) -> Iterator[IndexReport]:
         except MemtuiError as error:
             yield IndexReport(address, None, measure(b"", policy), problem=error.message)
     linked = policy.index_format == LINKS
-    names = {path: parse(text.bytes, path) for path, text in texts.items()} if linked else {}
+    names = {path: parse(text.bytes, path, shelf.rows) for path, text in texts.items()} if linked else {}
     named = {pointer.path for pointers in names.values() for pointer in pointers}
     memories = {path: row.description for path, row in shelf.rows.items()}
     orphans = _unnamed(shelf, named) if linked else {}
     rebuilt = Patterns(policy.generated)
     why = READ_ONLY if root.read_only or (shelf.status is not None and not shelf.status.writable) else ""
     for path in sorted({*texts, *(path for path in orphans if path not in shelf.rows)}):
-        pointed = {pointer.path for pointer in names.get(path, ()) if pointer.path is not None}
+        readings = (one for pointer in names.get(path, ()) for one in pointer.readings)
+        pointed = {one for one in readings if one is not None}
         present = frozenset(one for one in pointed - memories.keys() if _is_there(engine, Address(root.id, one)))
         text = texts.get(path)
         index = Index(
@@ -149,6 +160,8 @@ def _unnamed(shelf: _Shelf, named: set[str | None]) -> dict[str, list[str]]:
     for path in sorted(shelf.rows):
         if path in named or policy.is_index(path) or not path.endswith("." + suffix):
             continue
+        if shelf.rows[path].sha256 is None:
+            continue  # a link, a pipe: what memtui does not read, the agent is not sent to; its own row says why
         home = home_of(policy.index_file or "", path, shelf.rows)
         if home:
             found.setdefault(home, []).append(path)

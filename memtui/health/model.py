@@ -38,6 +38,8 @@ class Edit(NamedTuple):
     start: int
     end: int
     new: bytes = b""
+    lead: bytes = b""
+    """A line end that goes before `new` where what is left in front of it has none."""
 
 
 class Fix(NamedTuple):

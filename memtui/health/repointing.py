@@ -17,6 +17,7 @@ from memtui.engine.steps import Remove, Rename, Step, Write
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.health.orphans import slug_of
 from memtui.pointers.index import parse
+from memtui.pointers.lines import is_text
 from memtui.values import NamedTuple
 
 MOVED, SAME, MERGED, STAYS = "moves", "same text is there", "its pointers are added", "stays"
@@ -187,14 +188,17 @@ def _merge_index(engine: Engine, old: Memory, new: Memory, lines: list[Line], st
     except MemtuiError as error:
         lines.append(Line(old.address, None, STAYS, error.message))
         return
+    if not (is_text(ours.bytes) and is_text(theirs.bytes)):
+        lines.append(Line(old.address, None, STAYS, "One of the two indexes is not UTF-8 text."))
+        return
     if theirs.sha256 != new.sha256 or ours.sha256 != old.sha256:
         lines.append(Line(old.address, None, STAYS, "Somebody is writing it; try again."))
         return
-    named = {pointer.path for pointer in parse(theirs.bytes, new.address.path)}
+    named = {pointer.path for pointer in parse(theirs.bytes, new.address.path, coming)}
     rows = ours.bytes.split(b"\n")
     wanted = [
         rows[pointer.line].rstrip(b"\r")
-        for pointer in parse(ours.bytes, old.address.path)
+        for pointer in parse(ours.bytes, old.address.path, coming)
         if pointer.path in coming and pointer.path not in named
     ]
     lines.append(Line(old.address, new.address, MERGED))

@@ -59,6 +59,8 @@ def _whole(data: bytes, lines: Sequence[tuple[int, int]], number: int, first: Po
     start, end = lines[number]
     start += len(_BOM) * (number == 0 and data.startswith(_BOM))
     item = _ITEM.match(data[start:end])
+    if b"\r" in data[start:end].rstrip(b"\r\n"):
+        return None  # it may be several lines
     if item is None or not _BEFORE.match(data[start : first.start]):
         return None
     indent = len(item[1])

@@ -5,10 +5,11 @@ text that tells whether to follow it; everything else in it is left alone.
 """
 
 import re
+from collections.abc import Container
 
 from memtui.pointers.markdown import inline_links
 from memtui.pointers.prose import prose
-from memtui.pointers.targets import resolve, resolve_name
+from memtui.pointers.targets import first_of, name_readings, readings
 from memtui.values import NamedTuple
 
 _NAMED = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+(\[\[([^\[\]]++)\]\])")
@@ -41,9 +42,11 @@ class Pointer(NamedTuple):
     """`link`, or `name` for an entry written as `[[name]]`."""
     angled: bool = False
     """The target stands between `<` and `>`."""
+    readings: tuple[str | None, ...] = ()
+    """Every path it may mean, the likeliest first."""
 
 
-def parse(data: bytes, path: str) -> tuple[Pointer, ...]:
+def parse(data: bytes, path: str, known: Container[str] = ()) -> tuple[Pointer, ...]:
     """Find the pointers of an index, in their order.
 
     Links in front matter, comments and code are no pointers.
@@ -51,6 +54,7 @@ def parse(data: bytes, path: str) -> tuple[Pointer, ...]:
     Args:
         data: the index.
         path: its own path below the root, which relative targets start from.
+        known: the paths there are, which decide what a name with `#` or `%` means.
     """
     found: list[Pointer] = []
     for number, (start, line) in enumerate(prose(data)):
@@ -58,39 +62,46 @@ def parse(data: bytes, path: str) -> tuple[Pointer, ...]:
             continue
         named = _NAMED.match(line)
         if named is not None:
-            found.append(_named(data, path, number, start, named))
-        for one in inline_links(line):
+            found.append(_named(data, path, number, start, named, known))
+        links = inline_links(line)
+        for place, one in enumerate(links):
+            # Only the entry itself has all that follows for a hook: a line of a thousand links is not kept a thousand
+            # times.
+            stop = links[place + 1].start if 0 < place < len(links) - 1 else len(line)
             target = _text(data[start + one.at : start + one.stop])
+            paths = readings(target, path)
             found.append(
                 Pointer(
                     number,
                     start + one.start,
                     start + one.end,
                     target,
-                    resolve(target, path),
+                    first_of(paths, known),
                     _shown(data[start + one.start + 1 : start + one.text_end]),
-                    _shown(data[start + one.end : start + len(line)]).strip(_GAP),
+                    _shown(data[start + one.end : start + stop]).strip(_GAP),
                     start + one.at,
                     angled=one.angled,
+                    readings=paths,
                 )
             )
     return tuple(found)
 
 
-def _named(data: bytes, path: str, number: int, start: int, found: re.Match[bytes]) -> Pointer:
+def _named(data: bytes, path: str, number: int, start: int, found: re.Match[bytes], known: Container[str]) -> Pointer:
     target = _text(found[2])
     shown = target.partition("|")[2] or target
-    hook = _shown(data[start + found.end(1) : start + len(found.string)]).strip(_GAP)
+    paths = name_readings(target, path)
     return Pointer(
         number,
         start + found.start(1),
         start + found.end(1),
         target,
-        resolve_name(target, path),
+        first_of(paths, known),
         _shown(shown.encode("utf-8", "surrogateescape")),
-        hook,
+        _shown(data[start + found.end(1) : start + len(found.string)]).strip(_GAP),
         start + found.start(2),
         "name",
+        readings=paths,
     )
 
 

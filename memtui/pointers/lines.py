@@ -6,6 +6,7 @@ Only a line that is nothing but an entry is ever removed, moved or cut: where mo
 import re
 from collections.abc import Container, Sequence
 
+from memtui.pointers.targets import without_controls
 from memtui.values import NamedTuple
 
 _ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+\[")
@@ -59,6 +60,15 @@ def text_of(data: bytes, span: Span) -> bytes:
     return text.removeprefix(_BOM) if span.start == 0 else text
 
 
+def is_text(data: bytes) -> bool:
+    """Whether a file is edited as text: it is UTF-8 and holds no NUL."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\x00" not in data
+
+
 def is_entry(text: bytes) -> bool:
     """Whether a line is a list item that begins with a link."""
     return _ENTRY.match(text) is not None
@@ -83,7 +93,8 @@ def style_of(data: bytes, lines: Sequence[Span], entries: Sequence[int]) -> Styl
         lines: its lines.
         entries: the numbers of those that are entries, rising.
     """
-    end = b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
+    feeds = data.count(b"\n")
+    end = b"\r\n" if data.count(b"\r\n") * 2 > feeds else b"\n" if feeds or b"\r" not in data else b"\r"
     seen = [
         found
         for number in entries[-_LOOKED_AT:]
@@ -119,7 +130,7 @@ def place_of(data: bytes, lines: Sequence[Span], entries: Sequence[int], end: by
     while entries and last < len(lines) - 1 and goes_on(text_of(data, lines[last]), text_of(data, lines[last + 1])):
         last += 1
     at = lines[last].end if lines else len(data)
-    if at and not data[:at].endswith(b"\n"):
+    if at and data[:at] != _BOM and not data.endswith((b"\n", end), 0, at):
         return at, end, b""
     return at, b"", end
 
@@ -163,7 +174,7 @@ def write_entry(style: Style, target: str, name: str, hook: str, *, limit: int |
         lead = re.sub(r"\d+", str(style.number + step), lead, count=1)
     shown = name if style.named else _title(name)
     link = f"{lead}[{_bracketed(shown)}]({target})"
-    hook = " ".join(hook.split()).replace("](", "] (").replace("<!--", "<! --")
+    hook = " ".join(without_controls(hook).split()).replace("](", "] (").replace("<!--", "<! --")
     if not hook:
         return link
     line = link + style.gap + hook

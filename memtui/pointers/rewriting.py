@@ -14,7 +14,18 @@ from memtui.pointers.index import Pointer
 from memtui.pointers.index import parse as parse_index
 from memtui.pointers.links import IMPORT, LINK, MEM, NAME, Link
 from memtui.pointers.links import parse as parse_links
-from memtui.pointers.targets import name_of, relative, resolve_name, with_ending, without_ending, written
+from memtui.pointers.targets import (
+    is_writable,
+    name_of,
+    name_readings,
+    names_of,
+    part_of,
+    readings,
+    relative,
+    with_ending,
+    without_ending,
+    written,
+)
 from memtui.values import NamedTuple
 
 
@@ -98,15 +109,16 @@ class _Rewriting:
 
     def _candidates(self, link: Link) -> list[str]:
         """What a link may mean, the likeliest first."""
-        found = [link.path] if link.path is not None else []
+        found = [link.path]
+        if link.kind == LINK:
+            found += readings(link.target, self.here)
         if link.kind == NAME:
-            bare = name_of(link.target)
-            top = resolve_name(bare, "")
-            found += [top] if top is not None else []
-            if "/" not in bare and bare:
-                ending = "/" + with_ending(bare)
-                found += sorted(path for path in self.changed if path.endswith(ending))
-        return found
+            found += [*name_readings(link.target, self.here), *name_readings(link.target, "")]
+            for bare in names_of(link.target):
+                if "/" not in bare and bare:
+                    ending = "/" + with_ending(bare)
+                    found += sorted(path for path in self.changed if path.endswith(ending))
+        return [path for path in found if path is not None]
 
     def follow(self, link: Link, old: str, new: str) -> None:
         """Let one link name a memory by its new path."""
@@ -126,11 +138,12 @@ class _Rewriting:
     def _target(self, link: Link, old: str, new: str) -> str | None:
         """What is written in the place of a link's target; None when it cannot be spelled."""
         if link.kind == LINK:
-            return written(new, self.to, link.target, angled=link.angled)
+            like = link.target.partition("#")[0] + part_of(link.target, self.here, old)
+            return written(new, self.to, like, angled=link.angled)
         if link.kind == IMPORT:
             text = relative(new, self.to).replace(" ", "\\ ")
             text = "./" + text if link.target.startswith("./") and not text.startswith("../") else text
-            return text if self._reads("@" + text, new) else None
+            return text if is_writable(new) and self._reads("@" + text, new) else None
         if link.kind == MEM:
             text = self.names + without_ending(new)
             return text if self._reads("mem:" + text, new) else None
@@ -142,22 +155,29 @@ class _Rewriting:
         return [(one.path, one.start, one.end) for one in found] == [(path, 0, len(self._bytes(text)))]
 
     def _name(self, link: Link, old: str, new: str) -> str | None:
-        bare = name_of(link.target)
-        if not new.lower().endswith(".md") or set(new) & set("[]|#\\\n"):
+        bare = next((one for one in names_of(link.target) if self._names(one, old)), name_of(link.target))
+        if not new.lower().endswith(".md") or set(new) & set("[]|#\\\n") or not is_writable(new):
             return None
-        from_top = link.path != old and "/" in bare
-        text = new if from_top else relative(new, self.to)
+        near = old in name_readings(bare, self.here)
+        text = new if "/" in bare and not near else relative(new, self.to)
         if text.startswith("../"):
             text = new
-        if link.path != old and "/" not in bare:
+        if not near and "/" not in bare:
             text = new.rpartition("/")[2]  # it was found by its name alone
         text = text if bare.lower().endswith(".md") else without_ending(text)
         return link.target.replace(bare, text, 1)
+
+    def _names(self, bare: str, old: str) -> bool:
+        """Whether a name means a path, from here, from the top, or wherever it is."""
+        found = (*name_readings(bare, self.here), *name_readings(bare, ""))
+        return old in found or old.endswith("/" + with_ending(bare))
 
     def _shown(self, link: Link, old: str, new: str) -> _Edit | None:
         """A link that shows the file's name shows the new one."""
         start, end = link.text
         shown = self.data[start:end]
+        if not is_writable(new):
+            return None
         for form in (lambda path: path, lambda path: path.rpartition("/")[2], _stem):
             if shown == self._bytes(form(old)) and form(old) != form(new) and not set(form(new)) & set("[]\\`"):
                 return _Edit(start, end, self._bytes(form(new)))

@@ -15,8 +15,8 @@ from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import parse
-from memtui.pointers.lines import Style, home_of, is_entry, place_of, spans, style_of, text_of, write_entry
-from memtui.pointers.targets import written
+from memtui.pointers.lines import Style, home_of, is_entry, is_text, place_of, spans, style_of, text_of, write_entry
+from memtui.pointers.targets import is_writable, written
 from memtui.transfer.model import IndexChange, Item
 from memtui.values import TYPE_CHECKING, NamedTuple
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 LINKS = "links"
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]")
+_BREAKS = re.compile(r"[\u2028\u2029]")
 
 
 class Mention(NamedTuple):
@@ -55,7 +55,7 @@ def mentions(reader: Reader, root: Root, wanted: Sequence[str], present: Mapping
             data = reader.read(Address(root.id, home)).bytes
         except MemtuiError:
             continue  # an index that is not there, or cannot be read, says nothing
-        for pointer in parse(data, home):
+        for pointer in parse(data, home, present):
             if pointer.path in chosen and pointer.path is not None:
                 found.setdefault(pointer.path, Mention(pointer.text, pointer.hook))
     return found
@@ -112,6 +112,9 @@ def _one(
     before = pending[address].after if address in pending else old
     earlier = pending[address].notes if address in pending else ()
     sha = None if data is None else sha256_hex(data)
+    if not is_text(before):
+        notes = [*earlier, "The index gets no line: it is not UTF-8 text."]
+        return [IndexChange(address, old, before, sha, "", tuple(notes))]
     after, unwritten = with_lines(before, home, root, items, said)
     notes = [*earlier, *(f"{name} gets no line: its name cannot be written there." for name in unwritten)]
     limit = root.policy.write_bytes
@@ -137,7 +140,7 @@ def with_lines(
     Returns:
         The new index, and the names of memories that cannot be written as a link that is read as meant.
     """
-    pointers = parse(data, home)
+    pointers = parse(data, home, {item.new.path for item in items})
     known = {pointer.path for pointer in pointers}
     lines = spans(data)
     entries = [
@@ -165,12 +168,12 @@ def with_lines(
 
 def _line(item: Item, home: str, root: Root, style: Style, said: Mention, step: int) -> bytes:
     target = written(item.new.path, home, "")
-    if target is None or _CONTROLS.search(item.new.path):
+    if target is None or _BREAKS.search(item.new.path) or not is_writable(item.new.path):
         return b""
     described = frontmatter.describe(item.after)
     hook = said.hook or described.description
     line = write_entry(style, target, item.new.name, hook, limit=root.policy.pointer_chars, step=step)
-    return line.encode("utf-8", "surrogateescape")
+    return line.encode()
 
 
 def _below(after: bytes, home: str, root: Root, items: Sequence[Item]) -> list[str]:

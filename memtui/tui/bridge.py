@@ -280,6 +280,11 @@ class Bridge:
         if self._watch is not None:
             self._watch.focus(focused)
 
+    @property
+    def closed(self) -> bool:
+        """Whether nobody waits for what is read any more; from any thread."""
+        return self._lanes.closed
+
     def close(self) -> None:
         """Stop following, and let writes that were asked for end."""
         if self._unsubscribe is not None:

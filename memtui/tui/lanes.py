@@ -20,11 +20,12 @@ class Lanes:
     def __init__(self) -> None:
         self._queues: dict[str, SimpleQueue[Job | None]] = {}
         self._threads: dict[str, threading.Thread] = {}
-        self._closed = False
+        self.closed = False
+        """Whether no job is taken any more."""
 
     def submit(self, lane: str, job: Job) -> None:
         """Do a job in the lane's thread, after what was asked before; nothing after `close`."""
-        if self._closed:
+        if self.closed:
             return
         if lane not in self._queues:
             queue: SimpleQueue[Job | None] = SimpleQueue()
@@ -36,7 +37,7 @@ class Lanes:
 
     def close(self, *, wait_for: tuple[str, ...] = (), seconds: float = 2.0) -> None:
         """Take no more jobs, and let the named lanes finish what they have, for so many seconds at most each."""
-        self._closed = True
+        self.closed = True
         for queue in self._queues.values():
             queue.put(None)
         for lane in wait_for:

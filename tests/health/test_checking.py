@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Policy
-from memtui.health.checking import UNREAD, UNWRITABLE, Found, Index, check, named
+from memtui.health.checking import MOST_IN_LINE, UNREAD, UNWRITABLE, Found, Index, check, named
 from memtui.health.edits import apply_edits
 from memtui.health.model import BELOW, BULK, DANGLING, DUPLICATE, LONG, TOGETHER, UNNAMED, IndexFinding
 from tests.health.folders import LINKS
@@ -202,7 +202,7 @@ def test_fixing_everything_leaves_nothing_to_fix_and_no_other_byte(text: str, li
     for edit in sorted(edits, key=lambda edit: -len(edit.new)):
         assert edit.new in after
         after = after.replace(edit.new, b"", 1) if edit.new else after
-    assert len(after) == len(kept)
+    assert len(kept) <= len(after) <= len(kept) + sum(len(edit.lead) for edit in edits)
     again = checked(apply_edits(data, edits), MEMORIES, policy).findings
     assert not [one for one in again if one.fix is not None and one.kind in BULK]
 
@@ -229,3 +229,42 @@ def test_any_bytes_at_all_are_checked(data: bytes) -> None:
 def test_the_same_target_is_found_twice() -> None:
     found = checked("- [a](a.md)\n- [a](./a.md)\n- [b](b.md)\n", {"a.md": "", "b.md": ""})
     assert [(one.kind, one.line) for one in found.findings] == [(DUPLICATE, 2)]
+
+
+def test_many_findings_in_one_line_are_summed_up() -> None:
+    found = checked("- " + " ".join(f"[m](m{number:02}.md)" for number in range(50)) + "\n- [g](g.md)\n").findings
+    assert [one.path for one in found] == [*(f"m{number:02}.md" for number in range(MOST_IN_LINE)), "MEMORY.md", "g.md"]
+    assert found[MOST_IN_LINE].text == "30 more findings of this kind in the line"
+    assert (found[MOST_IN_LINE].kind, found[MOST_IN_LINE].line, found[MOST_IN_LINE].fix) == (DANGLING, 1, None)
+
+
+def test_no_control_comes_from_a_description() -> None:
+    hook = "a\x00b \x1b[31mred\x9b \udcff\u2028end"
+    assert fixed("- [x](x.md) — hook\n", {"x.md": "", "a.md": hook}, LINKS, UNNAMED).endswith(" — a b [31mred end\n")
+
+
+@pytest.mark.parametrize("name", ["a\udcff.md", "a\x9b.md", "a\x1b.md"])
+def test_a_name_that_cannot_be_written_gets_no_line(name: str) -> None:
+    found = the(UNNAMED, checked("# Top\n", {name: ""}))
+    assert (found.fix, found.why) == (None, UNWRITABLE)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("- [g](g.md) — gone", "- [My note](my_note.md) — What it is"),
+        ("\ufeff- [g](g.md) — gone", "\ufeff- [My note](my_note.md) — What it is"),
+        ("\ufeff", "\ufeff- [My note](my_note.md) — What it is\n"),
+        ("# Top\n- [g](g.md) — gone", "# Top\n- [My note](my_note.md) — What it is"),
+        ("# Top\r\rText\r", "# Top\r\rText\r- [My note](my_note.md) — What it is\r"),
+        ("# Top\r\rText", "# Top\r\rText\r- [My note](my_note.md) — What it is"),
+        ("# Top\r\nText", "# Top\r\nText\r\n- [My note](my_note.md) — What it is"),
+    ],
+)
+def test_lines_end_as_they_do_in_the_file(before: str, after: str) -> None:
+    assert fixed(before, {"my_note.md": "What it is"}) == after
+
+
+def test_a_line_with_carriage_returns_in_it_may_be_several() -> None:
+    found = the(DANGLING, checked("- [a](a.md) — gone\rText that stays\r"))
+    assert (found.fix, found.why) == (None, "The line holds carriage returns, so it may be several.")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from memtui.engine.model import Address
-from memtui.health.checking import Index, check
+from memtui.health.checking import MOST_IN_LINE, Index, check
 from memtui.health.fixing import preview
 from tests.health.folders import LINKS, entry
 
@@ -49,3 +49,12 @@ def test_the_preview_of_all_fixes_grows_with_the_lines() -> None:
         return preview(given[size].address, given[size].data, found[size], LINKS, rebuilt=False)
 
     assert ratio(shown) < MOST
+
+
+def test_checking_grows_with_the_pointers_of_one_line() -> None:
+    given = {}
+    for size in (FEW, MANY):
+        data = ("- " + " ".join(f"[m{number}](m{number}.md)" for number in range(size)) + "\n").encode()
+        given[size] = Index(Address("notes", "MEMORY.md"), data, LINKS, {"MEMORY.md": ""})
+    assert len(check(given[MANY]).findings) == MOST_IN_LINE + 2
+    assert ratio(lambda size: check(given[size])) < MOST

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Policy, Snapshot
+from memtui.health.checking import NO_TEXT
 from memtui.health.looking import READ_ONLY, Looker, has_index
 from memtui.health.model import BELOW, CUT, DANGLING, DUPLICATE, LONG, OUTSIDE, UNNAMED
 from tests.health.folders import LINKS, Folders, at, entry, kinds, memory
@@ -178,3 +180,44 @@ def test_hostile_names_do_no_harm(folders: Folders) -> None:
     assert set(found) == {DANGLING, UNNAMED}
     assert found[UNNAMED].fix is None
     assert found[UNNAMED].why
+
+
+def test_a_pointer_whose_target_is_there_as_it_is_written_is_sound(folders: Folders) -> None:
+    folders.lay({"n#1.md": "n\n", "%41.md": "b\n", "m%20x.md": "m\n", "o#1.md": "o\n"})
+    folders.lay({"MEMORY.md": "- [m](m%20x.md)\n- [b](%41.md)\n- [t](n#1.md)\n- [[o#1]]\n"})
+    assert kinds(folders.look()) == []
+
+
+def test_the_usual_reading_comes_first_when_both_are_there(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": "- [m](m%20x.md)\n", "m x.md": "1\n", "m%20x.md": "2\n"})
+    assert kinds(folders.look()) == [(UNNAMED, None, "m%20x.md")]
+
+
+def test_a_file_that_is_no_memory_is_there_as_it_is_written(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(ignore=("*.lock",))
+    folders.lay({"MEMORY.md": "- [l](x#1.lock)\n", "x#1.lock": ""})
+    assert kinds(folders.look()) == []
+
+
+def test_what_is_not_read_is_not_offered(folders: Folders, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("s\n")
+    folders.lay({"MEMORY.md": "# Memory\n", "a.md": "a\n"})
+    (folders.base / "notes/out.md").symlink_to(tmp_path / "secret.md")
+    os.mkfifo(folders.base / "notes/pipe.md")
+    assert kinds(folders.look()) == [(UNNAMED, None, "a.md")]
+
+
+@pytest.mark.parametrize("data", ["- [g](g.md)\n".encode("utf-16"), b"- [g](g.md) \xe9\n", b"- [g](g.md)\n\x00\n"])
+def test_an_index_that_is_no_text_is_shown_and_not_fixed(folders: Folders, data: bytes) -> None:
+    folders.lay({"MEMORY.md": data, "a.md": "a\n"})
+    (report,) = folders.look()
+    assert UNNAMED in {one.kind for one in report.findings}
+    assert {(one.fix, one.why) for one in report.findings} == {(None, NO_TEXT)}
+
+
+def test_a_look_that_nobody_wants_any_more_ends(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": entry("gone.md")})
+    with folders.engine() as engine:
+        looker = Looker()
+        assert looker.look(engine, engine.roots, outdated=lambda: True) == ()
+        assert len(looker.look(engine, engine.roots, outdated=lambda: False)) == 1

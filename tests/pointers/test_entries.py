@@ -21,3 +21,8 @@ def test_cuts_lie_side_by_side_and_hold_the_link(data: bytes) -> None:
         cuts = entry_cuts(data, spans(data), number, mine, {mine[0].start})
         for start, end in cuts:
             assert start <= mine[0].start < mine[0].end <= end <= len(data)
+
+
+def test_a_line_with_carriage_returns_in_it_stays() -> None:
+    data = b"- [a](a.md)\rText\r"
+    assert entry_cuts(data, spans(data), 0, parse(data, "MEMORY.md"), {2}) == []

@@ -182,3 +182,32 @@ def test_where_nothing_is_named_nothing_changes(data: bytes) -> None:
 @pytest.mark.parametrize("new", ["b.md", None])
 def test_time_grows_with_the_size_only(name: str, new: str | None) -> None:
     assert growth(lambda data: rewrite(data, "MEMORY.md", {"a.md": new}, index=True), LONG[name]) < LIMIT
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "old"),
+    [
+        ("[t](n#1.md)", "[t](z.md)", "n#1.md"),
+        ("[t](m%20x.md)", "[t](z.md)", "m%20x.md"),
+        ("[t](m%20x.md#part)", "[t](z.md#part)", "m%20x.md"),
+        ("[t](m%20x.md#part)", "[t](z.md#part)", "m x.md"),
+        ("[[n#1]] [[n#1|shown]] [[n]]", "[[z]] [[z|shown]] [[n]]", "n#1.md"),
+    ],
+)
+def test_a_name_that_is_written_as_it_is_follows(before: str, after: str, old: str) -> None:
+    assert rewritten(before, {old: "z.md"}, known={old, "z.md"}) == after
+
+
+def test_the_usual_reading_is_meant_when_both_are_there() -> None:
+    known = {"m x.md", "m%20x.md"}
+    assert rewritten("[t](m%20x.md)", {"m%20x.md": "z.md"}, known=known) == "[t](m%20x.md)"
+
+
+def test_the_entry_of_a_name_that_is_written_as_it_is_goes() -> None:
+    assert rewritten("- [t](n#1.md)\n- [b](b.md)\n", {"n#1.md": None}, index=True) == "- [b](b.md)\n"
+
+
+@pytest.mark.parametrize("text", ["[a.md](a.md)", "[[a]]", "@a.md"])
+def test_no_invalid_byte_comes_into_a_clean_text(text: str) -> None:
+    found = done(text, {"a.md": "b\udcff.md"})
+    assert (found.data, len(found.left)) == (text.encode(), 1)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.pointers.targets import relative, resolve, resolve_name, resolve_plain, written
+from memtui.pointers.targets import name_readings, readings, relative, resolve, resolve_name, resolve_plain, written
 from tests.pointers.samples import HOSTILE_TARGETS
 
 names = st.text(st.characters(exclude_characters="/\\\x7f", exclude_categories=("Cc", "Cs")), min_size=1, max_size=8)
@@ -73,3 +73,32 @@ def test_a_path_that_is_written_is_read_again(path: str, here: str) -> None:
 )
 def test_a_target_is_written_like_the_old_one(path: str, here: str, like: str, target: str) -> None:
     assert written(path, here, like) == target
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        ("a.md", ("a.md",)),
+        ("m%20x.md", ("m x.md", "m%20x.md")),
+        ("%41.md", ("A.md", "%41.md")),
+        ("n#1.md", ("n", "n#1.md")),
+        ("m%20x.md#p", ("m x.md", "m%20x.md#p", "m x.md#p", "m%20x.md")),
+        ("#top", (None, "#top")),
+        ("%2e%2e/a.md", (None,)),
+        ("https://x/a%20b#c", (None,)),
+    ],
+)
+def test_every_path_a_target_may_mean_is_told(target: str, found: tuple[str | None, ...]) -> None:
+    assert readings(target, "MEMORY.md") == found
+    assert found[0] == resolve(target, "MEMORY.md")
+
+
+@given(st.text("./%2eEfF#\\:~a", max_size=30), st.sampled_from(["MEMORY.md", "a/b/MEMORY.md"]))
+def test_no_reading_leads_out_of_the_root(target: str, here: str) -> None:
+    for path in (*readings(target, here), *name_readings(target, here)):
+        assert path is None or (".." not in path.split("/") and not path.startswith("/"))
+
+
+@pytest.mark.parametrize("name", ["a\udcff.md", "a\x1b.md", "a\x9b.md"])
+def test_a_name_that_cannot_stand_in_clean_text_is_not_written(name: str) -> None:
+    assert written(name, "MEMORY.md", "a.md") is None

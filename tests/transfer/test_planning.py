@@ -231,3 +231,22 @@ def test_a_read_only_root_refuses(tmp_path: Path) -> None:
         wanted = plan(engine, [pair("claude-code:project/role.md", "letta:project/role.md")], Wish())
         with pytest.raises(RefusedError):
             apply(engine, wanted, actor=ME)
+
+
+def test_an_index_that_is_no_text_gets_no_line(tmp_path: Path) -> None:
+    agents = world(tmp_path)
+    index = "* [x.md](x.md): old\n".encode("utf-16")
+    agents.lay("qwen-code", {"MEMORY.md": index})
+    with agents.engine() as engine:
+        wanted = plan(engine, [ONE], Wish())
+        apply(engine, wanted, actor=ME)
+    assert agents.held("qwen-code")["MEMORY.md"] == index
+    assert "The index gets no line: it is not UTF-8 text." in [note for one in wanted.indexes for note in one.notes]
+
+
+def test_no_control_comes_into_an_index(tmp_path: Path) -> None:
+    agents = world(tmp_path)
+    agents.lay("claude-code", {"MEMORY.md": "", "testing.md": '---\ndescription: "a\\0b\\e[31m"\n---\n\nText.\n'})
+    with agents.engine() as engine:
+        apply(engine, plan(engine, [ONE], Wish()), actor=ME)
+    assert agents.held("qwen-code")["MEMORY.md"] == b"* [x.md](x.md): old\n* [testing.md](testing.md): a b [31m\n"

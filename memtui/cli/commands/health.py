@@ -7,7 +7,8 @@ from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.curation.diff import unified
 from memtui.engine.model import Root
-from memtui.health.applying import Applied, Chosen, apply, choose, prepare
+from memtui.health.applying import Applied, Chosen, apply, choose, prepare, refuse_no_text
+from memtui.health.checking import NO_TEXT
 from memtui.health.looking import Looker, has_index
 from memtui.health.model import LONG, TOGETHER, IndexReport, Preview
 from memtui.wire import indexes, outcomes, values
@@ -84,6 +85,8 @@ def _fix(call: Call, reports: Sequence[IndexReport], kind: str, *, rebuilt: bool
     engine, out = call.engine, call.out
     kinds = TOGETHER if kind == "all" else (kind,)
     chosen = choose(reports, kinds, rebuilt=rebuilt)
+    if not chosen:
+        refuse_no_text(reports, kinds)
     previews = prepare(engine, chosen)
     if not out.json:
         for shown in previews:
@@ -160,6 +163,10 @@ def _tell(
         out.say(f"Nothing was written. To make the change: memtui health {_again(call)} --yes")
     else:
         out.say("There is nothing to fix.")
+    unread = [str(one.address) for one in reports if any(found.why == NO_TEXT for found in one.findings)]
+    if unread:
+        more = " and more" if len(unread) > 3 else ""
+        out.say(f"Left alone, because they are not UTF-8 text (E_TEXT): {', '.join(unread[:3])}{more}.")
     if left:
         out.say(
             f"Left alone, because the agent makes them anew: {_names(left)}. Name the root to fix one all the same."

@@ -106,10 +106,10 @@ class Checkup:
         else:
             roots, listing, whole = tuple(self._wanted.values()), None, False
             self._wanted = {}
-        looker = self._looker
+        looker, bridge = self._looker, self._screen.bridge
 
         def job(engine: Engine) -> tuple[IndexReport, ...]:
-            return looker.look(engine, roots, listing)
+            return looker.look(engine, roots, listing, outdated=lambda: bridge.closed)
 
         def done(found: tuple[IndexReport, ...]) -> None:
             self._found(roots, found, whole=whole)
@@ -121,7 +121,7 @@ class Checkup:
             self._running = False
             self._go_on()
 
-        self._screen.bridge.run(job, done, what="look at the indexes", otherwise=failed, lane=LANE)
+        bridge.run(job, done, what="look at the indexes", otherwise=failed, lane=LANE)
 
     def _found(self, roots: tuple[Root, ...], found: tuple[IndexReport, ...], *, whole: bool) -> None:
         """Take in what one look found; what is the same as before draws nothing."""

@@ -118,3 +118,12 @@ def test_a_sound_machine_says_so(cli: Cli) -> None:
 def test_nothing_is_fixed_where_nothing_may_be_written(cli: Cli, index: Path) -> None:
     assert cli("--read-only", "health", "--fix", "all", "--yes").status == 5
     assert index.read_text(encoding="utf-8") == GONE + HERE
+
+
+def test_an_index_that_is_no_text_is_refused(cli: Cli, index: Path) -> None:
+    data = (GONE + HERE).encode("utf-16")
+    index.write_bytes(data)
+    result = cli("health", "--fix", "all", "--yes")
+    assert "E_TEXT" in result.err
+    assert result.status != 0
+    assert index.read_bytes() == data
