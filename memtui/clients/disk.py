@@ -5,6 +5,7 @@ and a text that somebody else puts there in the very moment of a change is put b
 """
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -60,13 +61,15 @@ def read(path: str, inside: str | None = None) -> Content:
             handle = os.open(path, _READ)
         except FileNotFoundError:
             return Content(None)
-        except OSError:
+        except OSError as error:
             if os.path.islink(path):
                 raise RefusedError(
                     f"{path} is a link.",
                     code="E_SYMLINK",
                     hint=f"Add the entry by hand where it leads: {os.path.realpath(path)}",
                 ) from None
+            if error.errno == errno.ELOOP:
+                raise _circle(path) from None
             raise
         try:
             found = os.fstat(handle)
@@ -292,6 +295,18 @@ def _is_stray(path: str, found: os.stat_result) -> bool:
 
 def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _circle(path: str) -> RefusedError:
+    """Name the folder around a file that is a link to itself."""
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    return RefusedError(
+        f"{folder} is a link that leads nowhere but to itself.",
+        code="E_SYMLINK",
+        hint="Remove the link, or let it lead to a folder.",
+    )
 
 
 def _changed(path: str) -> ConflictError:

@@ -18,7 +18,11 @@ def own_folder(state_dir: str) -> str:
 
 
 def found(folders: Iterable[str]) -> list[str]:
-    """List what killed processes left in folders."""
+    """List what killed processes left in folders.
+
+    Raises:
+        StorageError: the disk reported an error.
+    """
     return [path for folder in dict.fromkeys(folders) for path in temporary.strays(folder)]
 
 

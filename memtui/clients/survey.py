@@ -68,9 +68,10 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
     """Look at one client's configuration at one level."""
     plain = wanted(client, place, level, settings, access=None)
     paths = tuple(target.path for target in plain)
-    found = Found(client, level, os.path.isdir(client.folder(place)), ABSENT, hook=False, paths=paths)
-    found = found._replace(strays=tuple(strays.found(map(os.path.dirname, paths))))
+    folder = client.folder(place)
+    found = Found(client, level, os.path.isdir(folder), ABSENT, hook=False, paths=paths)
     try:
+        found = found._replace(strays=tuple(strays.found(map(os.path.dirname, paths))))
         words = _server(plain)
         access = _flag(words)
         hook = has_hook(plain)
@@ -80,7 +81,9 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
         states = [state for step in steps for state in step.states]
         problem = next(filter(None, (step.taken for step in steps)), None)
     except MemtuiError as error:
-        return found._replace(state=UNREADABLE, problem=error)
+        # A link to itself is no folder, and yet a trace of the agent: its finding must not be left out.
+        present = found.present or os.path.lexists(folder)
+        return found._replace(state=UNREADABLE, present=present, problem=error)
     if problem is not None:
         return found._replace(state=TAKEN, hook=hook, problem=problem)
     if words is None:

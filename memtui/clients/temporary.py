@@ -4,13 +4,18 @@ A file of any other name, of another user, or of a process that is alive, is nev
 """
 
 import contextlib
+import errno
 import os
 import stat
+
+from memtui.errors import StorageError
 
 _OURS, _HEX, _END = ".memtui-", 12, ".tmp"
 """A file while it is written: the number of the process stands between, and as many hexadecimal digits."""
 _DOUBT = 2.0
 """Seconds by which the time of the start of a process may be wrong."""
+_NOTHING_IN_IT = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ELOOP)
+"""What is missing, no folder, closed to us or a link to itself: `disk.read` says so of the file that is wanted in it."""
 
 
 def path_in(folder: str) -> str:
@@ -19,12 +24,22 @@ def path_in(folder: str) -> str:
 
 
 def strays(folder: str) -> list[str]:
-    """List what killed processes of memtui left in a folder: files of exactly the name of ours, and the user's own."""
+    """List what killed processes of memtui left in a folder: files of exactly the name of ours, and the user's own.
+
+    Raises:
+        StorageError: the disk reported an error.
+    """
     found = []
     try:
         names = os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return []
+    except OSError as error:
+        if error.errno in _NOTHING_IN_IT:
+            return []
+        raise StorageError(
+            f"{folder} cannot be listed ({os.strerror(error.errno or 0)}).",
+            code="E_IO",
+            hint="Look at the folder, and try again.",
+        ) from error
     for name in sorted(names):
         pid = _writer(name)
         if pid is None:

@@ -23,6 +23,7 @@ from memtui.clients.survey import (
 )
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
+from memtui.errors import RefusedError
 from tests.clients.leftovers import stray
 
 EACH = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
@@ -135,6 +136,37 @@ def test_one_broken_file_hides_nobody(place: Surroundings, settings: Settings, h
     problem = user("gemini", place, settings).problem
     assert problem is not None
     assert "line 1" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("claude-code", ".claude"),
+        ("codex", ".codex"),
+        ("gemini", ".gemini"),
+        ("qwen", ".qwen"),
+        ("vscode", ".config/Code/User"),
+    ],
+)
+def test_a_folder_that_is_a_link_to_itself_hides_nobody(
+    place: Surroundings, settings: Settings, home: Path, name: str, folder: str
+) -> None:
+    other = "qwen" if name != "qwen" else "codex"
+    install(other, USER, place, settings, None)
+    (home / folder).parent.mkdir(parents=True, exist_ok=True)
+    (home / folder).symlink_to((home / folder).name)
+    states = {found.client.name: found.state for found in survey(place, settings)}
+    assert (states[name], states[other]) == (UNREADABLE, INSTALLED)
+    found = user(name, place, settings)
+    assert found.present
+    assert found.problem is not None
+    assert (found.problem.code, found.problem.message) == (
+        "E_SYMLINK",
+        f"{home / folder} is a link that leads nowhere but to itself.",
+    )
+    assert found.problem.hint
+    with pytest.raises(RefusedError):
+        install(name, USER, place, settings, None)
 
 
 def test_what_was_left_is_told_once(place: Surroundings, settings: Settings, home: Path) -> None:

@@ -1,11 +1,13 @@
 """Only a file of exactly our name, which nobody writes any more, is a leftover."""
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
 from memtui.clients import temporary
+from memtui.errors import StorageError
 from tests.clients.leftovers import dead, stray
 
 
@@ -58,3 +60,19 @@ def test_files_of_other_users_are_left_alone(tmp_path: Path, monkeypatch: pytest
     path = stray(tmp_path / "agent")
     monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
     assert temporary.strays(str(path.parent)) == []
+
+
+def test_a_folder_that_is_a_link_to_itself_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "agent").symlink_to("agent")
+    assert temporary.strays(str(tmp_path / "agent")) == []
+    assert temporary.strays(str(tmp_path / "agent" / "below")) == []
+
+
+def test_a_disk_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(folder: str) -> list[str]:
+        raise OSError(errno.EIO, "broken", folder)
+
+    monkeypatch.setattr(os, "listdir", fail)
+    with pytest.raises(StorageError) as caught:
+        temporary.strays(str(tmp_path))
+    assert str(tmp_path) in caught.value.message

@@ -92,8 +92,11 @@ def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
                 f"[access] speaks of {rule.client!r}, which is no client memtui knows ({rule.origin}).",
                 f"Did you mean {near}?",
             )
-    for path in strays.found([strays.own_folder(settings.state_dir)]):
-        yield _left(path, "agents", "The next memtui install or uninstall with --write removes it.")
+    try:
+        for path in strays.found([strays.own_folder(settings.state_dir)]):
+            yield _left(path, "agents", "The next memtui install or uninstall with --write removes it.")
+    except MemtuiError as error:
+        yield Finding("warning", "agents", error.message, error.hint)
     installed = False
     for found in survey(call.session.surroundings, settings):
         installed |= found.command is not None

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtui.cli.commands import doctor as module
+from memtui.errors import StorageError
 from tests.cli.conftest import Cli, Result
 
 
@@ -98,3 +99,27 @@ def test_the_switch_and_slips_in_the_table_are_findings(here: Cli, home: Path) -
     rows = [row for row in here("doctor", "--json").items if row["topic"] == "agents"]
     assert [row["level"] for row in rows] == ["note", "warning"]
     assert "Did you mean codex?" in str(rows[1]["advice"])
+
+
+@pytest.mark.parametrize("folder", [".claude", ".codex", ".gemini", ".qwen", ".config/Code/User"])
+def test_a_folder_of_an_agent_that_is_a_link_to_itself_is_a_finding(here: Cli, home: Path, folder: str) -> None:
+    (home / folder).parent.mkdir(parents=True, exist_ok=True)
+    (home / folder).symlink_to((home / folder).name)
+    result = here("doctor", "--json")
+    (row,) = [row for row in result.items if str(row["text"]).startswith(f"{home / folder} ")]
+    assert row["level"] == "warning"
+    assert row["advice"]
+    assert topics(result).keys() >= {"settings", "editor", "clipboard"}
+    shown = here("install")
+    assert shown.status == 0
+    assert f"{home / folder} is a link that leads nowhere but to itself." in shown.err.replace("\n", " ")
+
+
+def test_memtuis_own_folder_that_is_a_link_to_itself_is_no_crash(here: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(folders: object) -> list[str]:
+        raise StorageError("The folder cannot be listed.", code="E_IO", hint="Look at it.")
+
+    monkeypatch.setattr("memtui.clients.strays.found", fail)
+    rows = [row for row in here("doctor", "--json").items if row["text"] == "The folder cannot be listed."]
+    assert rows
+    assert {row["level"] for row in rows} == {"warning"}
