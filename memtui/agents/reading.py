@@ -103,53 +103,105 @@ def is_within(real: str, bounds: tuple[str, ...]) -> bool:
     return any(real == bound or real.startswith(bound.rstrip(os.sep) + os.sep) for bound in bounds)
 
 
-def matches(folder: str, pattern: str) -> Iterator[str]:
+def link_out(top: str, path: str, bounds: tuple[str, ...]) -> str | None:
+    """Find the link on the way from one folder down to another that leads out.
+
+    Args:
+        top: absolute; what is above it is not looked at.
+        path: absolute; below it, or the folder itself.
+        bounds: the folders that links may lead into, without links themselves.
+
+    Returns:
+        The first such link, whatever it leads to; None when there is none.
+    """
+    at = top
+    for part in os.path.relpath(path, top).split(os.sep):
+        at = os.path.normpath(os.path.join(at, part))
+        if os.path.islink(at) and not is_within(os.path.realpath(at), bounds):
+            return at
+    return None
+
+
+class Tally:
+    """What a look for files left out, because there was too much."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.more = 0
+        """Files that fit and were not given."""
+        self.all = True
+        """Whether `more` is the number of all of them."""
+        self.folders = 0
+        """How many folders were looked into."""
+
+
+def matches(
+    folder: str, pattern: str, bounds: tuple[str, ...] | None = None, *, tally: Tally | None = None
+) -> Iterator[str]:
     """Find the files below a folder that a pattern means, by name; links to folders are not entered.
 
     Args:
         folder: absolute.
         pattern: a path; `*` in its last part stands for anything, and a part `**` for any folders. Parts before the
             last may be `*` too.
+        bounds: the folders that links which the pattern names may lead into; None: anywhere.
+        tally: takes what is left out of this pattern; it counts on from what it holds.
 
     Yields:
         Absolute paths: the files of a folder before those of its folders, each sorted. A link to a folder that `**`
-        would go into is one of them.
+        would go into is one of them, and so is a link on the way that leads out of `bounds`.
     """
     parts = pattern.split("/")
+    tally = tally if tally is not None else Tally()
+    tally.folders = 0
     if "*" not in pattern:
         path = os.path.join(folder, *parts)
-        if os.path.lexists(path) and not os.path.isdir(path):
+        link = link_out(folder, os.path.dirname(path), bounds) if bounds is not None else None
+        if link is not None:
+            yield from filter(os.path.isdir, (link,))
+        elif os.path.lexists(path) and not os.path.isdir(path):
             yield path
         return
-    seen = [0]
-    for number, path in enumerate(_walk(folder, parts, seen)):
-        if number >= NAMES:
+    for number, path in enumerate(_walk(folder, parts, bounds, tally)):
+        if number < NAMES:
+            yield path
+        else:
+            tally.more += 1
+
+
+def _walk(folder: str, pattern: list[str], bounds: tuple[str, ...] | None, tally: Tally) -> Iterator[str]:
+    """Go down without a call for each level: a repository may bring a thousand folders inside each other."""
+    ahead = [(folder, pattern)]
+    while ahead:
+        at, parts = ahead.pop()
+        part, rest = parts[0], parts[1:]
+        if rest and part != "**" and "*" not in part:
+            below = os.path.join(at, part)
+            link = link_out(at, below, bounds) if bounds is not None else None
+            if link is None:
+                ahead.append((below, rest))
+            elif os.path.isdir(link):
+                yield link
+            continue
+        tally.folders += 1
+        if tally.folders > FOLDERS:
+            tally.all = False
             return
-        yield path
+        files, folders, links = _names(at, tally)
+        last = rest[-1] if part == "**" and len(rest) == 1 else part
+        if not rest or last != part:
+            yield from (os.path.join(at, name) for name in files if _like(name, last))
+        if not rest:
+            continue
+        under = parts if part == "**" else rest
+        ahead += [(os.path.join(at, name), under) for name in reversed(folders) if part == "**" or _like(name, part)]
+        if part == "**":
+            yield from (os.path.join(at, name) for name in links)
+            if len(rest) > 1:
+                ahead.append((at, rest))
 
 
-def _walk(folder: str, parts: list[str], seen: list[int]) -> Iterator[str]:
-    part, rest = parts[0], parts[1:]
-    if rest and part != "**" and "*" not in part:
-        yield from _walk(os.path.join(folder, part), rest, seen)
-        return
-    seen[0] += 1
-    if seen[0] > FOLDERS:
-        return
-    files, folders, links = _names(folder)
-    if not rest:
-        yield from (os.path.join(folder, name) for name in files if _like(name, part))
-        return
-    if part == "**":
-        yield from _walk(folder, rest, seen)
-        yield from (os.path.join(folder, name) for name in links)
-    below = parts if part == "**" else rest
-    for name in folders:
-        if part == "**" or _like(name, part):
-            yield from _walk(os.path.join(folder, name), below, seen)
-
-
-def _names(folder: str) -> tuple[list[str], list[str], list[str]]:
+def _names(folder: str, tally: Tally) -> tuple[list[str], list[str], list[str]]:
     """Sort what a folder holds: what is no folder, folders, and links to folders; the last two without hidden ones."""
     files: list[str] = []
     folders: list[str] = []
@@ -158,6 +210,7 @@ def _names(folder: str) -> tuple[list[str], list[str], list[str]]:
         with os.scandir(folder) as entries:
             for number, entry in enumerate(entries):
                 if number >= 20 * NAMES:
+                    tally.all = False
                     break
                 if not entry.is_dir():
                     files.append(entry.name)

@@ -15,7 +15,7 @@ _OURS, _HEX, _END = ".memtui-", 12, ".tmp"
 _DOUBT = 2.0
 """Seconds by which the time of the start of a process may be wrong."""
 _NOTHING_IN_IT = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ELOOP)
-"""What is missing, no folder, closed to us or a link to itself: `disk.read` says so of the file that is wanted in it."""
+"""Missing, no folder, closed to us, or a link to itself: `disk.read` says so of the file that is wanted in it."""
 
 
 def path_in(folder: str) -> str:

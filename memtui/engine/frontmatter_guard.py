@@ -108,6 +108,26 @@ def survey(text: str) -> Survey:
         return Survey(BROKEN, f"The front matter is not valid YAML: {error}")
 
 
+def is_too_deep(text: str) -> bool:
+    """Whether lists and mappings are nested deeper than `DEPTH`, as far as a block can be walked; never raises.
+
+    Args:
+        text: the block between the fences.
+    """
+    depth = 0
+    try:
+        for event in events(text):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > DEPTH:
+                    return True
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    except yaml.YAMLError:  # what comes behind is no YAML, and so has no depth
+        return False
+    return False
+
+
 class _Walk:
     """One pass over the events of a block."""
 

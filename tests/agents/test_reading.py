@@ -1,6 +1,8 @@
 """What of a file is read: bounded, regular files only, and never through a link that leads out."""
 
+import inspect
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,3 +91,85 @@ def test_there_are_no_more_names_than_agreed(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(reading, "NAMES", 1_000)
     monkeypatch.setattr(reading, "FOLDERS", 5)
     assert len(list(matches(str(tmp_path), "**/*.md"))) < 10
+
+
+def test_a_link_out_on_the_way_to_a_pattern_is_named_and_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = tmp_path / "in"
+    for name in ("secret/rules/a.md", "in/real/rules/a.md"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("x")
+    (inside / "out").symlink_to("../secret")
+    (inside / "real" / "deep").symlink_to("../../secret")
+    (inside / "near").symlink_to("real")
+    (inside / "gone").symlink_to("../nothing")
+    (inside / "file").symlink_to("../secret/rules/a.md")
+    (inside / "loop").symlink_to("loop")
+    listed: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: (listed.append(os.path.realpath(folder)), scandir(folder))[1])
+
+    def found(pattern: str, folder: Path = inside) -> list[str]:
+        return [os.path.relpath(path, inside) for path in matches(str(folder), pattern, bounds(inside))]
+
+    assert found("out/**/*.md") == found("out/*/a.md") == found("out/rules/*.md") == found("out/rules/a.md") == ["out"]
+    assert found("real/deep/rules/**/*.md") == ["real/deep"]
+    assert found("near/deep/rules/**/*.md") == ["near/deep"]
+    assert found("near/rules/*.md") == ["near/rules/a.md"]
+    assert found("gone/*.md") == found("file/*.md") == found("loop/*.md") == found("gone/a.md") == []
+    assert not [folder for folder in listed if folder.startswith(str(tmp_path / "secret"))]
+    assert [os.path.relpath(path, inside) for path in matches(str(inside), "out/rules/*.md")] == ["out/rules/a.md"]
+
+
+def test_links_out_above_a_folder_are_found(tmp_path: Path) -> None:
+    (tmp_path / "in" / "a").mkdir(parents=True)
+    (tmp_path / "secret" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "a" / "out").symlink_to("../../secret")
+    top = str(tmp_path / "in")
+    assert reading.link_out(top, f"{top}/a/out/deep", bounds(tmp_path / "in")) == f"{top}/a/out"
+    assert reading.link_out(top, f"{top}/a", bounds(tmp_path / "in")) is None
+    assert reading.link_out(top, top, bounds(tmp_path / "in")) is None
+
+
+def test_what_is_not_named_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(30):
+        (folder / f"{number:02}").mkdir()
+        (folder / f"{number:02}" / "a.md").write_text("x")
+    monkeypatch.setattr(reading, "NAMES", 10)
+    tally = reading.Tally()
+    assert len(list(matches(str(folder), "**/*.md", tally=tally))) == 10
+    assert (tally.more, tally.all) == (20, True)
+    monkeypatch.setattr(reading, "FOLDERS", 21)
+    tally = reading.Tally()
+    assert len(list(matches(str(folder), "**/*.md", tally=tally))) == 10
+    assert (tally.more, tally.all) == (10, False)
+    monkeypatch.setattr(reading, "FOLDERS", 5)
+    tally = reading.Tally()
+    assert len(list(matches(str(folder), "**/*.md", tally=tally))) == 4
+    assert (tally.more, tally.all) == (0, False)
+
+
+def test_a_folder_of_too_many_names_is_not_all_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(30):
+        (folder / f"{number:02}.md").write_text("x")
+    monkeypatch.setattr(reading, "NAMES", 1)
+    tally = reading.Tally()
+    assert len(list(matches(str(folder), "*.md", tally=tally))) == 1
+    assert (tally.more, tally.all) == (19, False)
+
+
+def test_folders_inside_each_other_need_no_deeper_stack(tmp_path: Path) -> None:
+    at = tmp_path / "in"
+    at.joinpath(*"d" * 300).mkdir(parents=True)
+    at.joinpath(*"d" * 300, "a.md").write_text("x")
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 100)
+    try:
+        assert len(list(matches(str(at), "**/*.md"))) == 1
+    finally:
+        sys.setrecursionlimit(limit)

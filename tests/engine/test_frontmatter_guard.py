@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.frontmatter import LIMIT, set_field, split
+from memtui.engine.frontmatter_guard import is_too_deep
 from memtui.engine.model import Address, Memory, Problem
 from memtui.errors import RefusedError
 from tests.engine.yaml_blocks import block
@@ -114,3 +115,10 @@ def test_front_matter_that_is_not_read_can_still_be_corrected_as_text() -> None:
 def test_costly_numbers_and_dates_are_only_text(value: str) -> None:
     assert split(block(f"a: {value}\n"), plain=False).fields == {"a": value}
     assert best_of(block(f"a: {value}\n")) < 0.05
+
+
+def test_depth_is_told_of_what_is_not_safe_too() -> None:
+    for text in ("a: " + "[" * 16 + "]" * 16, "- " * 17 + "a", "a: " + "{b: " * 16, "a: &x " + "[" * 16):
+        assert is_too_deep(text), text
+    for text in ("a: " + "[" * 15 + "]" * 15, "a: [b]\n" * 40, "globs: *.ts\na: " + "[" * 16, "a: \x07" + "[" * 16, ""):
+        assert not is_too_deep(text), text

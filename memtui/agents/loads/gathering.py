@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from memtui.agents import reading
 from memtui.agents.loads.cutting import CUT, DROPPED, Gap, Limits, comments, cut, front_matter
-from memtui.agents.loads.heading import fields
+from memtui.agents.loads.heading import fields, is_text
 from memtui.agents.loads.importing import Imports, find
 from memtui.agents.loads.loading import (
     ANCESTORS,
@@ -36,7 +36,7 @@ from memtui.agents.loads.loading import (
     chain,
     start_folder,
 )
-from memtui.agents.reading import GONE, OUTSIDE, SPECIAL, Head, Reader
+from memtui.agents.reading import GONE, OUTSIDE, SPECIAL, Head, Reader, Tally
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 from memtui.values import TYPE_CHECKING, NamedTuple
@@ -66,6 +66,9 @@ class _Place(NamedTuple):
     """Where its files may lie, without links."""
     policy: Policy | None = None
     """The root's layout, when it limits its index."""
+    brought: str | None = None
+    """The folder below which links may be another's: none that leads out of the bounds is followed. None: all of them
+    are the user's own."""
 
 
 def gather(
@@ -118,21 +121,32 @@ class _Gathering:
         start = start_folder(around)
         top = around.checkout or around.project
         project = (os.path.realpath(top), os.path.realpath(around.project))
+        own = tuple(map(os.path.realpath, self._homes))
+        is_home = reading.is_within(around.home or os.sep, (top,))  # the checkout holds the user's home folder
         if source.place == HOME:
-            own = tuple(map(os.path.realpath, self._homes))
-            yield from (_Place(home, (*own, *project)) for home in self._homes)
+            for home in self._homes:
+                if reading.is_within(home, (top,)) and not is_home:
+                    yield _Place(home, project, brought=top)
+                else:
+                    yield _Place(home, (*own, *project))
         elif source.place == SYSTEM:
             folders = [os.path.join(around.system_dir, name) for name in source.system]
             there = [folder for folder in folders if os.path.isdir(folder)][:1]
             yield from (_Place(folder, (os.path.realpath(folder),)) for folder in there)
         elif source.place in (PROJECT, FOLDER):
-            yield _Place(around.project if source.place == PROJECT else start, project)
+            bounds = (*project, *own) if is_home else project
+            yield _Place(around.project if source.place == PROJECT else start, bounds, brought=top)
         elif source.place == CHAIN:
             folders = list(chain(around.checkout, start)) if around.checkout else [start]
-            yield from (_Place(folder, project) for folder in folders)
+            bounds = (*project, *own) if is_home else project
+            yield from (_Place(folder, bounds, brought=top) for folder in folders)
         elif source.place == ANCESTORS:
             for folder in chain(os.sep, start):
-                yield _Place(folder, project if reading.is_within(folder, project) else (os.path.realpath(folder),))
+                if reading.is_within(folder, (top,)):
+                    yield _Place(folder, (*project, *own) if is_home else project, brought=top)
+                else:
+                    brought = None if folder == around.home else folder
+                    yield _Place(folder, (os.path.realpath(folder),), brought=brought)
         else:
             yield from self._of_roots(source.place, project)
 
@@ -141,8 +155,9 @@ class _Gathering:
             if wanted == root.id or wanted in root.aliases or self._is_of(root, wanted):
                 policy = root.policy
                 limits = Limits(policy.index_lines, policy.index_bytes, policy.index_units)
-                bounds = (os.path.realpath(root.path), *project)
-                yield _Place(root.path, bounds, policy if limits.any else None)
+                brought = root.project if root.in_checkout else None
+                own = os.path.realpath(root.path if brought is None else brought)
+                yield _Place(root.path, (own, *project), policy if limits.any else None, brought)
 
     def _is_of(self, root: Root, wanted: str) -> bool:
         """Whether a root of memories is meant by the beginning of its id: `copilot:global*`."""
@@ -154,8 +169,9 @@ class _Gathering:
     def _source(self, source: Source) -> Iterator[Loaded]:
         unlisted = 0
         listed = 0
+        tally = Tally()
         for place in self._places(source):
-            for path in self._paths(source, place):
+            for path in self._paths(source, place, tally):
                 if self._count >= FILES or (listed >= LISTED and source.mark not in AT_START):
                     unlisted += 1
                     continue
@@ -163,21 +179,23 @@ class _Gathering:
                     self._count += 1
                     listed += 1
                     yield found
-        if unlisted:
-            yield Loaded(
-                source.label,
-                f"and {unlisted:,} more",
-                source.mark or SKIPPED,
-                "They are not listed.",
-                made=True,
-                stands_for=unlisted,
-            )
+        if unlisted or tally.more or not tally.all:
+            yield _rest(source, unlisted + tally.more, is_all=tally.all)
 
-    def _paths(self, source: Source, place: _Place) -> Iterator[str]:
+    def _paths(self, source: Source, place: _Place, tally: Tally) -> Iterator[str]:
+        bounds = place.bounds if place.brought is not None else None
+        if place.brought is not None:
+            link = reading.link_out(place.brought, place.folder, place.bounds)
+            if link is not None:
+                yield from filter(os.path.isdir, (link,))
+                return
         for name in source.names:
             found = False
-            for path in reading.matches(place.folder, name):
+            for path in reading.matches(place.folder, name, bounds, tally=tally):
                 if os.path.basename(path) in source.except_for:
+                    continue
+                if os.path.isdir(path):
+                    yield path
                     continue
                 if source.first and not source.blank and self._is_blank(path, place):
                     continue
@@ -191,18 +209,29 @@ class _Gathering:
         return isinstance(head, Head) and head.size <= len(head.data) and not head.data.strip()
 
     def _file(self, source: Source, place: _Place, path: str) -> Iterator[Loaded]:
-        """One file that was found by its name, and what it imports."""
+        """One file that was found by its name, and what it imports; one that makes trouble is a row as well."""
+        try:
+            yield from self._found(source, place, path)
+        except Exception as error:  # noqa: BLE001 - said in its row, whatever it is; the other files are not its fault
+            why = f"memtui cannot work out whether it is loaded: {type(error).__name__}: {error}."
+            yield Loaded(source.label, path, SKIPPED, why, reading.size_of(path))
+
+    def _found(self, source: Source, place: _Place, path: str) -> Iterator[Loaded]:
         real = os.path.realpath(path)
-        if real in self._met:
+        is_folder = os.path.isdir(real)
+        met = path if is_folder else real
+        if met in self._met:
             return
-        self._met.add(real)
+        self._met.add(met)
         if any(fnmatch.fnmatchcase(path, pattern) for pattern in self._options.excludes):
             yield Loaded(source.label, path, SKIPPED, "The agent's settings leave it out.", reading.size_of(path))
             return
-        if os.path.isdir(real):
-            mark = SKIPPED if reading.is_within(real, place.bounds) else APPROVAL
-            why = "It is a link to a folder. The agent may load what is in it; it is not followed here."
-            yield Loaded(source.label, path, mark, why)
+        if is_folder:
+            inside = reading.is_within(real, place.bounds)
+            why = f"It is a link to a folder, not followed{'' if inside else ': it leads out'}."
+            yield Loaded(
+                source.label, path, SKIPPED if inside else APPROVAL, f"{why} The agent may load what is in it."
+            )
             return
         if source.mark == NAMES_ONLY:
             name = os.path.relpath(path, place.folder).removesuffix(".md").encode("utf-8", "replace")
@@ -326,13 +355,23 @@ class _Gathering:
         return shorter if shorter != path and not os.path.lexists(path) else path
 
 
+def _rest(source: Source, more: int, *, is_all: bool) -> Loaded:
+    """The row for files that are not listed; what a session would begin with is missing from its sums, too."""
+    words = f"and {more:,} more" if is_all else f"and more than {more:,} more" if more else "and more"
+    mark, why = source.mark, "They are not listed."
+    if source.mark in AT_START:
+        words, mark = f"{words}, not counted", SKIPPED
+        why = f"{words}: the agent may load them; memtui looks at {reading.NAMES:,} files of one kind at most."
+    return Loaded(source.label, words, mark, why, made=True, stands_for=max(more, 1))
+
+
 def _all(path: str) -> tuple[Gap, ...]:
     return (Gap(0, reading.size_of(path), CUT),)
 
 
 def _dropped(source: Source, data: bytes) -> tuple[Gap, ...]:
     found = list(comments(data)) if source.comments else []
-    head = front_matter(data) if source.front_matter else None
+    head = front_matter(data) if source.front_matter and not is_text(data) else None
     if head is not None:
         found = [Gap(head.start, head.end, DROPPED), *(gap for gap in found if gap.start >= head.end)]
     return tuple(found)

@@ -5,15 +5,21 @@ A setting of a repository may leave a file out of the list; it can never add a p
 
 import os
 
+from memtui.agents.reading import is_within
 from memtui.config.smallfile import read_small
 
 TEXTS = 50
 """So many values of one list are taken."""
 
 
-def read_json(path: str) -> dict[str, object]:
-    """Read a JSON object; empty when there is none that can be read."""
-    data = _read(path)
+def read_json(path: str, inside: str | None = None) -> dict[str, object]:
+    """Read a JSON object; empty when there is none that can be read.
+
+    Args:
+        path: absolute.
+        inside: the checkout or project that brought it, which no link may lead out of; None: it is the user's own.
+    """
+    data = _read(path, inside)
     if not data:
         return {}
     import json
@@ -56,8 +62,11 @@ def file_names(value: object) -> tuple[str, ...]:
     return tuple(text for text in texts(value) if text not in ("", ".", "..") and not set("/\\*\0") & set(text))
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, inside: str | None = None) -> bytes:
+    real = os.path.realpath(path)
+    if inside is not None and not is_within(real, (os.path.realpath(inside),)):
+        return b""
     try:
-        return read_small(os.path.realpath(path)) or b""
+        return read_small(real) or b""
     except OSError:
         return b""

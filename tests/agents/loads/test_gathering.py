@@ -244,3 +244,99 @@ def test_it_says_when_a_file_is_over_what_the_agent_advises(machine: Machine) ->
     machine.write("app/A.md", "é" * 20)
     (found,) = gather(machine, table(Source("x", PROJECT, ("A.md",), advised=19)))
     assert (found.mark, found.why) == (WHOLE, "It has 20 characters; the agent's own limit is 19.")
+
+
+def test_front_matter_that_is_nested_too_deep_is_text(machine: Machine) -> None:
+    text = "---\npaths: " + "[" * 600 + "]" * 600 + "\n---\nx"
+    machine.write("app/rules/a.md", text)
+    machine.write("app/rules/b.md", "b")
+
+    def judge(fields: dict[str, str]) -> Verdict:
+        return Verdict(MATCHING, fields["paths"]) if "paths" in fields else Verdict()
+
+    found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",), front_matter=True, judge=judge)))
+    assert [(one.mark, one.text) for one in found] == [(WHOLE, text.encode()), (WHOLE, b"b")]
+
+
+def test_a_file_that_makes_trouble_is_a_row_and_takes_no_other_along(machine: Machine) -> None:
+    for name in "abc":
+        machine.write(f"app/rules/{name}.md", f"---\nname: {name}\n---\n")
+
+    def judge(fields: dict[str, str]) -> Verdict:
+        if fields["name"] == "b":
+            raise RecursionError("too deep")
+        return Verdict()
+
+    found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",), judge=judge)))
+    assert names(machine, found) == ["app/rules/a.md", "app/rules/b.md: skipped", "app/rules/c.md"]
+    assert found[1].why == "memtui cannot work out whether it is loaded: RecursionError: too deep."
+    assert found[1].size
+
+
+def test_no_link_of_a_checkout_is_followed_out_of_it(machine: Machine) -> None:
+    machine.write("secret/rules/SECRET.md", "SECRET")
+    machine.write("secret/A.md", "SECRET")
+    (machine.app / ".x").symlink_to("../secret")
+    (machine.app / "y").symlink_to("../secret/rules")
+    sources = (
+        Source("a", PROJECT, (".x/A.md", ".x/rules/**/*.md", "y/*.md")),
+        Source("b", CHAIN, (".x/*/*.md",), mark=ON_DEMAND),
+        Source("c", ANCESTORS, ("y/**/*.md", ".x/rules/*.md"), mark=NAMES_ONLY),
+    )
+    found = gather(machine, table(*sources), "app")
+    assert names(machine, found) == ["app/.x: needs approval", "app/y: needs approval"]
+    assert {one.why for one in found} == {
+        "It is a link to a folder, not followed: it leads out. The agent may load what is in it."
+    }
+    assert not any(one.text or one.raw for one in found)
+
+
+def test_no_link_of_a_folder_above_is_followed_out_of_it(machine: Machine) -> None:
+    machine.write("secret/SECRET.md")
+    machine.write("work/.git/HEAD")
+    machine.write("work/sub/.git/HEAD")
+    (machine.folder / "work" / "rules").symlink_to("../secret")
+    found = gather(machine, table(Source("a", ANCESTORS, ("rules/*.md",))), "work/sub")
+    assert names(machine, found) == ["work/rules: needs approval"]
+
+
+def test_the_users_own_folders_may_be_links(machine: Machine) -> None:
+    machine.write("dotfiles/x/rules/a.md")
+    machine.write("more/b.md")
+    (machine.home / ".x").symlink_to(machine.folder / "dotfiles" / "x")
+    (machine.folder / "dotfiles" / "x" / "more").symlink_to(machine.folder / "more")
+    found = gather(machine, table(Source("user", HOME, ("rules/**/*.md", "more/*.md"), mark=ON_DEMAND)))
+    home = os.path.relpath(machine.home, machine.folder)
+    assert names(machine, found) == [f"{home}/.x/rules/a.md: on demand", f"{home}/.x/more/b.md: on demand"]
+
+
+def test_a_home_that_a_variable_puts_into_the_checkout_is_the_checkouts(machine: Machine) -> None:
+    machine.write("secret/SECRET.md")
+    (machine.app / "own").mkdir()
+    (machine.app / "own" / "rules").symlink_to("../../secret")
+    moved = table(Source("user", HOME, ("rules/*.md",)), variables=("CLAUDE_CONFIG_DIR",))
+    found = gather(machine, moved, CLAUDE_CONFIG_DIR=str(machine.app / "own"))
+    assert names(machine, found) == ["app/own/rules: needs approval"]
+
+
+def test_files_beyond_the_most_are_counted(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(9):
+        machine.write(f"app/rules/{number}.md")
+    monkeypatch.setattr(reading, "NAMES", 5)
+    found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",))))
+    assert len(found) == 6
+    assert (found[-1].path, found[-1].mark, found[-1].stands_for) == ("and 4 more, not counted", SKIPPED, 4)
+    assert found[-1].made
+    found = gather(machine, table(Source("m", PROJECT, ("rules/*.md",), mark=NAMES_ONLY)))
+    assert (found[-1].path, found[-1].mark) == ("and 4 more, not counted", SKIPPED)
+    monkeypatch.setattr(reading, "FOLDERS", 1)
+    machine.write("app/rules/deep/a.md")
+    found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",))))
+    assert found[-1].path == "and more than 4 more, not counted"
+    monkeypatch.setattr(reading, "NAMES", 9)
+    found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",))))
+    assert found[-1].path == "and more, not counted"
+    monkeypatch.setattr(gathering, "FILES", 3)
+    monkeypatch.setattr(reading, "FOLDERS", 9)
+    found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",))))
+    assert found[-1].path == "and 7 more, not counted"

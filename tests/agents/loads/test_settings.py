@@ -24,3 +24,17 @@ def test_values_of_another_kind_are_left_out() -> None:
     assert texts("a") == ("a",)
     assert texts(None) == ()
     assert file_names(["A.md", "../A.md", "*.md", "", "..", "a\\b", "a\0"]) == ("A.md",)
+
+
+def test_settings_of_a_checkout_are_not_read_through_a_link_out(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret").mkdir()
+    for folder in ("in", "secret"):
+        (tmp_path / folder / "s.json").write_text('{"a": 1}')
+    (tmp_path / "in" / "link.json").symlink_to("../secret/s.json")
+    (tmp_path / "in" / "near.json").symlink_to("s.json")
+    (tmp_path / "in" / "out").symlink_to("../secret")
+    inside = str(tmp_path / "in")
+    assert read_json(f"{inside}/s.json", inside) == read_json(f"{inside}/near.json", inside) == {"a": 1}
+    assert read_json(f"{inside}/link.json", inside) == read_json(f"{inside}/out/s.json", inside) == {}
+    assert read_json(f"{inside}/out/s.json") == {"a": 1}

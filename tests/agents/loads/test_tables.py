@@ -1,6 +1,8 @@
 """The tables of all agents: sound, found by traces or roots, and each on a home as the agent leaves it."""
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -68,3 +70,63 @@ def test_agents_are_found_by_their_traces_or_their_roots(machine: Machine) -> No
     assert "codex" not in [table.agent for table in in_use(elsewhere.surroundings(), ())]
     codex = [root._replace(agent="codex") for root in roots[:1]]
     assert [table.agent for table in in_use(elsewhere.surroundings(), codex)] == ["codex"]
+
+
+@pytest.mark.parametrize(
+    ("link", "agents"),
+    [
+        (".claude/rules", ("claude-code",)),
+        (".claude/agent-memory", ("claude-code",)),
+        (".claude/agent-memory-local", ("claude-code",)),
+        (".claude", ("claude-code",)),
+        (".clinerules", ("cline",)),
+        (".roo/rules", ("roo",)),
+        (".roo", ("roo",)),
+        ("memory-bank", ("cline", "roo")),
+        (".goose/memory", ("goose",)),
+        (".goose", ("goose",)),
+        (".serena/memories", ("serena",)),
+        (".serena", ("serena",)),
+        (".qwen/team-memory", ("qwen-code",)),
+        (".qwen", ("qwen-code",)),
+        (".cursor/rules", ("cursor",)),
+        (".cursor", ("cursor",)),
+        (".windsurf/rules", ("windsurf",)),
+        (".devin", ("windsurf",)),
+        (".kiro/steering", ("kiro",)),
+        (".kiro", ("kiro",)),
+        (".github/instructions", ("copilot",)),
+        (".github", ("copilot",)),
+        (".deepagents", ("deepagents",)),
+    ],
+)
+def test_a_folder_that_a_link_of_the_checkout_leads_to_is_not_opened(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, link: str, agents: tuple[str, ...]
+) -> None:
+    places = ("", "rules/", "memory/", "memories/", "instructions/", "steering/", "agent-memory/x/", "team-memory/")
+    for place in places:
+        for name in ("SECRET.md", "SECRET.mdc", "SECRET.txt", "SECRET.instructions.md", "MEMORY.md", "CLAUDE.md"):
+            machine.write(f".secret/{place}{name}", "SECRET\n")
+    machine.write(".secret/AGENTS.md", "SECRET\n")
+    machine.write(".secret/QWEN.local.md", "SECRET\n")
+    machine.write(".secret/settings.json", '{"claudeMdExcludes": ["**"]}')
+    (machine.app / link).parent.mkdir(parents=True, exist_ok=True)
+    (machine.app / link).symlink_to(machine.folder / ".secret")
+    around = machine.surroundings()
+    roots = discover(around)
+    opened: list[str] = []
+
+    def audited(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(path: Any, *args: Any, **rest: Any) -> Any:
+            opened.append(os.path.realpath(path))
+            return real(path, *args, **rest)
+
+        return call
+
+    for name in ("scandir", "listdir", "open"):
+        monkeypatch.setattr(os, name, audited(getattr(os, name)))
+    for agent in agents:
+        found = gather(table_of(agent), around, roots, lambda data, policy: None)
+        assert told(machine, list(found)) == [f"app/{link}: needs approval"]
+        assert "a link to a folder, not followed" in found[0].why
+    assert not [path for path in opened if path.startswith(str(machine.folder / ".secret"))]

@@ -32,12 +32,14 @@ def _rule(found: dict[str, str]) -> Verdict:
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:
     """Read what its settings leave out; those of the project count as well, because they only take away."""
     inside = os.path.join(surroundings.project, ".claude")
-    paths = [os.path.join(home, "settings.json") for home in homes]
-    paths += [os.path.join(inside, "settings.json"), os.path.join(inside, "settings.local.json")]
+    found = [read_json(os.path.join(home, "settings.json")) for home in homes]
+    found += [
+        read_json(os.path.join(inside, name), surroundings.checkout or surroundings.project)
+        for name in ("settings.json", "settings.local.json")
+    ]
     excludes: list[str] = []
     enabled: object = True
-    for path in paths:
-        settings = read_json(path)
+    for settings in found:
         excludes += texts(settings.get("claudeMdExcludes"))
         enabled = settings.get("autoMemoryEnabled", enabled)
     off: tuple[tuple[str, str], ...] = ()

@@ -15,8 +15,11 @@ NAMES: tuple[str, ...] = ("GEMINI.md",)
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:
     """Read what instruction files are called."""
     names = NAMES
-    for folder in (*homes, os.path.join(surroundings.project, ".gemini")):
-        names = file_names(below(read_json(os.path.join(folder, "settings.json")), "context").get("fileName")) or names
+    found = [read_json(os.path.join(home, "settings.json")) for home in homes]
+    brought = os.path.join(surroundings.project, ".gemini", "settings.json")
+    found.append(read_json(brought, surroundings.checkout or surroundings.project))
+    for settings in found:
+        names = file_names(below(settings, "context").get("fileName")) or names
     return Options(names=(("user instructions", names), ("instructions", names)))
 
 
