@@ -32,13 +32,20 @@ class Columns(NamedTuple):
     age: int
 
 
+WORTH_DESCRIBING = 75
+"""Cells from which on a tree has room for descriptions."""
+
+
 def columns_for(width: int) -> Columns:
     """Choose the columns for a tree of this width."""
     if width < 50:
         return Columns(width, max(width - 8, 6), 5, 0, 0, 0)
-    name = 25 if width < 60 else 28 if width < 75 else 32 if width < 100 else 40
-    uses, age = 5, 5
-    return Columns(width, name, 5, width - 2 - name - 5 - uses - age, uses, age)
+    signs, uses, age = 5, 5, 5
+    rest = width - 2 - signs - uses - age
+    if width < WORTH_DESCRIBING:  # a dozen cells of a description say nothing, and cost the names that tell rows apart
+        return Columns(width, rest, signs, 0, uses, age)
+    name = 32 if width < 100 else 40
+    return Columns(width, name, signs, rest - name, uses, age)
 
 
 class Look(NamedTuple):
@@ -127,6 +134,7 @@ def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look, healt
     if columns.description > 0:
         text, style = description(memory)
         runs.append((fit(text, columns.description - 1, plain=look.ascii) + " ", style))
+    if columns.uses > 0:
         uses = f"x{memory.uses}" if memory.uses else ""
         if len(uses) > columns.uses:
             uses = f"x{memory.uses // 1000}k"
@@ -153,7 +161,7 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
         shown = one_line(name, left_over, ascii_tokens=look.ascii)
     else:
         shown = end_of_line(name, left_over, plain=look.ascii)
-    pad = columns.name - len(indent) - 2 - cell_width(shown)
+    pad = min(columns.name, room - used - len(tail) - 1) - len(indent) - 2 - cell_width(shown)
     left: list[Run] = [(indent + arrows, "dim"), (shown + " " * max(pad, 1), style), *sums]
     gap = room - sum(cell_width(text) for text, _ in left) - len(tail)
     return _exact([*left, (" " * max(gap, 1) + tail, "dim")], room)
@@ -162,7 +170,7 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
 def _tail(node: Node, forest: Forest, columns: Columns) -> str:
     """What a group's row says at its end: how much is below it, or that nobody has read it yet."""
     other = forest.others.get(node.root) if node.depth == 1 else None
-    wide = columns.description > 0
+    wide = columns.uses > 0
     if node.kind == OTHERS:
         return count_words(forest.projects_in(node), "project") if wide else f"{forest.projects_in(node):,}"
     if other is not None:

@@ -42,6 +42,14 @@ def test_a_row_says_everything() -> None:
     assert text == f"{'>*    notes.md':<34}{'PA':<5}{'Short notes':<30}{'x17':>5}{'12m':>5}"
 
 
+def test_a_row_without_room_for_a_description_gives_it_to_the_name() -> None:
+    name = "session_2025_09_01_review_of_the_checkout.md"
+    text = row(name, width=64, description="Short notes", uses=17, modified_at=NOW - 12 * MINUTE)
+    assert name[:36] in text
+    assert "Short" not in text
+    assert text.endswith("  x17  12m")
+
+
 def test_a_narrow_row_has_name_and_signs() -> None:
     text = row(width=39, pinned=True, description="Short notes", uses=17)
     assert text.split() == [">*", "notes.md", "P"]
