@@ -66,16 +66,31 @@ def _ledger(ledger: Ledger) -> list[Finding]:
 
 
 def _leftovers(roots: Roots, ledger: Ledger) -> list[Finding]:
-    waiting = set(ledger.roots_with_intents()) & set(roots.names())
+    waiting = set(ledger.roots_with_intents())
     if not waiting:
         return []
+    found = []
+    if waiting & set(roots.names()) and ledger.mode == "normal" and not ledger.read_only:
+        try:
+            count = roots.recover()
+        except MemtuiError as error:
+            found.append(Finding("note", "recovery", error.message, error.hint))
+        else:
+            text = f"{_many(count, 'interrupted change was', 'interrupted changes were')} tidied up just now."
+            found.append(Finding("note", "recovery", text, "`memtui log` shows what became of them."))
+        waiting = set(ledger.roots_with_intents())
+    if not waiting:
+        return found
+    here = bool(waiting & set(roots.names()))
+    advice = "The next change in that root, or the workbench, does it."
     return [
+        *found,
         Finding(
             "note",
             "recovery",
             "A change was interrupted and is not tidied up yet; both its texts are in history.",
-            "The next change in that root, or the workbench, does it.",
-        )
+            advice if here else "It is in a folder that is not open here: start memtui with --all-projects, or there.",
+        ),
     ]
 
 

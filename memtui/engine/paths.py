@@ -7,12 +7,13 @@ caller would check a path and then open another one.
 import errno
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from memtui.engine import fsio
 from memtui.engine.model import Address, Root
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.values import NamedTuple
 
 MAX_COMPONENT = 255
 MAX_COMPONENTS = 20
@@ -115,6 +116,17 @@ def _refuse(path: str, reason: str, code: str = "E_NAME") -> RefusedError:
     )
 
 
+class Modes(NamedTuple):
+    """What is remembered of folders that were removed because nothing was left in them, by path below the root."""
+
+    note: Callable[[str, int], None]
+    known: Callable[[str], int | None]
+
+
+PRIVATE = 0o700
+"""The mode of a folder that memtui makes outside of checkouts."""
+
+
 class RootHandle:
     """An open root folder, bound to the (device, inode) it had when it was opened."""
 
@@ -126,6 +138,8 @@ class RootHandle:
             MemtuiError: whatever else keeps it from being opened.
         """
         self.root = root
+        self.modes: Modes | None = None
+        """Knows the modes of folders that were removed here; None while nothing is changed."""
         self._open = False
         try:
             self.fd = _open_root(root)
@@ -203,7 +217,7 @@ class RootHandle:
         try:
             if made is None:
                 return fsio.open_beneath(self.fd, parts)
-            return _make_below(os.dup(self.fd), parts, self.root, made)
+            return _make_below(os.dup(self.fd), parts, self.root, made, self.modes)
         except OSError as error:
             raise self._explain(error, parts) from error
 
@@ -219,7 +233,10 @@ class RootHandle:
         for count in range(len(parts), (down_to or 1) - 1, -1):
             try:
                 with self.folder(parts[: count - 1]) as above:
+                    mode = fsio.stat_at(above, parts[count - 1]).st_mode & 0o777
                     fsio.remove_dir(above, parts[count - 1])
+                if self.modes is not None and down_to is None and mode != PRIVATE:
+                    self.modes.note("/".join(parts[:count]), mode)
             except FileNotFoundError:
                 continue  # it was not even made, or somebody else took it away
             except (OSError, MemtuiError):
@@ -349,11 +366,11 @@ def _brought_link(root: Root) -> RefusedError:
     )
 
 
-def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int]) -> int:
+def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int], modes: Modes | None = None) -> int:
     """Make the folders that are missing below an open folder, which is closed; returns the handle of the last.
 
-    They are private like their memories, whatever the umask says, except where they are meant to be shared. `made`
-    is filled with how many components each folder has that was made.
+    They are private like their memories, whatever the umask says, except where they are meant to be shared; one that
+    memtui removed is as it was. `made` is filled with how many components each folder has that was made.
     """
     for count, part in enumerate(parts, 1):
         try:
@@ -364,25 +381,26 @@ def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int]
                     refuse_clash(handle, part)
                 ours = False
                 try:
-                    fsio.make_dir(handle, part, 0o777 if root.in_checkout else 0o700)
+                    fsio.make_dir(handle, part, 0o777 if root.in_checkout else PRIVATE)
                     ours = True
                     made.append(count)
                     fsio.fsync_dir(handle)
                 except FileExistsError:
                     pass  # another writer made it first: it is opened below, without following links
                 below = fsio.open_dir(handle, part)
-                if ours and not root.in_checkout:
-                    _make_private(below)
+                kept = modes.known("/".join(parts[:count])) if ours and modes is not None else None
+                if ours and (kept is not None or not root.in_checkout):
+                    _set_mode(below, PRIVATE if kept is None else kept)
         finally:
             fsio.close(handle)
         handle = below
     return handle
 
 
-def _make_private(folder: int) -> None:
-    """Let nobody but its owner into an open folder, which is closed when that fails."""
+def _set_mode(folder: int, mode: int) -> None:
+    """Say who may enter an open folder, which is closed when that fails."""
     try:
-        fsio.chmod(folder, 0o700)
+        fsio.chmod(folder, mode)
     except OSError:
         fsio.close(folder)
         raise

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memtui.digest import sha256_hex
 from memtui.engine import fsio, paths, provenance
@@ -259,6 +259,7 @@ class Roots:
         with lock.held(wait=self._wait, who=actor.name):
             handle.check()
             site = self._site(handle, uid)
+            _remember_folders(site, made)
             key, ledger = (self._generation, uid), site.ledger
             if not (lock.unshared and key in self._tidy):
                 tidied = recovery.recover(site)
@@ -272,7 +273,7 @@ class Roots:
                 yield site
             except BaseException:
                 if made:
-                    paths.unmake_root(root, made)
+                    unmake(site, made)
                 raise
             if ledger.failed == failed and not ledger.unended.get(uid):
                 self._tidy.add(key)
@@ -419,3 +420,33 @@ def _disjoint(first: Root, second: Root) -> bool:
 def _leaves(root: Root, paths: tuple[str, ...] | None) -> bool:
     """Whether a root leaves all of these paths to another one."""
     return paths is not None and all(_named(path, root.policy.elsewhere) for path in paths)
+
+
+def unmake(site: "Site", made: int) -> None:
+    """Remove the folders that memtui made for a root, as far as nothing is in them any more."""
+    root = site.handle.root
+    paths.unmake_root(root, made)
+    if _identity(root) is None:
+        with suppress(MemtuiError):  # it is asked again when there is such a folder again
+            site.ledger.note_made(site.uid, 0)
+
+
+def _remember_folders(site: "Site", made: int) -> None:
+    """Write down how many folders were made for a root, and the modes of those that are removed in it from now on.
+
+    What cannot be written down is not known when a change is taken back: the folders then stay, or come back private.
+    """
+    if made:
+        with suppress(MemtuiError):
+            site.ledger.note_made(site.uid, made)
+
+    def note(path: str, mode: int) -> None:
+        with suppress(MemtuiError):
+            site.ledger.note_folder(site.uid, path, mode)
+
+    def known(path: str) -> int | None:
+        with suppress(MemtuiError):
+            return site.ledger.folder_mode(site.uid, path)
+        return None
+
+    site.handle.modes = paths.Modes(note, known)

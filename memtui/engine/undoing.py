@@ -11,7 +11,7 @@ from memtui.engine.ledger import Ledger, Step, Transaction
 from memtui.engine.mergedrafts import MergeDrafts
 from memtui.engine.mergenote import repeated
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, PassedOver, Saved, Unchanged
-from memtui.engine.roots import Roots
+from memtui.engine.roots import Roots, unmake
 from memtui.engine.rules import Rules
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, StorageError
 
@@ -83,6 +83,7 @@ class Undoer:
                         also = self._drafts.follow(step, outcome, kind) or also
                 except MemtuiError as error:
                     outcomes.append(Outcome(address, None, error))
+        self._take_away(steps, names, actor)
         if not any(isinstance(outcome.error, (BusyError, StorageError)) for outcome in outcomes):
             # A step that cannot be taken back stays reported; trying it for ever would block everything below it. A
             # disk or a lock that was in the way may be free the next time.
@@ -125,7 +126,18 @@ class Undoer:
                     self._drafts.follow(step, outcomes[-1], "undo")
                 except MemtuiError as error:
                     outcomes.append(Outcome(address, None, error))
+        self._take_away(steps, names, actor)
         return Done(str(begun), "undo", tuple(outcomes), label)
+
+    def _take_away(self, steps: list[Step], names: dict[int, str], actor: Actor) -> None:
+        """Remove folders that were made for memories which are taken back; the steps count, whatever comes of this."""
+        for uid in {step.new_uid or step.uid for step in steps} | {step.uid for step in steps}:
+            with suppress(MemtuiError):
+                root = self._roots.find(names[uid])
+                made = self._ledger.made(uid)
+                if made and not root.policy.keep_folders and fsio.is_dir(root.path):
+                    with self._roots.site(root, actor) as site:
+                        unmake(site, made)
 
     def take_back(self, txn: Txn, actor: Actor, earlier: int = 0) -> set[Address]:
         """Take back what a transaction did before it failed, as a part of it.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Changes, Notice
+from memtui.engine.model import Changes, Notice, Root
 from memtui.errors import MemtuiError
 from tests.faults import children
 from tests.faults.injector import failing, hooked
@@ -404,3 +404,22 @@ def test_a_running_engine_tidies_up_after_its_own_failure(tmp_path: Path) -> Non
         engine.save(at("b.md"), NEW, expected_sha256=sha(OLD), actor=ME)
         assert not open_intents(engine)
     assert not world.strays()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_the_doctor_tidies_up_and_says_so(died: Died, read_only: bool) -> None:
+    died.announced("modified", before=OLD, after=NEW)
+    died.write("a.md", OLD)
+    died.write(TEMP, NEW[:4])
+    with Engine.open(died.world.roots, state_dir=str(died.world.state), read_only=read_only) as engine:
+        (found,) = [one for one in engine.findings() if one.topic == "recovery"]
+    assert ("tidied up just now" in found.text) is not read_only
+    assert (died.folder / TEMP).exists() is read_only
+
+
+def test_the_doctor_says_what_waits_in_a_folder_that_is_not_open(died: Died, tmp_path: Path) -> None:
+    died.write("a.md", OLD)
+    died.announced("modified", before=OLD, after=NEW)
+    with Engine.open([Root("other", str(tmp_path / "other"))], state_dir=str(died.world.state)) as engine:
+        (found,) = [one for one in engine.findings() if one.topic == "recovery"]
+    assert "not open here" in found.advice

@@ -406,3 +406,35 @@ def deed(engine: Engine, world: World, what: str, where: Address, number: int) -
         engine.rename(where, at(f"r{number}.md"), actor=ME)
     elif what == "p" and there:
         engine.set_pinned([where], pinned=number % 2 == 0, actor=ME)
+
+
+def test_a_folder_that_comes_back_has_the_mode_it_had(world: World) -> None:
+    folder = world.folder() / "deep"
+    folder.mkdir()
+    folder.chmod(0o755)
+    (folder / "a.md").write_bytes(OLD)
+    with world.engine() as engine:
+        engine.delete([at("deep/a.md")], actor=ME)
+        assert not folder.exists()
+    with world.engine() as engine:
+        engine.undo(actor=ME)
+    assert folder.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_root_that_was_made_for_a_memory_goes_with_it(tmp_path: Path) -> None:
+    top = tmp_path / "new"
+    root = Root("late", str(top / ".memtui/memory"))
+
+    def opened() -> Engine:
+        return Engine.open([root], state_dir=str(tmp_path / "state"))
+
+    with opened() as engine:
+        engine.create(Address("late", "sub/a.md"), OLD, actor=ME)
+    with opened() as engine:
+        engine.undo(actor=ME)
+        assert not top.exists()
+        engine.redo(actor=ME)
+        assert (top / ".memtui/memory/sub/a.md").read_bytes() == OLD
+        (top / "mine").write_bytes(NEW)
+        engine.undo(actor=ME)
+    assert [path.name for path in top.rglob("*")] == ["mine"]

@@ -153,3 +153,33 @@ def test_an_unreadable_memory_stays_and_is_said(world: World) -> None:
         wanted = plan(engine, world)
         stays = {line.address.path: line.why for line in wanted.staying}
     assert "symbolic link" in stays["link.md"]
+
+
+def test_undo_brings_back_modes_and_leaves_no_empty_folder(world: World) -> None:
+    world.keep(world.old, "deep/b.md", "b\n")
+    deep = world.machine.home / ".claude/projects" / slug(world.old) / "memory/deep"
+    deep.chmod(0o755)
+    new = world.machine.home / ".claude/projects" / slug(str(world.new))
+    before = world.files()
+    with world.engine() as engine:
+        repointing.apply(engine, plan(engine, world), actor=USER)
+        assert new.is_dir()
+        assert not deep.exists()
+        engine.undo(actor=USER)
+        assert world.files() == before
+        assert deep.stat().st_mode & 0o777 == 0o755
+        assert not new.exists()
+        engine.redo(actor=USER)
+        assert (new / "memory/deep/b.md").read_text() == "b\n"
+        engine.undo(actor=USER)
+        assert (world.files(), new.exists()) == (before, False)
+
+
+def test_an_empty_folder_that_was_there_stays(world: World) -> None:
+    world.keep(world.old, "b.md", "b\n")
+    new = world.machine.home / ".claude/projects" / slug(str(world.new)) / "memory"
+    new.mkdir(parents=True)
+    with world.engine() as engine:
+        repointing.apply(engine, plan(engine, world), actor=USER)
+        engine.undo(actor=USER)
+    assert new.is_dir()

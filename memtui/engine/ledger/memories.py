@@ -135,6 +135,26 @@ class MemoryTable(Database):
         found = self.row("SELECT accepted_as FROM roots WHERE id = ? AND accepted", (uid,))
         return found is not None and found[0] == mark()
 
+    def note_made(self, uid: int, count: int) -> None:
+        """Remember how many folders memtui made for a root: its own and missing ones above it; zero: it is gone."""
+        with self.transaction(durable=False) as db:
+            db.execute("UPDATE roots SET made = ? WHERE id = ?", (count, uid))
+
+    def made(self, uid: int) -> int:
+        """How many folders memtui made for a root."""
+        found = self.row("SELECT made FROM roots WHERE id = ?", (uid,))
+        return int(found[0]) if found is not None else 0
+
+    def note_folder(self, uid: int, path: str, mode: int) -> None:
+        """Remember the mode of a folder that was removed because nothing was left in it."""
+        with self.transaction(durable=False) as db:
+            db.execute("INSERT OR REPLACE INTO folders VALUES (?, ?, ?)", (uid, os.fsencode(path), mode))
+
+    def folder_mode(self, uid: int, path: str) -> int | None:
+        """The mode of a folder when memtui removed it; None when it never did."""
+        found = self.row("SELECT mode FROM folders WHERE root = ? AND path = ?", (uid, os.fsencode(path)))
+        return int(found[0]) if found is not None else None
+
     @checked
     def root_paths(self) -> dict[int, str]:
         """Where each known root was last seen."""

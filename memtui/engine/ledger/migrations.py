@@ -111,6 +111,17 @@ MIGRATIONS: tuple[str, ...] = (
     # Which folder it was that the user accepted: another one at the same path is not. What was accepted before this
     # was known is accepted anew.
     "ALTER TABLE roots ADD COLUMN accepted_as TEXT",
+    # What taking a change back has to bring back besides files: how many folders memtui made for a root, and the modes
+    # of folders it removed because nothing was left in them.
+    """
+    ALTER TABLE roots ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE folders (
+        root INTEGER NOT NULL,
+        path BLOB NOT NULL,
+        mode INTEGER NOT NULL,
+        PRIMARY KEY (root, path)
+    ) WITHOUT ROWID;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 
