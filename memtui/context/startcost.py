@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from memtui.agents.loads.gathering import gather
-from memtui.agents.loads.loading import Loaded, Table
+from memtui.agents.loads.loading import SKIPPED, Loaded, Table
 from memtui.agents.loads.tables import TABLES, in_use, table_of
 from memtui.config.surroundings import Surroundings
 from memtui.context import startcost_made
@@ -21,7 +21,7 @@ from memtui.pointers.cutline import measure
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MEMTUI = Table("memtui", "memtui", (), note="What memtui gives every agent that it is installed in.")
 """What comes on top of everything an agent loads itself, once memtui is installed in it."""
@@ -56,6 +56,8 @@ class Cost(NamedTuple):
     """How tokens were counted."""
     method_words: str
     note: str = ""
+    problem: str = ""
+    """Why nothing is known of it; empty when all is well."""
 
     @property
     def bytes(self) -> int:
@@ -107,6 +109,44 @@ def table_named(name: str) -> Table:
     known = ", ".join((*TABLES, MEMTUI.agent))
     hint = f"Did you mean {near}?" if near else f"The agents are {known}."
     raise NotFoundError(f"memtui does not know how {name!r} starts.", hint=hint)
+
+
+def of_all(
+    engine: Engine,
+    surroundings: Surroundings,
+    *,
+    count: Counter | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Cost]:
+    """Work out what a session of every agent in use here would begin with; one that fails takes no other along.
+
+    Args:
+        engine: as for `work_out`, like the rest.
+        surroundings: where the sessions would start.
+        count: how tokens are counted.
+        stop: says whether nobody wants the answer any more.
+
+    Yields:
+        One cost for each agent; of one that cannot be worked out, a cost of nothing with its problem.
+    """
+    count = count or counter()
+    for table in agents(engine, surroundings):
+        if stop():
+            return
+        try:
+            found = work_out(engine, surroundings, table, count=count, stop=stop)
+        except Exception as error:  # noqa: BLE001 - said in the agent's place, whatever it is
+            words = problem_words(table, error)
+            item = Item(Loaded("problem", words, SKIPPED, words, made=True), 0, 0)
+            found = Cost(table.agent, table.title, surroundings.project, (item,), count.method, count.words)
+            found = found._replace(note=table.note, problem=words)
+        yield found
+
+
+def problem_words(table: Table, error: Exception) -> str:
+    """Say why an agent cannot be worked out."""
+    said = error.message if isinstance(error, MemtuiError) else f"{type(error).__name__}: {error}."
+    return f"{table.title} cannot be worked out: {said}"
 
 
 def work_out(

@@ -6,7 +6,10 @@ installed in.
 
 from __future__ import annotations
 
-from memtui.agents.loads.loading import CUT_OFF, WHOLE, Loaded
+import os
+
+from memtui.agents import reading
+from memtui.agents.loads.loading import APPROVAL, CUT_OFF, WHOLE, Loaded
 from memtui.agents.loads.tables.mux import ROOTS
 from memtui.context import hotset, index
 from memtui.context.building import build
@@ -22,7 +25,7 @@ def with_made(engine: Engine, agent: str, found: tuple[Loaded, ...]) -> tuple[Lo
         given = build(engine)
         left = given.memories - given.listed
         said = f"There is no room for {left:,} of {given.memories:,} memories." if left else ""
-        return _blocks(given.index_block, said, given.hot_block, len(given.left_out))
+        return (*_blocks(given.index_block, said, given.hot_block, len(given.left_out)), *_behind_links(engine))
     if agent != "mux":
         return found
     roots = [root for root in engine.roots if not set(ROOTS).isdisjoint((root.id, *root.aliases))]
@@ -37,6 +40,19 @@ def with_made(engine: Engine, agent: str, found: tuple[Loaded, ...]) -> tuple[Lo
     first = tuple(one for one in found if one.at_start)
     made = _blocks(listed.block, said, chosen.block, len(chosen.left_out)) if listed.memories else ()
     return (*first, *made, *(one for one in found if not one.at_start))
+
+
+def _behind_links(engine: Engine) -> tuple[Loaded, ...]:
+    """A row for every link that a repository brought in the place of memtui's folder: nothing is read behind it."""
+    found: dict[str, Loaded] = {}
+    for root in engine.roots:
+        if root.agent != "memtui" or not root.in_checkout or root.project is None:
+            continue
+        link = reading.link_out(root.project, root.path, (os.path.realpath(root.project),))
+        if link is not None:
+            why = "It is a link to a folder, not followed: it leads out. Its memories are given to nobody."
+            found[link] = Loaded("memories", link, APPROVAL, why)
+    return tuple(found.values())
 
 
 def _blocks(listed: Block, said: str, hot: Block, left_out: int) -> tuple[Loaded, ...]:

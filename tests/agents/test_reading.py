@@ -4,6 +4,7 @@ import inspect
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,7 +109,12 @@ def test_a_link_out_on_the_way_to_a_pattern_is_named_and_not_followed(
     (inside / "loop").symlink_to("loop")
     listed: list[str] = []
     scandir = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda folder: (listed.append(os.path.realpath(folder)), scandir(folder))[1])
+
+    def audited(folder: str) -> Any:
+        listed.append(os.path.realpath(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", audited)
 
     def found(pattern: str, folder: Path = inside) -> list[str]:
         return [os.path.relpath(path, inside) for path in matches(str(folder), pattern, bounds(inside))]

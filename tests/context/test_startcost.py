@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
 from memtui.agents import discover
 from memtui.agents.folders import slug
+from memtui.agents.loads.gathering import gather
+from memtui.agents.loads.loading import Loaded, Table
 from memtui.context import startcost
 from memtui.context.counting import Counter
 from memtui.context.startcost import MEMTUI, Cost, agents, look, short, table_named, work_out
@@ -138,3 +141,39 @@ def test_uses_by_agents_make_muxs_hot_set(machine: Machine) -> None:
     made = {item.loaded.label: item.loaded.text.decode() for item in found.items if item.loaded.made}
     assert address.path in made["memory index"]
     assert address.path in made["hot set"]
+
+
+def test_an_agent_that_cannot_be_worked_out_takes_no_other_along(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.write("~/.codex/AGENTS.md", "Small commits.\n")
+    machine.write("~/.claude/CLAUDE.md", "Be short.\n")
+
+    def fail(table: Table, *rest: Any) -> tuple[Loaded, ...]:
+        if table.agent == "claude-code":
+            raise RecursionError("too deep")
+        return gather(table, *rest)
+
+    monkeypatch.setattr(startcost, "gather", fail)
+    with opened(machine) as engine:
+        found = {one.agent: one for one in startcost.of_all(engine, machine.surroundings(), count=BYTES)}
+        assert list(found) == ["claude-code", "codex", "memtui"]
+        assert (found["codex"].bytes, found["codex"].problem) == (15, "")
+        assert found["claude-code"].problem == "Claude Code cannot be worked out: RecursionError: too deep."
+        assert [item.loaded.mark for item in found["claude-code"].items] == ["skipped"]
+        assert [one.agent for one in startcost.of_all(engine, machine.surroundings(), stop=lambda: True)] == []
+
+
+@pytest.mark.parametrize("link", [".memtui/memory", ".memtui"])
+def test_memories_behind_a_link_of_the_checkout_are_a_row(machine: Machine, link: str) -> None:
+    machine.write(".secret/SECRET.md", "SECRET\n")
+    machine.write(".secret/memory/SECRET.md", "SECRET\n")
+    (machine.app / link).parent.mkdir(exist_ok=True)
+    (machine.app / link).symlink_to("../../.secret" if "/" in link else "../.secret")
+    found = cost(machine, "memtui")
+    (row,) = [item.loaded for item in found.items if item.loaded.path == str(machine.app / link)]
+    assert (row.mark, row.why) == (
+        "needs approval",
+        "It is a link to a folder, not followed: it leads out. Its memories are given to nobody.",
+    )
+    assert not [item for item in found.items if b"SECRET" in item.loaded.raw]

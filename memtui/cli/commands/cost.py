@@ -15,8 +15,11 @@ def cost(call: Call) -> int:
         found = startcost.work_out(session.engine, session.surroundings, startcost.table_named(named))
         _one(call, found)
         return outcomes.DONE
-    tables = startcost.agents(session.engine, session.surroundings)
-    _all(call, [startcost.work_out(session.engine, session.surroundings, table) for table in tables])
+    costs_of_all = list(startcost.of_all(session.engine, session.surroundings))
+    _all(call, costs_of_all)
+    for one in costs_of_all:
+        if one.problem:
+            call.out.say(one.problem)
     return outcomes.DONE
 
 
@@ -81,9 +84,12 @@ def _one(call: Call, found: Cost) -> None:
 
 
 def _path(call: Call, item: Item) -> str:
-    """The path; for people, within the project from there, and below the home folder with `~`."""
+    """The path; for people, within the project from there, and below the home folder with `~`.
+
+    What is left out says how much, also to a script: a sum without it would be taken for the whole.
+    """
     if not call.out.terminal:
-        return "" if item.loaded.made else item.loaded.path
+        return "" if item.loaded.made and item.loaded.at_start else item.loaded.path
     return startcost.short(item.loaded.path, call.session.surroundings)
 
 

@@ -26,6 +26,7 @@ from memtui.tui.views.cost_rows import AGENT, CUT, Row, agent_rows, agents_words
 from memtui.tui.views.listed import ListedScreen
 
 if TYPE_CHECKING:
+    from memtui.errors import MemtuiError
     from memtui.tui.bridge import Engine
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.nodes import Node
@@ -38,6 +39,7 @@ ABOVE = 3
 """Lines of the text that are shown above a cut line one goes to."""
 GROUP, BESIDE, LOOKING = "cost", "cost-page", "cost-look"
 """Groups of jobs: everything, the text of the row under the cursor, and the looks."""
+WHAT = "work out what agents load"
 NOWHERE = "It is not known here where sessions start."
 
 
@@ -65,6 +67,8 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         """The agent whose texts are here; a moment after it was opened they are not yet."""
         self._to_cut: Hashable = None
         """The row whose cut line is wanted as soon as its text is here."""
+        self.failed = ""
+        """Why the last attempt came to nothing; empty after one that did not."""
         self._due: Timer | None = None
         self._shown: Hashable = None
         self._does |= {
@@ -171,13 +175,21 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             del tell
             return cost_jobs.load(engine, around, opened, stop)
 
-        self.bridge.stream(job, self._loaded, what="work out what agents load", group=GROUP)
+        self.bridge.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not)
+
+    def _could_not(self, error: MemtuiError) -> None:
+        """Say so in the place of what was waited for; what was known before stays."""
+        self.failed = f"{error.message} {error.hint}".strip()
+        self.browser.show_error(WHAT, error)
+        self.list.change_rows(lambda: self._take(self.found or ()))
+        self._tell()
 
     def _loaded(self, worked: Worked) -> None:
         found = worked.costs
         self._seen = dict(zip((one.agent for one in found), worked.seen, strict=True))
-        if found == self.found and worked.texts_of == self._texts_of:
+        if found == self.found and worked.texts_of == self._texts_of and not self.failed:
             return
+        self.failed = ""
         self._texts_of = worked.texts_of
         self.list.change_rows(lambda: self._take(found))
         self._tell()
@@ -252,6 +264,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         if self.found is None:
             return [[("  reading...", "dim")]]
         words = NOWHERE if self.browser.facts.surroundings is None else "No agent has left a trace here."
+        words = self.failed or words
         return [[], [(f"  {words}", "warning")]]
 
     def list_words(self) -> tuple[str, Line]:
@@ -294,7 +307,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             self._to_cut = None
         if row.item is not None and row.cost.agent != self._texts_of:
             self.bridge.drop(BESIDE)
-            self.give(words_page("reading...", style="dim", width=width))
+            self.give(words_page(self.failed or "reading...", style="problem" if self.failed else "dim", width=width))
             return
 
         def show(found: tuple[Page, tuple[int, ...]]) -> None:
@@ -309,6 +322,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             lambda engine: cost_jobs.page(engine, row, around, width, plain=plain),
             show,
             what="draw a text",
+            otherwise=lambda error: self.give(words_page(error.message, style="problem", width=width)),
             latest=BESIDE,
         )
 

@@ -48,21 +48,19 @@ def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], b
     """
     count = counter()
     found, seen = [], []
-    for table in startcost.agents(engine, around):
-        if stop():
-            break
-        cost = startcost.work_out(engine, around, table, count=count, stop=stop)
-        seen.append(hash(tuple(item.loaded for item in cost.items)))
-        found.append(cost if table.agent == opened else _without_texts(cost))
+    for cost in startcost.of_all(engine, around, count=count, stop=stop):
+        seen.append(hash(cost.problem or tuple(item.loaded for item in cost.items)))
+        found.append(cost if cost.agent == opened else _without_texts(cost))
     return Worked(tuple(found), tuple(seen), opened)
 
 
 def changed(engine: Engine, around: Surroundings, agent: str, seen: int) -> bool:
     """Whether an agent would load anything else by now than when it had this number."""
+    table = startcost.table_named(agent)
     try:
-        return hash(startcost.look(engine, around, startcost.table_named(agent))) != seen
-    except MemtuiError:
-        return True
+        return hash(startcost.look(engine, around, table)) != seen
+    except Exception as error:  # noqa: BLE001 - told in the agent's row, and again only when it is another one
+        return hash(startcost.problem_words(table, error)) != seen
 
 
 def _without_texts(cost: Cost) -> Cost:

@@ -77,3 +77,33 @@ def test_it_counts_no_use_and_writes_nothing(machine: Cli, home: Path) -> None:
     assert files() == before
     rows: list[dict[str, object]] = machine("ls", "--json").json["items"]  # type: ignore[assignment]
     assert not [row for row in rows if row["uses"]]
+
+
+def test_a_bomb_in_one_rule_ends_nothing(machine: Cli, home: Path) -> None:
+    deep = "---\npaths: " + "[" * 600 + "]" * 600 + "\n---\nx"
+    (home / ".claude" / "rules" / "deep.md").write_text(deep)
+    rows = [line.split("\t") for line in machine("cost", "--agent", "claude-code").lines]
+    assert [row[1] for row in rows if row[3].endswith("deep.md")] == [str(len(deep))]
+    assert [line.split("\t")[0] for line in machine("cost").lines] == ["claude-code", "codex", "memtui"]
+
+
+def test_what_is_left_out_is_a_row_everywhere(machine: Cli, home: Path) -> None:
+    for number in range(1_500):
+        (home / ".claude" / "rules" / f"{number:04}.txt").touch()
+        (home / ".claude" / "rules" / f"{number:04}.md").write_text("x")
+    piped = machine("cost", "--agent", "claude-code")
+    assert [line.split("\t")[2:] for line in piped.lines][-1] == ["user rule", "and 501 more, not counted", "skipped"]
+    items: list[dict[str, object]] = machine("cost", "--agent", "claude-code", "--json").json["items"]  # type: ignore[assignment]
+    assert str(items[-1]["why"]).startswith("and 501 more, not counted")
+    shown = machine("cost", "--agent", "claude-code", terminal=True)
+    assert "and 501 more, not counted" in shown.out
+
+
+def test_an_agent_that_fails_is_said(machine: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*rest: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("memtui.context.startcost.gather", fail)
+    result = machine("cost")
+    assert result.status == 0
+    assert "Claude Code cannot be worked out: RecursionError: too deep." in result.err.replace("\n", " ")

@@ -12,6 +12,7 @@ from memtui.agents import discover
 from memtui.agents.folders import slug
 from memtui.engine import Engine
 from memtui.tui.views import cost as cost_view
+from memtui.tui.views import cost_jobs
 from memtui.tui.views.cost import CostScreen
 from memtui.tui.views.cost_rows import AGENT, CUT, ITEM
 from memtui.tui.views.table import MOVES, VIEW
@@ -212,3 +213,33 @@ async def test_where_nothing_is_known_it_says_so() -> None:
         assert not [row for row in view.rows if row.kind == AGENT]
         await screen.press("c", "enter", "n", "h", "l")
         assert isinstance(screen.app.screen, CostScreen)
+
+
+async def test_an_error_ends_the_waiting(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*rest: object, **more: object) -> None:
+        raise RuntimeError("the disk is gone")
+
+    load = cost_jobs.load
+    monkeypatch.setattr(cost_jobs, "load", fail)
+    async with real(start, size=(160, 40), surroundings=start.machine.surroundings()) as screen:
+        await screen.look("8", "the disk is gone")
+        assert "reading..." not in screen.text
+        monkeypatch.setattr(cost_jobs, "load", load)
+        view = screen.app.screen
+        assert isinstance(view, CostScreen)
+        view.load()
+        await screen.until_text("Codex")
+        assert "the disk is gone" not in "\n".join(screen.text.splitlines()[:-3])
+        monkeypatch.setattr(cost_jobs, "load", fail)
+        await screen.press("enter")
+        await screen.until_text("Everything")
+        await screen.until(lambda: bool(view.failed))
+        await screen.press("j")
+        await screen.until(lambda: "reading..." not in screen.text)
+
+
+async def test_a_bomb_in_a_rule_leaves_the_view_as_it_is(start: Start) -> None:
+    start.machine.write("app/.claude/rules/deep.md", "---\npaths: " + "[" * 600 + "]" * 600 + "\n---\nx")
+    async with costs(start) as (screen, view):
+        assert [row.cost.agent for row in view.rows] == ["claude-code", "codex", "memtui"]
+        assert "reading..." not in screen.text
