@@ -14,7 +14,15 @@ from tests.terminal import Terminal
 COMMAND = [sys.executable, "-m", "memtui", "--only-root"]
 CONTROL = re.compile(rb"\x1b\[[0-9;?<>=$]*[a-zA-Z]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[P_][^\x1b]*\x1b\\")
 MOUSE = (b"\x1b[?1000h", b"\x1b[?1002h", b"\x1b[?1003h")
-VIEWS = (("1", "[1 Memories]"), ("3", "[3 Changes"), ("4", "[4 Hot set]"), ("5", "[5 Activity]"), ("6", "[6 Trash]"))
+VIEWS = (
+    ("1", "[1 Memories]"),
+    ("3", "[3 Changes"),
+    ("4", "[4 Hot"),
+    ("5", "[5 Activity]"),
+    ("6", "[6 Trash]"),
+    ("7", "[7 Health"),
+    ("8", "[8 "),
+)
 
 
 def start(tmp_path: Path, *more: str, size: tuple[int, int] = (120, 40), long: bool = False) -> Terminal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -40,10 +40,15 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     look = Looker.look
 
     def counting(
-        self: Looker, engine: Engine, roots: Sequence[Root], listing: Listing | None = None
+        self: Looker,
+        engine: Engine,
+        roots: Sequence[Root],
+        listing: Listing | None = None,
+        *,
+        outdated: Callable[[], bool] | None = None,
     ) -> tuple[IndexReport, ...]:
         seen.append(tuple(root.id for root in roots))
-        return look(self, engine, roots, listing)
+        return look(self, engine, roots, listing, outdated=outdated)
 
     monkeypatch.setattr(Looker, "look", counting)
     return seen
@@ -81,7 +86,7 @@ async def test_a_look_that_fails_is_told_and_the_next_one_works(world: Two, monk
         checkup = screen.browser.checkup
         await screen.until(lambda: checkup.done)
 
-        def fails(*_: object) -> tuple[IndexReport, ...]:
+        def fails(*_: object, **_options: object) -> tuple[IndexReport, ...]:
             raise StorageError("The disk is gone.")
 
         with monkeypatch.context() as patch:
