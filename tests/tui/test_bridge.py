@@ -239,6 +239,21 @@ def test_a_draft_is_stored_before_the_call_returns(bridge: Bridge, engine: FakeE
     assert engine.drafted[A] == draft
 
 
+def test_closing_does_not_wait_for_a_look_and_tells_it(bridge: Bridge) -> None:
+    started, told = threading.Event(), threading.Event()
+
+    def look(_: object) -> None:
+        started.set()
+        while not bridge.closed:
+            told.wait(0.01)
+        told.set()
+
+    bridge.run(look, what="look at the indexes", lane="health")
+    assert started.wait(10)
+    bridge.close()
+    assert told.wait(10)
+
+
 def test_closing_stops_the_watch_and_lets_writes_end(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
     bridge.start()
     box.wait(messages.RowsLoaded, count=2)
