@@ -232,8 +232,9 @@ class Jumping:
     def ask_where(self) -> None:
         """Go to the bookmark of the next letter."""
         top = self._screen.top_screen
-        if not self.bookmarks:
-            self._screen.say("There is no bookmark yet: b and a letter sets one.")
+        if not self.bookmarks:  # the letter is asked for all the same: it must not be taken for a command
+            none: Line = [(" ' ", "strong"), (" there is no bookmark yet: b and a letter sets one   ", "name")]
+            top.letters.ask(none, self.go)
             return
         line: Line = [(" ' ", "strong"), (" ", "dim")]
         for letter, mark in sorted(self.bookmarks.items()):

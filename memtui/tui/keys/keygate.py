@@ -60,7 +60,8 @@ class KeyGate:
             self._quiet_from = now + QUIET
             return Verdict.DROP
         previous = self._recent[-1] if self._recent else (0.0, "")
-        self._recent.append((now, key))
+        if (now, key) not in self._recent:  # a key that was held for what opens comes again, and is no second one
+            self._recent.append((now, key))
         burst = [name for time, name in self._recent if now - time < WINDOW]
         if len(burst) == 1:
             self._text = filters

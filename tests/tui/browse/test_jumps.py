@@ -142,6 +142,8 @@ async def test_letters_are_letters_only_for_one_key_and_esc_takes_them_back() ->
         assert not screen.browser.jumping.bookmarks
         await screen.press("'")
         assert "no bookmark yet" in screen.footer
+        await screen.press("d", "'", "p")
+        assert not [call for call in screen.engine.calls if call[0] in ("set_pinned", "delete")]
         await screen.press("b", "p", "j")
         assert set(screen.browser.jumping.bookmarks) == {"p"}
         assert not [call for call in screen.engine.calls if call[0] == "set_pinned"]

@@ -97,6 +97,12 @@ def test_what_comes_with_the_key_that_filters_is_text_for_its_line() -> None:
     assert Verdict.BURST in later
 
 
+def test_a_key_that_comes_again_after_it_was_held_is_no_second_one() -> None:
+    gate = KeyGate()
+    for _ in range(3):
+        assert {gate.feed(key, 10 + index * 0.001, moves=False) for index, key in enumerate("wjdt")} == {Verdict.HOLD}
+
+
 def test_a_fast_pair_runs_in_order() -> None:
     assert typed("dt", 0.002).ran == ["d", "t"]
 
