@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.color import Color
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from memtui.config.settings import Settings
 from memtui.tui import themes
@@ -24,7 +24,9 @@ def test_every_ink_can_be_read(theme: Theme) -> None:
     assert all(ratio >= 4.5 for ratio in low.values()), low
 
 
-@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+@pytest.mark.parametrize(
+    "theme", [*THEMES, *(one for one in BUILTIN_THEMES.values() if not one.ansi)], ids=lambda theme: theme.name
+)
 def test_every_style_can_be_read_on_every_ground(theme: Theme) -> None:
     paint = Paint({**theme.to_color_system().generate(), **theme.variables})
     low = {}

@@ -39,7 +39,8 @@ class Paint:
         """Take the theme's colours, as the app's `theme_variables` gives them.
 
         Args:
-            variables: `background`, `foreground`, `primary`, `accent`, `error`, `warning`, `success`.
+            variables: `background`, `foreground`, `primary`, `accent`, `error`, `warning`, `success`, `text-primary`,
+                and `primary-lighten`, which only themes of ours have.
             ansi: the theme leaves colours to the terminal; then only bold, dim and reverse are used.
             plain: only ASCII is drawn, whatever a caller gives.
         """
@@ -123,6 +124,9 @@ def _on(color: Color) -> Style:
 def _styles(variables: Mapping[str, str]) -> dict[str, Style]:
     back, front = Color.parse(variables["background"]), Color.parse(variables["foreground"])
     front = back.blend(front, front.a).with_alpha(1)
+
+    # A theme of Textual's own has no primary-lighten; its text-primary is the primary colour made to be read.
+    variables = {"primary-lighten": variables["text-primary"], **variables}
 
     def ink(name: str) -> Style:
         return Style(color=Color.parse(variables[name]).rich_color)

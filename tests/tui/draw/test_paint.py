@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.color import Color
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from memtui.safe_text import cell_width, visible
 from memtui.tui.draw.paint import GROUNDS, Paint, contrast, in_ascii, readable
@@ -17,7 +17,9 @@ def paint_of(theme: Theme) -> Paint:
     return Paint(theme.to_color_system().generate() | theme.variables)
 
 
-@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+@pytest.mark.parametrize(
+    "theme", [*THEMES, *(one for one in BUILTIN_THEMES.values() if not one.ansi)], ids=lambda theme: theme.name
+)
 def test_every_style_can_be_drawn_on_every_ground(theme: Theme) -> None:
     paint = paint_of(theme)
     for name in paint._styles:

@@ -139,6 +139,30 @@ async def test_another_command_ends_the_preview() -> None:
         await screen.until(lambda: screen.app.theme == "memtui")
 
 
+@pytest.mark.parametrize("letters", ["zzz", "X"])
+async def test_letters_on_the_way_to_no_theme_try_themes_of_textual(letters: str) -> None:
+    async with shown() as screen:
+        tried: list[str] = []
+        screen.app.theme_changed_signal.subscribe(screen.app, lambda theme: tried.append(theme.name))
+        await screen.press("T")
+        await screen.until_text("Theme: memtui-contrast")
+        await screen.type(letters[0])
+        await screen.until(lambda: any(not name.startswith("memtui") for name in tried))
+        for letter in letters[1:]:
+            await screen.type(letter)
+        await screen.pilot.press("escape")
+        await screen.until(lambda: screen.app.theme == "memtui" and background(screen) == "#16181d")
+
+
+async def test_the_workbench_starts_with_a_theme_of_textual() -> None:
+    async with shown(settings={"theme": "nord"}) as screen:
+        await screen.press("T")
+        await screen.type("no such theme")
+        await screen.until_text("No command has these words.")
+        assert screen.app.theme == "nord"
+        assert background(screen) == "#2e3440"
+
+
 def background(screen: Shown) -> str:
     """The colour under the first row of the tree."""
     color = screen.browser.memories.render_line(1)._segments[-1].style
