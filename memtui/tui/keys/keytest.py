@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 
 from textual import events
 from textual.app import App, ComposeResult
-from textual.drivers import linux_driver
 from textual.message import Message
 from textual.widgets import Static
 
 from memtui.safe_text import visible
 from memtui.tui import themes
 from memtui.tui.actions import Action
+from memtui.tui.keys import paste_guard
 from memtui.tui.keys.paste_guard import GuardedParser
 
 KEPT = 200
@@ -117,5 +117,5 @@ class KeyTest(App[int], inherit_bindings=False):
 
 def run(table: Sequence[Action], *, no_color: bool) -> int:
     """Show keys until escape is pressed twice; returns the exit number."""
-    linux_driver.XTermParser = ListeningParser  # type: ignore[attr-defined]
+    paste_guard.install(ListeningParser)
     return KeyTest(table, themes.MONOCHROME if no_color else themes.DEFAULT).run() or 0

@@ -1,12 +1,15 @@
 """Keeps a paste a paste: Textual takes what follows an escape character in one for keys, and a memory may hold them.
 
 The terminal says where a pasted text begins and ends. Between the two nothing is a key, whatever the text holds;
-without this, a copied memory could press ctrl+s or ctrl+q where it is pasted.
+without this, a copied memory could press ctrl+s or ctrl+q where it is pasted. Nor does a byte that is not UTF-8, as a
+Latin-1 terminal sends it, end the workbench.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import codecs
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from textual._xterm_parser import XTermParser
 from textual.drivers import linux_driver
@@ -69,6 +72,12 @@ class GuardedParser(XTermParser):
         return super().feed(clean) if clean or not data else ()
 
 
-def install() -> None:
-    """Make Textual read the terminal through the guard."""
-    linux_driver.XTermParser = GuardedParser  # type: ignore[attr-defined]
+def forgiving(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+    """Return what makes a decoder that gives U+FFFD for bytes it cannot read; Textual's own ends the program at one."""
+    return partial(codecs.getincrementaldecoder(encoding), errors="replace")
+
+
+def install(parser: type[XTermParser] = GuardedParser) -> None:
+    """Make Textual read the terminal through the guard, or another parser, whatever bytes it sends."""
+    linux_driver.XTermParser = parser  # type: ignore[attr-defined]
+    linux_driver.getincrementaldecoder = forgiving  # type: ignore[assignment,attr-defined]

@@ -57,3 +57,13 @@ def test_it_shows_what_the_terminal_sends_and_ends_with_esc_twice(home: Path) ->
 
 def says(seen: str, means: str, terminal: Terminal) -> bool:
     return any(seen in line and means in line for line in terminal.text.split("\n"))
+
+
+def test_a_byte_that_is_not_utf8_is_shown_as_a_key(home: Path) -> None:
+    with Terminal([sys.executable, "-m", "memtui", "keys", "--test"], columns=100, rows=24) as terminal:
+        terminal.wait_for("Press a key")
+        terminal.type(b"\xff")
+        terminal.wait_for("I see \ufffd")
+        terminal.press("x")
+        terminal.wait_for("I see x")
+        assert terminal.process.poll() is None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
+from textual.drivers.linux_driver import LinuxDriver
 
-from memtui.tui.keys.paste_guard import END, START, GuardedParser, PasteGuard
+from memtui.tui.keys.paste_guard import END, START, GuardedParser, PasteGuard, forgiving
 from memtui.tui.keys.typeahead import AFTER_PASTE
 from tests.terminal import Terminal
 
@@ -88,3 +91,51 @@ def test_textual_itself_makes_keys_of_the_rest_in_the_same_breath() -> None:
     found = list(GuardedParser().feed(f"{START}first{END}dt\x13"))
     assert [type(one).__name__ for one in found] == ["Paste", "Key", "Key", "Key"]
     assert found[-1].time - found[0].time < AFTER_PASTE
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        (b"hello \xff", "hello \ufffdmore"),
+        (b"\xe9", "\ufffdmore"),
+        (b"caf\xe9 et", "caf\ufffd etmore"),
+        (b"\x1b[200~na\xefve text\x1b[201~", "na\ufffdve textmore"),
+    ],
+    ids=["no lead byte", "a lead byte alone", "Latin-1", "a paste"],
+)
+def test_a_byte_that_is_not_utf8_is_one_character_and_nothing_else_is_lost(
+    tmp_path: Path, sent: bytes, shown: str
+) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "note.md").write_text("one\n")
+    command = [sys.executable, "-m", "memtui", "--only-root", "--root", f"notes={root}"]
+    with Terminal(command, columns=160, rows=30) as terminal:
+        terminal.wait_for("note.md")
+        terminal.settle(0.2)
+        terminal.type(b"\xff\xe9")  # no key of the tree
+        terminal.press("enter")
+        terminal.wait_for("ctrl+s save")
+        terminal.settle(0.2)
+        terminal.type(sent)
+        terminal.settle(0.3)  # what comes with a paste is ignored
+        terminal.type("more")
+        terminal.wait_for(f"{shown}one")
+        terminal.press("ctrl+s")
+        terminal.wait_for(lambda _: (root / "note.md").read_text() == f"{shown}one\n")
+        assert terminal.process.poll() is None
+
+
+@given(st.binary(max_size=40), st.lists(st.integers(0, 500), max_size=8))
+def test_any_bytes_in_any_pieces_are_read_as_one_text(data: bytes, places: list[int]) -> None:
+    decode = forgiving("utf-8")().decode
+    at = sorted({place % (len(data) + 1) for place in places} | {0, len(data)})
+    pieces = [decode(data[start:stop]) for start, stop in itertools.pairwise(at)]
+    assert "".join([*pieces, decode(b"", final=True)]) == data.decode(errors="replace")
+
+
+def test_textual_still_makes_its_decoder_where_it_is_replaced() -> None:
+    """Fails when a newer Textual decodes elsewhere: then look where, or whether `install` is still needed."""
+    assert "getincrementaldecoder" in LinuxDriver.run_input_thread.__code__.co_names
+    with pytest.raises(UnicodeDecodeError):
+        codecs.getincrementaldecoder("utf-8")().decode(b"\xff")
