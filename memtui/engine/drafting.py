@@ -6,7 +6,7 @@ anything takes its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict
 from memtui.engine.news import News
@@ -22,6 +22,8 @@ class Drafting(News):
         super().__init__(rooms, clock)
         self._drafted: dict[Address, str] = {}
         """The unsaved texts this engine stored last."""
+        self._decided: dict[Address, bytes] = {}
+        """The texts of this engine in the conflicts it stored last."""
         self._shared: set[Address] = set()
         """Memories of which was said that another memtui has unsaved text in them too."""
 
@@ -64,13 +66,28 @@ class Drafting(News):
         """All unsaved texts, oldest first."""
         return tuple(map(self._roots.placed, self._rooms.ledger.drafts(self._roots.names())))
 
-    def drop_draft(self, address: Address) -> None:
-        """Forget a draft and its conflict; a text that is nowhere else goes on the memory's history first."""
-        self._rooms.ledger.drop_draft(self._roots.uid(self._roots.find(address.root)), address.path)
+    def drop_draft(self, address: Address, *, own: Collection[str] | None = None, trace: bool = True) -> None:
+        """Forget a draft and its conflict; a text that is nowhere else goes on the memory's history first.
+
+        Args:
+            address: the memory.
+            own: the user's own texts, beside those stored here: what another memtui has unsaved stays as it is.
+                None: drop it whoever typed it.
+            trace: False for a text that was saved meanwhile: its half-typed state is not worth a version.
+        """
+        texts: set[bytes] | None = None
+        if own is not None:
+            stored = self._drafted.get(address)
+            texts = {text.encode("utf-8", "surrogatepass") for text in (*own, *([] if stored is None else [stored]))}
+            if address in self._decided:
+                texts.add(self._decided[address])
+        uid = self._roots.uid(self._roots.find(address.root))
+        self._rooms.ledger.drop_draft(uid, address.path, own=texts, trace=trace)
 
     def save_conflict(self, found: OpenConflict) -> None:
         """Keep the decisions about a conflict; its texts are on the memory's history from here on."""
         self._rooms.ledger.save_conflict(self._roots.uid(self._roots.find(found.address.root)), found)
+        self._decided[found.address] = found.yours
 
     def open_conflict(self, address: Address) -> OpenConflict | None:
         """The conflict of a memory that is being decided; None when there is none, or a text of it was redacted."""

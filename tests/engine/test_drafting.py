@@ -1,6 +1,6 @@
 """Unsaved texts of two windows in one memory: neither is lost, and both windows are told."""
 
-from memtui.engine.model import Changes, Draft, Notice
+from memtui.engine.model import Changes, Draft, Notice, OpenConflict
 from tests.faults.world import ME, World, at, sha
 
 A = at("a.md")
@@ -35,3 +35,41 @@ def test_a_draft_that_takes_the_place_of_another_windows_says_so_once_in_each(wo
         assert [len(found) for found in told.values()] == [1, 1]
         kept = {version.sha256 for version in first.history(A)}
         assert {sha(b"mine and more\n"), sha(b"theirs and more\n"), sha(b"mine again\n")} <= kept
+
+
+def test_a_window_takes_away_only_its_own_draft(world: World) -> None:
+    with world.engine() as first, world.engine() as second:
+        first.create(A, "one\n", actor=ME)
+        first.save_draft(draft("mine\n"))
+        second.save_draft(draft("theirs\n"))
+        first.drop_draft(A, own=("mine\n",), trace=False)
+        first.drop_draft(A, own=())
+        assert [found.text for found in first.drafts()] == ["theirs\n"]
+        second.drop_draft(A, own=())
+        assert second.drafts() == ()
+        assert sha(b"theirs\n") in {version.sha256 for version in second.history(A)}
+
+
+def test_a_window_leaves_the_decisions_of_another(world: World) -> None:
+    with world.engine() as first, world.engine() as second:
+        first.create(A, "one\n", actor=ME)
+        theirs = OpenConflict(A, sha(b"one\n"), b"theirs\n", b"disk\n", "{}", 1)
+        second.save_conflict(theirs)
+        first.save_draft(draft("mine\n"))
+        first.drop_draft(A, own=())
+        assert first.drafts() == ()
+        assert first.open_conflict(A) == theirs
+        mine = theirs._replace(yours=b"mine\n")
+        first.save_conflict(mine)
+        first.save_draft(draft("mine and theirs\n"))
+        first.drop_draft(A, own=())
+        assert first.open_conflict(A) is None
+
+
+def test_a_draft_that_is_settled_leaves_no_trace(world: World) -> None:
+    with world.engine() as engine:
+        engine.create(A, "one\n", actor=ME)
+        engine.save_draft(draft("half-ty\n"))
+        engine.drop_draft(A, own=(), trace=False)
+        assert engine.drafts() == ()
+        assert {version.sha256 for version in engine.history(A)} == {sha(b"one\n")}

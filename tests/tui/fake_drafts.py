@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from memtui.engine.model import Address, Draft, OpenConflict
 
 
@@ -34,6 +36,6 @@ class FakeDrafts:
         """Give decisions back."""
         return self.conflicts.get(address)
 
-    def drop_draft(self, address: Address) -> None:
-        """Drop a draft."""
+    def drop_draft(self, address: Address, *, own: Collection[str] | None = None, trace: bool = True) -> None:
+        """Drop a draft; there is no other window here."""
         self.drafted.pop(address, None)

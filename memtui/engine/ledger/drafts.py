@@ -1,6 +1,7 @@
 """What is not finished: unsaved texts, and the decisions of conflicts nobody wrote the result of yet."""
 
 import os
+from collections.abc import Collection
 
 from memtui.digest import sha256_hex
 from memtui.engine.ledger.audit import AuditTable
@@ -46,16 +47,29 @@ class DraftTable(AuditTable):
             if root in names
         )
 
-    def drop_draft(self, uid: int, path: str) -> None:
-        """Remove a draft and the decisions about its conflict; a text that is nowhere else goes on history first."""
+    def drop_draft(self, uid: int, path: str, *, own: Collection[bytes] | None = None, trace: bool = True) -> None:
+        """Remove a draft and the decisions about its conflict; a text that is nowhere else goes on history first.
+
+        Args:
+            uid: the root.
+            path: the memory.
+            own: leave a draft, and decisions about a conflict, whose text is none of these; None: whatever it is.
+            trace: whether the text goes on history; False only for the half-typed state of what was saved.
+        """
         with self.transaction() as db:
             memory = self.memory_id(uid, path)
             for packed, data in list(db.execute("SELECT packed, data FROM drafts WHERE memory = ?", (memory,))):
                 text = unpack(packed, data)
-                if not self._on_history(memory, _digest(text)):
+                if own is not None and text not in own:
+                    continue
+                if trace and not self._on_history(memory, _digest(text)):
                     self.keep_text(uid, path, text, actor="tui", note="discarded draft")
-            db.execute("DELETE FROM drafts WHERE memory = ?", (memory,))
-            db.execute("DELETE FROM conflicts WHERE memory = ?", (memory,))
+                db.execute("DELETE FROM drafts WHERE memory = ?", (memory,))
+            if own is None:
+                db.execute("DELETE FROM conflicts WHERE memory = ?", (memory,))
+                return
+            for text in own:
+                db.execute("DELETE FROM conflicts WHERE memory = ? AND yours = ?", (memory, _digest(text)))
 
     # --- conflicts
 

@@ -162,7 +162,7 @@ class Describing:
             self._kept = None
             address = self.address
             self.bridge.run(
-                lambda engine: engine.drop_draft(address),
+                lambda engine: engine.drop_draft(address, own=()),
                 lambda _: self.bridge.refresh_drafts(),
                 what="drop a draft",
                 lane=DRAFTS,

@@ -48,6 +48,11 @@ class DraftKeeper:
             self._sources.pop(owner, None)
             self._stored.pop(owner, None)
 
+    def doubt(self, owner: object) -> None:
+        """Take the draft of `owner` for one that may no longer be on disk; it is due then."""
+        with self._lock:
+            self._stored.pop(owner, None)
+
     def has_stored(self, owner: object) -> bool:
         """Whether a draft of `owner` is on disk."""
         with self._lock:

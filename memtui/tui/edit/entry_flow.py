@@ -258,7 +258,7 @@ class EntryFlow:
 
     def _settle_draft(self, sha256: str) -> None:
         """The text is in the memory now, so its draft goes without leaving a half-typed state in history."""
-        address, at, kept = self.address, self.bridge.now(), self._kept
+        address, kept = self.address, self._kept
         self._kept = None
         if kept is None:
             return
@@ -266,9 +266,9 @@ class EntryFlow:
         def settle(engine: Verbs) -> None:
             snapshot = engine.read(address)
             if snapshot.sha256 == sha256:
-                jobs.settle_draft(engine, address, sha256, snapshot.bytes, at)
+                jobs.settle_draft(engine, address, (kept.text,))
             else:
-                engine.drop_draft(address)
+                engine.drop_draft(address, own=(kept.text,))
 
         self.bridge.run(settle, lambda _: self.bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)
 
@@ -277,7 +277,7 @@ class EntryFlow:
             return
         self._kept, address = None, self.address
         self.bridge.run(
-            lambda engine: engine.drop_draft(address),
+            lambda engine: engine.drop_draft(address, own=()),
             lambda _: self.bridge.refresh_drafts(),
             what="drop a draft",
             lane=DRAFTS,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from memtui.digest import sha256_hex
-from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
+from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot
 from memtui.errors import MemtuiError
 from memtui.tui.bridge import WRITE
 from memtui.tui.edit import intents, jobs
@@ -53,8 +53,16 @@ class Editing(Opening):
         def seen(found: jobs.Found) -> None:
             if self.address != address or self.saving or self.editor.asking:
                 return
-            if self.editor.disk_is(found.snapshot, who=found.who, moved=found.moved_to, at=found.at, why=found.why):
+            shown = self.editor.subject
+            before = shown.disk_sha256 if shown is not None else None
+            differs = self.editor.disk_is(
+                found.snapshot, who=found.who, moved=found.moved_to, at=found.at, why=found.why
+            )
+            if self.editor.dirty and before != (found.snapshot.sha256 if found.snapshot else None):
+                # Who saved may be another window that stored its own draft over this one, and took it away since.
+                self.keeper.doubt(self.editor)
                 self.write_drafts()  # with the text it started from, which is no longer on disk
+            if differs:
                 self.compare_sides()
             elif not self.editor.dirty:
                 self.settle_drafts()
@@ -157,7 +165,7 @@ class Editing(Opening):
             if self.address == address:
                 self._lost_the_race(written)
             return
-        self._settle_draft(address, written.data, written.result)
+        self._settle_draft(address, written.data)
         if self.address != address:
             return
         lines = written.data.count(b"\n") + (bool(written.data) and not written.data.endswith(b"\n"))
@@ -168,12 +176,12 @@ class Editing(Opening):
         self.editor.say(f"Saved, {size}. u in the tree takes it back." if saved else "Nothing to save.")
         self.look()
 
-    def _settle_draft(self, address: Address, data: bytes, result: Saved | Unchanged) -> None:
-        """The text is in the memory now, so its draft goes without a trace."""
-        at = self.wishes.clock()
+    def _settle_draft(self, address: Address, data: bytes) -> None:
+        """The text is in the memory now, so its draft goes without a trace; another window's stays."""
+        own = (data.decode(), *self.found.get(address, ()))
         self.mine.discard(address)
         self.run(
-            lambda engine: jobs.settle_draft(engine, address, result.sha256, data, at),
+            lambda engine: jobs.settle_draft(engine, address, own),
             lambda _: self.dropped(),
             what="drop a draft",
             lane=DRAFTS,

@@ -7,7 +7,7 @@ part of the engine's interface that editing relies on is written down in one pla
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple, Protocol
 
 from memtui.curation.merge import CONFLICT, THEIRS, YOURS
@@ -117,8 +117,8 @@ class Verbs(Protocol):
         """Store a draft."""
         ...
 
-    def drop_draft(self, address: Address, /) -> None:
-        """Remove a draft; its text goes to history when it is nowhere else."""
+    def drop_draft(self, address: Address, /, *, own: Collection[str] | None = None, trace: bool = True) -> None:
+        """Remove a draft, when it is one of the user's own; its text goes to history when it is nowhere else."""
         ...
 
     def save_conflict(self, found: OpenConflict, /) -> None:
@@ -275,11 +275,15 @@ def write(
     return Written(result, data, found.snapshot, found.who)
 
 
-def settle_draft(engine: Verbs, address: Address, base: str | None, data: bytes, at: int) -> None:
-    """Take a draft away whose text was just saved, without leaving its half-typed state in history."""
-    if any(draft.address == address for draft in engine.drafts()):
-        engine.save_draft(Draft(address, base, data.decode(), (0, 0), at))
-        engine.drop_draft(address)
+def settle_draft(engine: Verbs, address: Address, own: Collection[str]) -> None:
+    """Take a draft away whose text was just saved, without leaving its half-typed state in history.
+
+    Args:
+        engine: does it.
+        address: the memory.
+        own: the texts that were saved or brought back here; what another window has unsaved is none of them.
+    """
+    engine.drop_draft(address, own=own, trace=False)
 
 
 def compare(base: bytes, yours: bytes, agent: bytes) -> Sides:

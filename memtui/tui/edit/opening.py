@@ -52,6 +52,8 @@ class Opening(EditingBase):
         """The form of the front matter that was opened last."""
         self.mine: set[Address] = set()
         """Memories whose drafts were made in this session."""
+        self.found: dict[Address, tuple[str, ...]] = {}
+        """The unsaved texts that were on disk when their memories were opened, by memory: the user's own too."""
         self._then = ""
         self._warned_of: bytes | None = None
         """The text of which was said that it cannot be edited here once it is saved."""
@@ -146,6 +148,10 @@ class Opening(EditingBase):
 
     def _loaded(self, loaded: jobs.Loaded) -> None:
         self.saving = False
+        self.found.pop(loaded.address, None)
+        if loaded.draft is not None:
+            decided = () if loaded.conflict is None else (loaded.conflict.yours.decode(errors="replace"),)
+            self.found[loaded.address] = (loaded.draft.text, *decided)
         self._show(loaded, loaded.snapshot)
         self.opened_at = self.wishes.clock()
         self.editor.text_area.focus()
@@ -335,11 +341,12 @@ class Opening(EditingBase):
         return count + (self.describing.flush() if self.describing is not None else 0)
 
     def drop(self, address: Address) -> None:
-        """Take a stored draft away; its text goes to history when it is nowhere else."""
+        """Take a stored draft away, not another window's; its text goes to history when it is nowhere else."""
         self.mine.discard(address)
+        own = self.found.get(address, ())
 
         def drop(engine: jobs.Verbs) -> None:
-            engine.drop_draft(address)
+            engine.drop_draft(address, own=own)
 
         self.run(drop, lambda _: self.dropped(), what="drop a draft", lane=DRAFTS)
 
