@@ -102,9 +102,13 @@ class KeyedScreen(Screen[T]):
         line = kind == LINE and (self.typing or getattr(self, "prompt", None) is not None)
         return line or self is not before or action.room == "views"
 
-    @property
-    def asks_by_itself(self) -> bool:
-        """Whether it is a question that comes up unasked, so that no key typed before is an answer."""
+    def asks_by_itself(self, after: str) -> bool:
+        """Whether it is a question that came up unasked, so that no key typed before is an answer.
+
+        Args:
+            after: the last key before it that is no character.
+        """
+        del after
         return False
 
     @property

@@ -41,7 +41,8 @@ class KeyGate:
 
     def __init__(self) -> None:
         self._recent: deque[tuple[float, str]] = deque(maxlen=MOST + 1)
-        self._held: list[str] = []
+        self._held: list[tuple[float, str]] = []
+        self._released: tuple[tuple[float, str], ...] = ()
         self._quiet_from = 0.0
         self._text = False
         """The keys that come now are text for a line that the first of them opened."""
@@ -60,7 +61,7 @@ class KeyGate:
             self._quiet_from = now + QUIET
             return Verdict.DROP
         previous = self._recent[-1] if self._recent else (0.0, "")
-        if (now, key) not in self._recent:  # a key that was held for what opens comes again, and is no second one
+        if (now, key) not in self._released:  # a key that was held for what opens comes again, and is no second one
             self._recent.append((now, key))
         burst = [name for time, name in self._recent if now - time < WINDOW]
         if len(burst) == 1:
@@ -74,7 +75,7 @@ class KeyGate:
             return Verdict.DROP
         hasty = now - previous[0] < CLOSE and key != previous[1]
         if self._held or not moves or hasty:
-            self._held.append(key)
+            self._held.append((now, key))
             return Verdict.HOLD
         return Verdict.RUN
 
@@ -92,5 +93,7 @@ class KeyGate:
 
     def due(self) -> tuple[str, ...]:
         """Take the keys that were held and turned out to be keys."""
-        held, self._held = tuple(self._held), []
-        return held
+        if self._held:
+            self._released, self._held = tuple(self._held), []
+            return tuple(key for _, key in self._released)
+        return ()

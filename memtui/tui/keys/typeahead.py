@@ -101,6 +101,8 @@ class TypeAhead:
         """The last screens that ask something."""
         self._pasted_keys = False
         self._reminding = False
+        self._last_special = ""
+        """The last key that is no character."""
 
     # What waits
 
@@ -123,6 +125,7 @@ class TypeAhead:
         """Take what was typed or pasted just now."""
         now = event.time
         if isinstance(event, events.Key):
+            self._last_special = self._last_special if event.is_printable else event.key
             if now < self._paste_until:
                 if not self._pasted_keys:
                     self._app.set_timer(AFTER_PASTE, self._tell_of_paste)
@@ -223,7 +226,7 @@ class TypeAhead:
         if screen is self._app.screen:
             self._ready = screen
             top = self._keyed
-            if top is not None and top.asks_by_itself and not self._known(top):
+            if top is not None and top.asks_by_itself(self._last_special) and not self._known(top):
                 self.startle()
         await self.go_on()
 

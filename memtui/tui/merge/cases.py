@@ -89,9 +89,9 @@ class CaseScreen(DecidingScreen):
         """Whether letters are text now."""
         return isinstance(self.focused, Input)
 
-    @property
-    def asks_by_itself(self) -> bool:
+    def asks_by_itself(self, after: str) -> bool:
         """It comes up when somebody else did something."""
+        del after
         return True
 
     def come_back_later(self) -> None:

@@ -19,6 +19,10 @@ class DecidingScreen(KeyedScreen[None]):
     hint: Line | None = None
     """Which keys may follow, while a first key waits for its second."""
 
+    def asks_by_itself(self, after: str) -> bool:
+        """After a save it comes up while the user may still be typing."""
+        return any(after in action.keys for action in self.table if action.id == "save")
+
     def come_back_later(self) -> None:
         """Go back to the editor; texts and decisions are kept."""
         raise NotImplementedError

@@ -101,6 +101,7 @@ def test_a_key_that_comes_again_after_it_was_held_is_no_second_one() -> None:
     gate = KeyGate()
     for _ in range(3):
         assert {gate.feed(key, 10 + index * 0.001, moves=False) for index, key in enumerate("wjdt")} == {Verdict.HOLD}
+        assert gate.due() == ("w", "j", "d", "t")
 
 
 def test_a_fast_pair_runs_in_order() -> None:

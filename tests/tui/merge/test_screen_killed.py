@@ -16,6 +16,7 @@ BASE = b"one\n=\ntwo\n=\nthree\n"
 AGENT = b"one agent\n=\ntwo agent\n=\nthree agent\n"
 YOURS = "my one\n=\nmy two\n=\nthree\n"
 NOTE = Address("notes", "note.md")
+F8 = "\x1b[19~"
 
 
 def start(tmp_path: Path) -> Terminal:
@@ -41,8 +42,8 @@ def open_note(terminal: Terminal) -> None:
     terminal.press("enter")
 
 
-def into_conflict(terminal: Terminal, tmp_path: Path) -> None:
-    """Type in two places, let somebody write, and open the conflict screen."""
+def into_conflict(terminal: Terminal, tmp_path: Path, keys: str = F8) -> None:
+    """Type in two places, let somebody write, and open the conflict screen, with what is typed on in one go."""
     open_note(terminal)
     terminal.wait_for("ctrl+s save")
     terminal.type("my ")
@@ -54,7 +55,7 @@ def into_conflict(terminal: Terminal, tmp_path: Path) -> None:
     temp.write_bytes(AGENT)
     temp.replace(tmp_path / "root" / "note.md")
     terminal.wait_for("saved: 3 hunks, 2 overlaps")
-    terminal.press("f8")
+    terminal.type(keys)
     terminal.wait_for("conflict 1/2")
 
 
@@ -181,3 +182,14 @@ def test_a_death_while_the_whole_result_is_in_an_editor_keeps_what_was_saved_the
         terminal.wait_for("by hand")
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == 0
+
+
+def test_what_is_typed_on_after_a_save_decides_nothing(tmp_path: Path) -> None:
+    with start(tmp_path) as terminal:
+        into_conflict(terminal, tmp_path, "\x13an end, 3 0 x w")
+        terminal.wait_for("typed before this question was there were ignored")
+        terminal.wait_for("2 open")
+        terminal.settle(0.3)
+        terminal.press("a")
+        terminal.wait_for("1 open")
+    assert (tmp_path / "root" / "note.md").read_bytes() == AGENT
