@@ -134,7 +134,7 @@ VIEWS: tuple[View, ...] = (
             *("cost_go", "cost_agent", "cost_cut", "left", "right", "edit", "versions", "copy_path", "copy_contents"),
             *("reload", *PANES, *MOVES),
         ),
-        ("cost_go", "cost_agent", "cost_cut", "edit", "copy_path", "zoom"),
+        ("cost_go", "cost_agent", "cost_cut", "edit", "copy_path"),
         "Cost",
     ),
 )

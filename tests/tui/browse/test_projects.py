@@ -54,7 +54,7 @@ async def test_they_are_found_after_the_first_frame_and_not_read() -> None:
         assert "finding" not in running.text
         assert f"{COUNT} projects" in running.text
         assert not any(address.root == WEB[0].id for address in running.browser.forest.nodes)
-        assert "not read yet" in running.text
+        await running.until_text(f"{COUNT} not read")
 
 
 async def test_opening_one_reads_that_one() -> None:

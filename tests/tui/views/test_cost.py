@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -173,14 +175,20 @@ async def test_what_is_not_loaded_shows_its_text_all_the_same(start: Start) -> N
 
 async def test_the_cut_line_is_found_before_the_text_is_here(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     async with costs(start) as (screen, view):
-        loads = view.load
-        monkeypatch.setattr(view, "load", lambda: None)
+        load, given = cost_jobs.load, threading.Event()
+
+        def held(*args: Any) -> cost_jobs.Worked:
+            assert given.wait(20)
+            return load(*args)
+
+        monkeypatch.setattr(cost_jobs, "load", held)
+        view.load()  # what is under way is given up
         await screen.press("enter", *"jjjjjj")
         await screen.until_text("reading...")
         assert "not loaded at the start" not in screen.text
         await screen.press("n")
         assert "Nothing of this text is cut off." not in screen.text
-        loads()
+        given.set()
         await screen.until_text("cut here: 30 lines")
 
 
