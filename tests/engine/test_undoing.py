@@ -24,7 +24,7 @@ def test_every_change_is_undone_and_done_again_in_later_processes(deed: Deed, wo
     world = stage(deed, world.base)
     before = world.disk()
     with world.engine() as engine:
-        deed.act(engine)
+        deed.do(engine)
     after = world.disk()
     assert after != before
     verbs = (Engine.redo, Engine.undo) if deed.name.startswith("undo") else (Engine.undo, Engine.redo)

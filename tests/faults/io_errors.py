@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine import Engine, fsio
-from memtui.engine.model import Saved
+from memtui.engine.model import Address, Saved
 from memtui.errors import MemtuiError
 from tests.faults import children
 from tests.faults.deeds import NEW, OLD
@@ -34,44 +34,48 @@ def attempt(tally: Tally, case: Case, base: Path, hook: Hook, where: str) -> int
     world = case.template.copy(base / "world")
     open_before = handles()
     restore = fsio.without_native_calls() if case.portable else lambda: None
-    refused = None
+    failed: list[tuple[Address | None, MemtuiError]] = []
     with world.engine() as engine:
         with hooked(hook) as calls:
             try:
-                case.deed.act(engine)
+                outcomes = case.deed.outcomes(engine)
+                failed = [(outcome.address, outcome.error) for outcome in outcomes if outcome.error is not None]
             except MemtuiError as error:
-                refused = error
+                failed = [(None, error)]
             except Exception as error:  # noqa: BLE001
                 frames = traceback.extract_tb(error.__traceback__)
                 last = next((f for f in reversed(frames) if "/memtui/" in f.filename), frames[-1])
                 tally.blame("tracebacks", f"{where}: {error!r} at {Path(last.filename).name}:{last.lineno}")
         made = len(calls)
-        _claims(tally, case, world, refused, where)
+        for address, refusal in failed:
+            _claims(tally, case, world, refusal, address if case.deed.one_by_one else None, where)
     restore()
     if handles() != open_before:
         gc.collect()  # what an error's traceback holds in a circle is closed by the collector
     if handles() != open_before:
         tally.blame("leaked", f"{where}: {handles() - open_before} more open files")
-    tally.add("refused with a code" if refused else "done all the same")
-    verdict = inspect(world, case.before, case.deed.texts, last=case.last, ended=refused is None)
+    tally.add("refused with a code" if failed else "done all the same")
+    verdict = inspect(world, case.before, case.deed.texts, last=case.last, ended=not failed)
     for what, sentence in verdict.found:
         tally.blame(what, f"{where}: {sentence}")
     world.remove()
     return made
 
 
-def _claims(tally: Tally, case: Case, world: World, refused: MemtuiError | None, where: str) -> None:
-    """An error that says nothing was changed has to be right."""
-    if refused is None:
+def _claims(tally: Tally, case: Case, world: World, error: MemtuiError, of: Address | None, where: str) -> None:
+    """An error that says nothing was changed has to be right: of one memory, or of all."""
+    if not error.message or not error.unharmed:
+        tally.blame("unclear", f"{where}: {error!r}")
+    if error.unharmed not in UNTOUCHED:
         return
-    if not refused.message or not refused.unharmed:
-        tally.blame("unclear", f"{where}: {refused!r}")
-    # Undo goes memory by memory, whatever it takes back.
-    one_by_one = any(word in case.deed.name for word in ("many", "between", "undo several"))
-    if refused.unharmed in UNTOUCHED and not one_by_one:
-        disk = {name: data for name, data in world.disk().items() if "/.memtui-" not in name}
-        if disk != case.before:
-            tally.blame("untrue", f"{where}: {refused}: {sorted(disk)}")
+    disk = {name: data for name, data in world.disk().items() if "/.memtui-" not in name}
+    wrong = sorted(
+        name
+        for name in disk.keys() | case.before.keys()
+        if disk.get(name) != case.before.get(name) and (of is None or name == f"{of.root}/{of.path}")
+    )
+    if wrong:
+        tally.blame("untrue", f"{where}: {error}: {wrong}")
 
 
 def every_call(tally: Tally, case: Case, base: Path, hooks: Callable[[int], Iterator[tuple[str, Hook]]]) -> None:

@@ -99,7 +99,7 @@ def attempt(case: Case, world: World, interrupt: Interrupt, number: int) -> chil
     def work() -> None:
         restore = fsio.without_native_calls() if case.portable else lambda: None
         with interrupt(number), world.engine() as engine:
-            case.deed.act(engine)
+            case.deed.do(engine)
         restore()
 
     return children.run(work)
