@@ -294,10 +294,7 @@ as it left them. / looks for words, a shows one writer only."""
             self.browser.views.history(address)
 
     def _show_in_tree(self) -> None:
-        address = where(self._single())
-        self.browser.views.back()
-        if not self.browser.memories.reveal(address):
-            self.browser.say(f"{address} is not in the tree now; A or esc may show it.", "warning")
+        self.leave_to(where(self._single()))
 
     def _fold(self, *, wide: bool) -> None:
         item = self.item

@@ -50,7 +50,7 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
             "take_back": lambda: self.taking.changes(self.targets),
             "open": self._open,
             "edit": self._edit,
-            "edit_outside": lambda: self._leave_to("outside"),
+            "edit_outside": lambda: self.leave_to_edit(self.change.address, then="outside"),
             "versions": lambda: self.browser.views.history(self.change.address),
             "next_hunk": lambda: self.go_to_hunk(self.hunk + 1),
             "previous_hunk": lambda: self.go_to_hunk(self.hunk - 1),
@@ -292,16 +292,7 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
         """Open the memory at the place that is shown."""
         shown = self.shown
         line = shown.hunks[self.hunk].after[0] + 1 if shown is not None and shown.hunks else 0
-        self._leave_to(f"line {line}" if line else "")
-
-    def _leave_to(self, then: str) -> None:
-        address = self.change.address
-        self.browser.views.back()
-        self.browser.memories.reveal(address)
-        self.browser.open_editor(address, then=then)
+        self.leave_to_edit(self.change.address, then=f"line {line}" if line else "")
 
     def _show_in_tree(self) -> None:
-        address = self.change.address
-        self.browser.views.back()
-        if not self.browser.memories.reveal(address):
-            self.browser.say(f"{address} is not in the tree now; A or esc may show it.", "warning")
+        self.leave_to(self.change.address)

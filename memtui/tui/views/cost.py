@@ -47,6 +47,7 @@ class CostScreen(ListedScreen):
     """What agents start with."""
 
     ID = "cost"
+    MAY_SHOW = "esc"
     DEFAULT_CSS = "CostScreen #cost-summary { height: 2; }"
     HELP = """What each agent loads when a session starts in this project: first the agents, then, with enter, one
 agent's files in the order of loading, with bytes, tokens and their share. -- is not loaded at the start, and says when
@@ -337,7 +338,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         elif row.item is None or row.item.address is None or row.kind == CUT:
             self.other_pane()
         else:
-            self._leave_to(row)
+            self.leave_to(row.item.address)
 
     def _cut(self) -> None:
         """Go to the cut line, or remember that it is wanted."""
@@ -347,19 +348,11 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         else:
             self._to_cut = self.row.key if self.row is not None else None
 
-    def _leave_to(self, row: Row) -> bool:
-        assert row.item is not None
-        assert row.item.address is not None
-        browser = self.browser
-        browser.views.back()
-        if browser.memories.reveal(row.item.address):
-            return True
-        browser.say(f"{row.item.address} is not in the tree now; esc may show it.", "warning")
-        return False
-
     def _edit(self) -> None:
         row = self.row
-        if row is not None and row.item is not None and row.item.address is not None and self._leave_to(row):
+        if row is None or row.item is None or row.item.address is None:
+            return
+        if self.leave_to(row.item.address):
             self.browser.open_editor(row.item.address)
 
     def _versions(self) -> None:

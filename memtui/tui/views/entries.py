@@ -288,13 +288,7 @@ much of it is used."""
     # Elsewhere
 
     def _edit_outside(self) -> None:
-        address = self.shelf.address
-        self.browser.views.back()
-        self.browser.memories.reveal(address)
-        self.browser.open_editor(address, then="outside")
+        self.leave_to_edit(self.shelf.address, then="outside")
 
     def _show_in_tree(self) -> None:
-        address = self.shelf.address
-        self.browser.views.back()
-        if not self.browser.memories.reveal(address):
-            self.browser.say(f"{address} is not in the tree now; A or esc may show it.", "warning")
+        self.leave_to(self.shelf.address)

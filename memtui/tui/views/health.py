@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
-from memtui.engine.model import Address
 from memtui.errors import MemtuiError
 from memtui.health.applying import Applied, Chosen, choose
 from memtui.health.model import BULK, TOGETHER
@@ -41,6 +40,7 @@ class HealthScreen(ListedScreen):
     """What is wrong with indexes."""
 
     ID = "health"
+    MAY_SHOW = "esc"
     HELP = """What is wrong with the indexes that agents load: memories an index names that are not there, memories it
 does not name, lines twice or too long, pointers that lead out of the folder, and the cut line: what is not loaded
 because the index is too long. f stands before what d f can fix, ? before what it can offer. Beside the list is what
@@ -296,9 +296,9 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         if row.stray is not None:
             self._leave_to_root(row.stray.root)
         elif row.finding is not None and row.finding.memory is not None:
-            self._leave_to(row.finding.memory)
+            self.leave_to(row.finding.memory)
         elif row.report is not None and row.report.sha256 is not None:
-            self._leave_to(row.report.address)
+            self.leave_to(row.report.address)
         else:
             self.other_pane()
 
@@ -309,7 +309,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             return
         line = row.finding.line if row.finding is not None else None
         address = row.report.address
-        if self._leave_to(address):
+        if self.leave_to(address):
             self.browser.open_editor(address, then=f"line {line}" if line else "")
 
     def _leave_to_root(self, root_id: str) -> None:
@@ -324,14 +324,6 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         browser.memories.apply(REBUILT, by_user=True)
         if node is None or not browser.memories.go_to(node.key):
             browser.say("It is not in the tree now; A shows the other projects.", "warning")
-
-    def _leave_to(self, address: Address) -> bool:
-        browser = self.browser
-        browser.views.back()
-        if browser.memories.reveal(address):
-            return True
-        browser.say(f"{address} is not in the tree now; esc may show it.", "warning")
-        return False
 
     # Fixing
 

@@ -340,13 +340,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     # Elsewhere
 
     def _edit(self) -> None:
-        address = self.past.address
-        self.browser.views.back()
-        self.browser.memories.reveal(address)
-        self.browser.open_editor(address)
+        self.leave_to_edit(self.past.address)
 
     def _show_in_tree(self) -> None:
-        address = self.past.address
-        self.browser.views.back()
-        if not self.browser.memories.reveal(address):
-            self.browser.say(f"{address} is not in the tree now; A or esc may show it.", "warning")
+        self.leave_to(self.past.address)

@@ -15,7 +15,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from memtui.context.model import Context
-from memtui.engine.model import Address
 from memtui.tui.actions import Action, shown_keys
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Run, count_words
@@ -45,6 +44,7 @@ class HotScreen(ListedScreen):
     """What an agent would be given."""
 
     ID = "hot"
+    MAY_SHOW = "esc"
     DEFAULT_CSS = "HotScreen #hot-summary { height: 3; }"
     HELP = """What an agent that connects now would be given without asking: the index of its memories and the texts of
 the hot set, pinned ones first, then those used most. Below the line is what just fails to fit, with the reason. Beside
@@ -271,29 +271,21 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
         self.browser.verbs.set_pinned((memory.address,), not memory.pinned, done)
 
-    def _leave_to(self, address: Address) -> bool:
-        browser = self.browser
-        browser.views.back()
-        if browser.memories.reveal(address):
-            return True
-        browser.say(f"{address} is not in the tree now; esc may show it.", "warning")
-        return False
-
     def _jump(self) -> None:
         row = self.row
         if row is None or row.kind not in (ITEM, LEFT, ROOT):
             self.other_pane()
             return
         if row.memory is not None:
-            self._leave_to(row.memory.address)
+            self.leave_to(row.memory.address)
             return
         inside = next((one for one in self.browser.forest.nodes if one.root == row.root), None)
         if inside is not None:
-            self._leave_to(inside)
+            self.leave_to(inside)
 
     def _edit(self) -> None:
         row = self.row
-        if row is not None and row.memory is not None and self._leave_to(row.memory.address):
+        if row is not None and row.memory is not None and self.leave_to(row.memory.address):
             self.browser.open_editor(row.memory.address)
 
     def _versions(self) -> None:

@@ -25,6 +25,7 @@ from memtui.tui.views.table import COMMON, VIEW, VIEWS
 from memtui.tui.views.tabs import Tabs
 
 if TYPE_CHECKING:
+    from memtui.engine.model import Address
     from memtui.tui.bridge import Bridge
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.nodes import Node
@@ -38,6 +39,8 @@ class ViewScreen(KeyedScreen[None]):
 
     ID: ClassVar[str]
     """A key of `VIEW`."""
+    MAY_SHOW: ClassVar[str] = "A or esc"
+    """The keys that may bring a memory into the tree that has no row there."""
 
     DEFAULT_CSS = "ViewScreen { background: $background; }"
     CSS = """
@@ -208,6 +211,21 @@ class ViewScreen(KeyedScreen[None]):
             browser.viewing.help_on(self.HELP or "", self.own_actions)
         else:
             browser.commands.run(id_)
+
+    def leave_to(self, address: Address) -> bool:
+        """Go back to the tree, to a memory; False when it has no row there, which is said."""
+        browser = self.browser
+        browser.views.back()
+        if browser.memories.reveal(address):
+            return True
+        browser.say(f"{address} is not in the tree now; {self.MAY_SHOW} may show it.", "warning")
+        return False
+
+    def leave_to_edit(self, address: Address, *, then: str = "") -> None:
+        """Go back to the tree and open a memory in the editor, which says what is wrong where there is none."""
+        self.browser.views.back()
+        self.browser.memories.reveal(address)
+        self.browser.open_editor(address, then=then)
 
     def palette_commands(self) -> list[Command]:
         """What the palette offers here: the view's own actions, then what works everywhere."""
