@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from memtui.digest import sha256_hex
 from memtui.engine import paths
-from memtui.engine.jobs import Txn, transaction
+from memtui.engine.jobs import joined, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Version
 from memtui.engine.roots import Roots
@@ -59,7 +59,7 @@ class Arriving:
         chosen = [(self._roots.uid(self._rules.writable(address, actor)), address) for address in addresses]
         pinned: list[Address] = []
         with self._ledger.transaction():
-            txn = self._joined(joins) or transaction(self._ledger, "pin", actor, f"pin {len(chosen)} memories")
+            txn = joined(self._ledger, joins) or transaction(self._ledger, "pin", actor, f"pin {len(chosen)} memories")
             for uid, address in chosen:
                 record = self._ledger.record(uid, address.path)
                 if record is not None and record.pinned:
@@ -77,7 +77,3 @@ class Arriving:
                 )
                 pinned.append(address)
         return pinned
-
-    def _joined(self, number: str | None) -> Txn | None:
-        known = self._ledger.operations(int(number), int(number)) if number else ()
-        return Txn(lambda: int(known[0].txn)) if known and not known[0].undone else None

@@ -25,23 +25,22 @@ NEWS_STAYS = "took back what others did; what is left of it is still news"
 class Txn:
     """A transaction that is written to the ledger together with its first record, so that nothing is logged in vain."""
 
-    __slots__ = ("_begin", "_id")
+    __slots__ = ("_id",)
 
-    def __init__(self, begin: Callable[[], int]) -> None:
-        """Take what begins it; called once, when its number is first needed."""
-        self._begin = begin
-        self._id: int | None = None
+    def __init__(self, begin: Callable[[], int] | int) -> None:
+        """Take what begins it, called once, when its number is first needed; or the number of one that is begun."""
+        self._id = begin
 
     @property
     def begun(self) -> bool:
         """Whether anything was recorded in it."""
-        return self._id is not None
+        return isinstance(self._id, int)
 
     @property
     def id(self) -> int:
         """Its number."""
-        if self._id is None:
-            self._id = self._begin()
+        if not isinstance(self._id, int):
+            self._id = self._id()
         return self._id
 
 
@@ -51,6 +50,12 @@ def transaction(
     """A new transaction; see `Ledger.begin`. Its label may name what has a name that is not UTF-8."""
     words = label.encode("utf-8", "backslashreplace").decode()
     return Txn(lambda: ledger.begin(operation, actor=actor.name, label=words, kind=kind, reverses=reverses))
+
+
+def joined(ledger: Ledger, number: str | None) -> Txn | None:
+    """The transaction of this number, to do more in it; None when there is none, or it was taken back meanwhile."""
+    known = ledger.operations(int(number), int(number)) if number else ()
+    return Txn(int(known[0].txn)) if known and not known[0].undone else None
 
 
 class Job(NamedTuple):

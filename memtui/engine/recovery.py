@@ -151,4 +151,4 @@ def _restore_spare(spot: Spot, intent: Intent, temp: str) -> None:
 
 
 def _job(intent: Intent) -> Job:
-    return Job(Txn(lambda: intent.txn), Actor(intent.actor), intent.operation, note=intent.note)
+    return Job(Txn(intent.txn), Actor(intent.actor), intent.operation, note=intent.note)

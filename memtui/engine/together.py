@@ -12,7 +12,7 @@ from memtui.digest import sha256_hex
 from memtui.engine import files, fsio, paths, recovery, wholefile
 from memtui.engine.changing import Changer, Publish
 from memtui.engine.commit import Site
-from memtui.engine.jobs import Job, StillWritten, Txn, calmly, transaction
+from memtui.engine.jobs import Job, StillWritten, calmly, joined, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Unchanged
 from memtui.engine.roots import Roots
@@ -63,7 +63,7 @@ class Together:
         for step in chosen:
             self._allow(step, actor)
         operation = _operation(chosen)
-        txn = self._joined(joins) or transaction(self._ledger, operation, actor, label)
+        txn = joined(self._ledger, joins) or transaction(self._ledger, operation, actor, label)
         earlier = len(self._ledger.steps(txn.id)) if txn.begun else 0
         try:
             did = calmly(Job(txn, actor, operation), lambda job: self._locked(chosen, job, earlier))
@@ -71,14 +71,6 @@ class Together:
             return Done(str(txn.id), operation, stopped.outcomes, label)
         self._publish([one.change for one in did if one.change is not None])
         return Done(str(txn.id), operation, tuple(one.outcome for one in did), label)
-
-    def _joined(self, number: str | None) -> Txn | None:
-        """The transaction of this number; None when it was taken back meanwhile."""
-        known = self._ledger.operations(int(number), int(number)) if number is not None else ()
-        if not known or known[0].undone:
-            return None
-        txn = Txn(lambda: int(known[0].txn))
-        return txn if txn.id else None
 
     def _allow(self, step: Step, actor: Actor) -> None:
         """Refuse a step by the rules of its roots."""
