@@ -27,6 +27,8 @@ class Target(NamedTuple):
     def read(self, text: str, roots: Mapping[str, Root]) -> Target:
         """Return the place another text means."""
         text = text.strip()
+        if self.kind == "one" and text.rpartition("/")[2] == self.text[self.cursor :]:
+            text = text[: text.rfind("/") + 1]  # a suffix alone, left by ctrl+u, is no name
         root, path = split_root(text, self.address.root, roots, own=self.text.partition("/")[0])
         if roots[root].read_only if root in roots else False:
             return self._replace(problem=f"{root} is read-only.")
@@ -85,14 +87,8 @@ def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
     return Target(Address(root, folder), folder, len(folder), "new")
 
 
-def copy_target(targets: tuple[Address, ...]) -> Target:
-    """Where a copy starts: beside one memory under its own name, or in the folder several have in common."""
-    start = rename_target(targets, None)
-    return start if len(targets) > 1 else start._replace(text=targets[0].path)
-
-
 def rename_target(targets: tuple[Address, ...], folder: str | None) -> Target:
-    """Where a rename starts: at the name there is, with the cursor before its suffix."""
+    """Where a rename or a copy starts: at the name there is, with the cursor before its suffix."""
     if folder is not None:
         return Target(Address(targets[0].root, folder), folder, len(folder), "folder")
     if len(targets) == 1:

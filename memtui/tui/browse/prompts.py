@@ -22,6 +22,24 @@ def pasted_line(pasted: str) -> str:
     return "".join(one for one in flat[:PASTE] if visible(one) == one)
 
 
+def closing(text: str, cursor: int) -> str:
+    """Return the end of a name that the cursor stands before at the start: the suffix in `notes|.md`."""
+    end = text[cursor:]
+    return "" if text[:cursor].endswith(end) else end
+
+
+def typed_over(text: str, cursor: int, end: str) -> str:
+    """Leave out the end of a name behind the cursor once it is typed before it, so that no name becomes `x.md.md`.
+
+    Args:
+        text: as it is with what was just typed.
+        cursor: where the cursor is in it.
+        end: what `closing` said at the start; typed once more, it stays.
+    """
+    head = text[:cursor]
+    return head if end and text[cursor:] == end and head.endswith(end) else text
+
+
 class Question(NamedTuple):
     """What is asked."""
 
@@ -46,6 +64,7 @@ class Prompt:
         self.question = question
         self.text = question.value
         self.cursor = len(question.value) if question.cursor is None else question.cursor
+        self._end = closing(question.value, self.cursor)
         self.note: Line = []
         """Said at the right end, instead of the hint."""
 
@@ -59,7 +78,7 @@ class Prompt:
         elif key in ("up", "down") and self.question.step is not None:
             self.question.step(1 if key == "down" else -1)
         elif character is not None and character.isprintable() and visible(character) == character:
-            self._replace(self.cursor, self.cursor, character)
+            self._insert(character)
         elif not self._edit(key):
             return False
         if self.text != before:
@@ -98,6 +117,10 @@ class Prompt:
         head = self.text[: self.cursor].rstrip(" /")
         return max(head.rfind(" "), head.rfind("/")) + 1
 
+    def _insert(self, text: str) -> None:
+        self._replace(self.cursor, self.cursor, text)
+        self.text = typed_over(self.text, self.cursor, self._end)
+
     def _replace(self, start: int, end: int, text: str) -> None:
         self.text = self.text[:start] + text + self.text[end:]
         self.cursor = start + len(text)
@@ -105,7 +128,7 @@ class Prompt:
     def paste(self, pasted: str) -> None:
         """Take a paste as one line, without what cannot be seen."""
         self.note = []
-        self._replace(self.cursor, self.cursor, pasted_line(pasted))
+        self._insert(pasted_line(pasted))
         self.question.changed(self.text)
 
     def refuse(self, text: str) -> None:

@@ -17,7 +17,7 @@ from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.nodes import MEMORY
-from memtui.tui.browse.placing import Target, copy_target, new_target, rename_target
+from memtui.tui.browse.placing import Target, new_target, rename_target
 from memtui.tui.browse.seen import Seeing, Step
 from memtui.tui.browse.translating import translates
 
@@ -231,7 +231,7 @@ class Verbs:
     def copy_to(self) -> None:
         """Ask where copies shall be, and show what lands where."""
         targets = self._targets()
-        self._land("copy", targets, copy_target(targets))
+        self._land("copy", targets, rename_target(targets, None))
 
     def _land(
         self, verb: str, targets: tuple[Address, ...], start: Target, *, folder: str | None = None, typed: str = ""

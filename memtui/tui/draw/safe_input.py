@@ -7,11 +7,14 @@ from textual import events
 from textual.widgets import Input
 
 from memtui.safe_text import visible
-from memtui.tui.browse.prompts import pasted_line
+from memtui.tui.browse.prompts import pasted_line, typed_over
 
 
 class SafeInput(Input):
     """An input that is safe with hostile text."""
+
+    closing = ""
+    """The end of a name that is typed over; see `typed_over`."""
 
     def on_mount(self) -> None:
         """Hold the cursor still: an idle screen sends nothing."""
@@ -22,6 +25,11 @@ class SafeInput(Input):
         """The value with a dot for each character that cannot be drawn, so that positions stay true."""
         drawn = "".join(one if visible(one) == one else "·" for one in self.value)
         return Text(drawn, no_wrap=True, overflow="ignore", end="")
+
+    def insert_text_at_cursor(self, text: str) -> None:
+        """Take what was typed."""
+        super().insert_text_at_cursor(text)
+        self.value = typed_over(self.value, self.cursor_position, self.closing)
 
     def _on_paste(self, event: events.Paste) -> None:
         """Take a paste as one line, without what cannot be seen."""

@@ -21,6 +21,7 @@ from textual.widgets import Input, Label
 from memtui.engine.model import Draft
 from memtui.safe_text import visible
 from memtui.tui.browse.cells import Run
+from memtui.tui.browse.prompts import closing
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.safe_input import SafeInput
 
@@ -143,9 +144,10 @@ class EditorPrompt(Horizontal):
         """Show the prompt with a first value and take the focus."""
         self._word = word
         self.query_one(Label).update(Content(f"{word}:"))
-        line = self.query_one(Input)
+        line = self.query_one(SafeInput)
         line.value = " ".join(visible(value).split())
         line.cursor_position = len(line.value) if cursor is None else cursor
+        line.closing = closing(line.value, line.cursor_position)
         self.display = True
         line.focus()
 

@@ -169,6 +169,20 @@ async def test_one_memory_is_copied_under_a_name() -> None:
         await screen.until(lambda: screen.here == "memtui:project/decisions/login.md")
 
 
+async def test_the_suffix_of_a_name_typed_whole_is_there_once() -> None:
+    async with shown(engine_with(TEXTS)) as screen:
+        await screen.go(str(AUTH))
+        await screen.press("C", "ctrl+u")
+        await screen.type("decisions/login.md")
+        assert landing(screen).prompt.text == "decisions/login.md"
+        await screen.until(lambda: "decisions/login.md " in screen.footer)
+        await screen.press("escape", "r", "ctrl+u")
+        await screen.type("decisions/token.md")
+        assert "moves it to memtui:project/decisions/token.md" in screen.footer
+        await screen.press("enter")
+        await screen.until(lambda: screen.here == "memtui:project/decisions/token.md")
+
+
 async def test_read_only_says_why() -> None:
     async with shown(engine_with(TEXTS), read_only=True) as screen:
         await screen.press("C")

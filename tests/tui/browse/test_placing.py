@@ -115,6 +115,8 @@ def test_many_move_into_a_folder_or_to_the_top() -> None:
         ("memtui:project/", "memtui:project/x.md"),
         ("memtui:project", "memtui:project/x.md"),
         ("memtui:project/in/", "memtui:project/in/x.md"),
+        ("b/.md", "memtui:global/b/x.md"),
+        ("memtui:project/.md", "memtui:project/x.md"),
     ],
 )
 def test_one_memory_keeps_its_name_in_a_folder_or_root(text: str, address: str) -> None:
@@ -123,3 +125,4 @@ def test_one_memory_keeps_its_name_in_a_folder_or_root(text: str, address: str) 
     assert (str(target.address), target.problem) == (address, "")
     assert start.read("/b/", ROOTS).problem
     assert start.read("", ROOTS).problem
+    assert start.read(".md", ROOTS).problem == "Type a name; folders end in /."

@@ -40,6 +40,22 @@ def test_deleting() -> None:
     assert typed(prompt("notes/deep/"), "ctrl+w") == "notes/|"
 
 
+def test_a_suffix_behind_the_cursor_is_typed_over() -> None:
+    assert typed(prompt("notes.md", cursor=5), "ctrl+u", *"other.md") == "other.md|"
+    assert typed(prompt("notes.md", cursor=5), "ctrl+u", *"other.md", *".md") == "other.md.md|"
+    assert typed(prompt("notes.md", cursor=5), "ctrl+u", *"other") == "other|.md"
+    assert typed(prompt("notes.md", cursor=5), "ctrl+u", *"other.txt") == "other.txt|.md"
+    assert typed(prompt("x.md.md", cursor=4), "backspace", "d") == "x.md|.md"
+
+
+def test_a_pasted_name_is_not_given_its_suffix_twice() -> None:
+    changed: list[str] = []
+    found = Prompt(Question("move", "notes.md", lambda _: None, cursor=5, changed=changed.append))
+    found.feed("ctrl+u", None)
+    found.paste("other.md")
+    assert (found.text, changed[-1]) == ("other.md", "other.md")
+
+
 def test_enter_and_escape_are_told() -> None:
     told: list[str] = []
     question = Question(

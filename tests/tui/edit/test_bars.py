@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from memtui.engine.model import Address, Draft
 from memtui.tui import themes
 from memtui.tui.draw.paint import Paint
-from memtui.tui.edit.bars import QuestionBar
+from memtui.tui.edit.bars import EditorPrompt, QuestionBar
 
 DRAFT = Draft(Address("notes", "a.md"), None, "mine", (0, 0), 0)
 WORDS = "A draft from 11:52 was never saved: 2 lines of yours. The history keeps it either way."
@@ -26,6 +26,7 @@ class Asking(App[None]):
             self.register_theme(theme)
         self.theme = themes.THEMES[0].name
         self.bar = QuestionBar()
+        self.prompt = EditorPrompt()
 
     @property
     def paint(self) -> Paint:
@@ -33,8 +34,12 @@ class Asking(App[None]):
         return Paint(self.theme_variables, ansi=False, plain=False)
 
     def compose(self) -> ComposeResult:
-        """The bar in a pane."""
-        yield Vertical(self.bar)
+        """The bars in a pane."""
+        yield Vertical(self.bar, self.prompt)
+
+    def on_editor_prompt_answered(self, event: EditorPrompt.Answered) -> None:
+        """Remember it."""
+        self.answers.append(event.value)
 
     def on_question_bar_answered(self, event: QuestionBar.Answered) -> None:
         """Remember it."""
@@ -68,3 +73,15 @@ async def test_the_question_has_the_width_of_its_pane_from_the_first_frame_on() 
         app.bar.ask(WORDS, DRAFT)
         assert app.bar.styles.height is not None
         assert app.bar.styles.height.value == 2
+
+
+async def test_a_name_typed_with_its_suffix_has_it_once() -> None:
+    app = Asking()
+    async with app.run_test(size=(100, 24)) as pilot:
+        app.prompt.ask("rename", "notes.md", len("notes"))
+        await pilot.press("ctrl+u", *"other.md", "enter")
+        app.prompt.ask("rename", "notes.md", len("notes"))
+        await pilot.press("ctrl+u", *"other.md.md", "enter")
+        app.prompt.ask("save as", "notes.md")
+        await pilot.press(*".md", "enter")
+        assert app.answers == ["other.md", "other.md.md", "notes.md.md"]
