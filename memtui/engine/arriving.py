@@ -64,16 +64,6 @@ class Arriving:
                 record = self._ledger.record(uid, address.path)
                 if record is not None and record.pinned:
                     continue
-                self._ledger.set_pins(uid, [address.path], pinned=True)
-                self._ledger.intend(
-                    txn.id,
-                    uid,
-                    address.path,
-                    actor=actor.name,
-                    operation="pin",
-                    before=None,
-                    after=None,
-                    state="done",
-                )
+                self._ledger.pin(txn.id, uid, address.path, actor=actor.name, pinned=True)
                 pinned.append(address)
         return pinned

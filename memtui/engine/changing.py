@@ -347,17 +347,7 @@ class Changer:
                     raise uid
                 record = self._ledger.record(uid, address.path)
                 if (record is not None and record.pinned) is not pinned:
-                    self._ledger.set_pins(uid, [address.path], pinned)
-                    self._ledger.intend(
-                        txn.id,
-                        uid,
-                        address.path,
-                        actor=actor.name,
-                        operation=operation,
-                        before=None,
-                        after=None,
-                        state="done",
-                    )
+                    self._ledger.pin(txn.id, uid, address.path, actor=actor.name, pinned=pinned)
                 return Outcome(address, None)
 
             outcomes = tuple(_each(self._roots.pace, chosen, one))

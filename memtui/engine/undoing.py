@@ -67,23 +67,7 @@ class Undoer:
         label = _plain(what.label)
         txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
         number = txn.id  # begun by itself: the first step may fail together with what it was to record
-        outcomes = []
-        waits = also = ""
-        paired = _paired(steps)
-        with self._roots.pace.many(len(paired)) as progress:
-            for step, moved_from in reversed(paired):
-                address = self._roots.rightful(Address(names[step.uid], step.path))
-                try:
-                    progress.step()
-                    outcome = self._inverse(step, moved_from, address, names, txn, actor, kind)
-                    outcomes.append(outcome)
-                    if isinstance(outcome.result, Conflict):
-                        waits = self._drafts.follow(step, outcome, kind) or waits
-                    else:
-                        also = self._drafts.follow(step, outcome, kind) or also
-                except MemtuiError as error:
-                    outcomes.append(Outcome(address, None, error))
-        self._take_away(steps, names, actor)
+        outcomes, waits, also = self._inverses(steps, names, txn, actor, kind)
         if not any(isinstance(outcome.error, (BusyError, StorageError)) for outcome in outcomes):
             # A step that cannot be taken back stays reported; trying it for ever would block everything below it. A
             # disk or a lock that was in the way may be free the next time.
@@ -114,20 +98,53 @@ class Undoer:
         label = f"{'do again' if what.kind == 'undo' else 'undo'} {what.label.removeprefix('undo ')}"
         txn = transaction(self._ledger, what.operation, actor, label, reverses=what.id)
         begun = txn.id
-        outcomes = []
+        outcomes, _, _ = self._inverses(steps, names, txn, actor, "undo", unchanged=True)
+        return Done(str(begun), "undo", tuple(outcomes), label)
+
+    def _inverses(
+        self,
+        steps: list[Step],
+        names: dict[int, str],
+        txn: Txn,
+        actor: Actor,
+        kind: str,
+        *,
+        unchanged: bool = False,
+    ) -> tuple[list[Outcome], str, str]:
+        """Take steps back, the last one first, each by itself.
+
+        Args:
+            steps: what a transaction did.
+            names: root ids by ledger id.
+            txn: what it belongs to.
+            actor: who does it.
+            kind: `undo` or `redo`.
+            unchanged: only memories that are as their step left them; nothing is recorded of the others.
+
+        Returns:
+            An outcome for each; what to say of a draft that waits after a conflict; and of one that is back.
+        """
+        outcomes: list[Outcome] = []
+        waits = also = ""
         paired = _paired(steps)
         with self._roots.pace.many(len(paired)) as progress:
             for step, moved_from in reversed(paired):
                 address = self._roots.rightful(Address(names[step.uid], step.path))
                 try:
                     progress.step()
-                    self._refuse_changed(step, names)
-                    outcomes.append(self._inverse(step, moved_from, address, names, txn, actor, "undo"))
-                    self._drafts.follow(step, outcomes[-1], "undo")
+                    if unchanged:
+                        self._refuse_changed(step, names)
+                    outcome = self._inverse(step, moved_from, address, names, txn, actor, kind)
+                    outcomes.append(outcome)
+                    said = self._drafts.follow(step, outcome, kind)
+                    if isinstance(outcome.result, Conflict):
+                        waits = said or waits
+                    else:
+                        also = said or also
                 except MemtuiError as error:
                     outcomes.append(Outcome(address, None, error))
         self._take_away(steps, names, actor)
-        return Done(str(begun), "undo", tuple(outcomes), label)
+        return outcomes, waits, also
 
     def _take_away(self, steps: list[Step], names: dict[int, str], actor: Actor) -> None:
         """Remove folders that were made for memories which are taken back; the steps count, whatever comes of this."""
@@ -220,7 +237,8 @@ class Undoer:
         kind: str,
     ) -> Outcome:
         if step.operation in ("pin", "unpin"):
-            return self._pin(step, address, txn, actor)
+            self._ledger.pin(txn.id, step.uid, step.path, actor=actor.name, pinned=step.operation == "unpin")
+            return Outcome(address, None)
         job = Job(txn, actor, "renamed", note=step.note if step.note == NEWS_STAYS else "")
         if moved_from is not None:
             back = self._roots.rightful(Address(names[moved_from.uid], moved_from.path))
@@ -257,22 +275,6 @@ class Undoer:
         if step.after is None:
             return files.create(site, address, data, job)
         return files.replace(site, address, data, step.after, job)
-
-    def _pin(self, step: Step, address: Address, txn: Txn, actor: Actor) -> Outcome:
-        pinned = step.operation == "unpin"
-        with self._ledger.transaction():
-            self._ledger.set_pins(step.uid, [step.path], pinned)
-            self._ledger.intend(
-                txn.id,
-                step.uid,
-                step.path,
-                actor=actor.name,
-                operation="pin" if pinned else "unpin",
-                before=None,
-                after=None,
-                state="done",
-            )
-        return Outcome(address, None)
 
 
 def _plain(label: str) -> str:

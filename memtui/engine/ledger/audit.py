@@ -116,6 +116,13 @@ class AuditTable(VersionTable):
                 db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
             return number
 
+    def pin(self, txn: int, uid: int, path: str, *, actor: str, pinned: bool) -> None:
+        """Pin or unpin a memory, with its audit record."""
+        with self.transaction():
+            self.set_pins(uid, [path], pinned)
+            operation = "pin" if pinned else "unpin"
+            self.intend(txn, uid, path, actor=actor, operation=operation, before=None, after=None, state="done")
+
     def end(self, seq: int, state: str, *, note: str = "", after: str | None = None) -> None:
         """Give an intent its end. Losing this in a power cut is harmless: recovery finds out again.
 
