@@ -7,8 +7,8 @@ read again before anybody sees it, and must mean what was asked for and nothing 
 import copy
 import json
 
-from memtui.clients import jsonc
-from memtui.clients.jsonc import BOM, Node, Part
+from memtui.config import jsonc
+from memtui.config.jsonc import BOM, Node, Part
 from memtui.errors import InternalError, UsageError
 from memtui.values import TYPE_CHECKING, NamedTuple
 

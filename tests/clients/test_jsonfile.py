@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.clients import jsonfile
-from memtui.clients.jsonc import parse
+from memtui.config.jsonc import parse
 from memtui.errors import UsageError
 from tests.clients.files import json_texts
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.clients.jsonc import line_end, parse
+from memtui.config.jsonc import line_end, parse
 from memtui.errors import UsageError
 from tests.clients.files import VALUES, rendered
 
