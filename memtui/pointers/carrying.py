@@ -79,13 +79,17 @@ MOST_FILES, MOST_BYTES = 500, 8 * 1024 * 1024
 _FEW = 50
 """Up to so many names are looked for before a text is read as Markdown."""
 _TRIES = 3
+_NO_TEXT = ("E_NOT_FOUND", "E_ROOT_MISSING", "E_NOT_REGULAR", "E_SYMLINK", "E_TOO_BIG")
+"""Nothing can be read under such a name, so nothing names anything there; any other failure is told."""
 
 
 class Left(NamedTuple):
-    """A memory that still names what is not there any more."""
+    """A memory that still names what is not there any more; or one, or a whole root, of which that is not known."""
 
     address: Address
+    """Without a path: the whole root."""
     links: int
+    """0 when it could not be read."""
     why: str
     """One clause."""
 
@@ -116,7 +120,7 @@ class Plan(NamedTuple):
     @property
     def rest(self) -> str:
         """What did not, for people, in one or two sentences; empty for nothing."""
-        words = [_left_words(self.left)] if self.left else []
+        words = _left_words(self.left)
         if self.unread:
             many = self.unread > 1
             words.append(
@@ -166,13 +170,14 @@ def plan(
     carried: list[Carried] = []
     left: list[Left] = []
     unread = 0
-    for task in _tasks(reader, renames, removals, folders, after=False):
+    for task in _tasks(reader, renames, removals, folders, left, after=False):
         chosen, skipped = _chosen(task)
         unread += skipped
         for path in chosen:
             address = Address(task.root.id, task.to(path))
             text = _read(reader, task, path)
-            if text is None:
+            if not isinstance(text, tuple):
+                left += text
                 continue
             data, sha = text
             found = _rewritten(task, path, data)
@@ -202,7 +207,7 @@ def carry(engine: Writer, done: Done, *, actor: Actor, folders: Iterable[tuple[A
     carried: list[Carried] = []
     left: list[Left] = []
     unread = 0
-    for task in _tasks(engine, renames, removals, folders, after=True):
+    for task in _tasks(engine, renames, removals, folders, left, after=True):
         chosen, skipped = _chosen(task)
         unread += skipped
         for path in chosen:
@@ -255,8 +260,8 @@ def _carry_into(engine: Writer, task: _Task, path: str, done: Done, actor: Actor
     found = Rewritten(b"")
     for _ in range(_TRIES):
         text = _read(engine, task, path)
-        if text is None:
-            return 0, []
+        if not isinstance(text, tuple):
+            return 0, text
         data, sha = text
         found = _rewritten(task, task.before(path), data)
         if not found.carried:
@@ -268,7 +273,7 @@ def _carry_into(engine: Writer, task: _Task, path: str, done: Done, actor: Actor
             step = Write(address, found.data, sha)
             written = engine.together((step,), actor=actor, label=done.label, joins=done.txn)
         except MemtuiError as error:
-            return 0, _left(address, found, f"{error.code}: {error.message.rstrip('.')}")
+            return 0, _left(address, found, _why(error))
         if not isinstance(written.outcomes[0].result, Conflict):
             return found.carried, _left(address, found, "")
     return 0, _left(address, found, "it was changed meanwhile")
@@ -279,6 +284,7 @@ def _tasks(
     renames: Iterable[tuple[Address, Address]],
     removals: Iterable[Address],
     folders: Iterable[tuple[Address, Address]],
+    left: list[Left],
     *,
     after: bool,
 ) -> list[_Task]:
@@ -295,8 +301,9 @@ def _tasks(
         root = reader.find_root(root_id)
         try:
             items = reader.folder(root.id, depth=paths.MAX_COMPONENTS, sizes=True).items
-        except MemtuiError:
-            continue  # the folder went, or may not be looked into: there is nothing in it that could follow
+        except MemtuiError as error:
+            left += _unread(Address(root.id, ""), error)
+            continue
         gone = () if after else {path for path, new in one.items() if new is None}
         present = {
             item.path: item.bytes for item in items if item.kind == "memory" and item.shown and item.path not in gone
@@ -334,17 +341,26 @@ def _is_index(root: Root, path: str) -> bool:
     return policy.index_format == "links" and bool(name) and path.rpartition("/")[2] == name
 
 
-def _read(reader: Reader, task: _Task, path: str) -> tuple[bytes, str] | None:
-    """A text and its version; None when nothing in it can follow: most memories name none of those in question."""
+def _read(reader: Reader, task: _Task, path: str) -> tuple[bytes, str] | list[Left]:
+    """A text and its version; none when nothing in it can follow: most memories name none of those in question."""
     address = Address(task.root.id, path)
     old = task.before(path)
     try:
         if task.to(old) == old and not _may_name(reader.read_bytes(address), task.changed):
-            return None
+            return []
         snapshot = reader.read(address)
-    except MemtuiError:
-        return None  # no text can be read there, so none names anything
+    except MemtuiError as error:
+        return _unread(address, error)
     return snapshot.bytes, snapshot.sha256
+
+
+def _unread(address: Address, error: MemtuiError) -> list[Left]:
+    """What to tell of something that cannot be read: nothing when it is not there, or can hold no names."""
+    return [] if error.code in _NO_TEXT else [Left(address, 0, _why(error))]
+
+
+def _why(error: MemtuiError) -> str:
+    return f"{error.code}: {error.message.rstrip('.')}"
 
 
 def _rewritten(task: _Task, path: str, data: bytes) -> Rewritten:
@@ -393,7 +409,12 @@ def _left(address: Address, found: Rewritten, why: str) -> list[Left]:
     return left
 
 
-def _left_words(left: tuple[Left, ...]) -> str:
-    shown = [f"{one.address.path} ({one.why})" for one in left[:3]]
-    more = f" and {len(left) - 3} more" if len(left) > 3 else ""
-    return f"Still named in {', '.join(shown)}{more}."
+def _left_words(left: tuple[Left, ...]) -> list[str]:
+    naming, unread = [one for one in left if one.links], [one for one in left if not one.links]
+    sentences = (("Still named in", naming), ("Not searched for links to it:", unread))
+    return [f"{start} {_names(some)}." for start, some in sentences if some]
+
+
+def _names(left: list[Left]) -> str:
+    shown = [f"{one.address.path or one.address.root} ({one.why})" for one in left[:3]]
+    return ", ".join(shown) + (f" and {len(left) - 3} more" if len(left) > 3 else "")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.model import Done, Outcome
+from memtui.engine.model import Done
 from memtui.engine.steps import Remove, Rename, Step, Write
 from memtui.pointers import carrying
 from tests.faults.world import FIRST, ME, SECOND, World, at, new_world, sha
@@ -28,16 +28,16 @@ class Deed(NamedTuple):
 
     def do(self, engine: Engine) -> None:
         """Do it, and require that it failed nowhere."""
-        for outcome in self.outcomes(engine):
+        for outcome in self.done(engine).outcomes:
             if outcome.error is not None:
                 raise outcome.error
 
-    def outcomes(self, engine: Engine) -> tuple[Outcome, ...]:
-        """Do it; returns what became of each memory, nothing for a change of one memory, which raises its error."""
-        done = self.act(engine)
-        outcomes = done.outcomes if isinstance(done, Done) else ()
-        assert all(outcome.ok or outcome.error is not None for outcome in outcomes), outcomes
-        return outcomes
+    def done(self, engine: Engine) -> Done:
+        """Do it; tells of each memory what became of it, and nothing of the one that raises its error."""
+        result = self.act(engine)
+        done = result if isinstance(result, Done) else Done("", self.name, ())
+        assert all(outcome.ok or outcome.error is not None for outcome in done.outcomes), done
+        return done
 
 
 def _write(world: World, path: str, data: bytes, root: str = FIRST) -> None:

@@ -35,11 +35,13 @@ def attempt(tally: Tally, case: Case, base: Path, hook: Hook, where: str) -> int
     open_before = handles()
     restore = fsio.without_native_calls() if case.portable else lambda: None
     failed: list[tuple[Address | None, MemtuiError]] = []
+    left = ""  # what did not follow: said, and no failure of what was asked for
     with world.engine() as engine:
         with hooked(hook) as calls:
             try:
-                outcomes = case.deed.outcomes(engine)
-                failed = [(outcome.address, outcome.error) for outcome in outcomes if outcome.error is not None]
+                done = case.deed.done(engine)
+                failed = [(one.address, one.error) for one in done.outcomes if one.error is not None]
+                left = done.left
             except MemtuiError as error:
                 failed = [(None, error)]
             except Exception as error:  # noqa: BLE001
@@ -54,8 +56,8 @@ def attempt(tally: Tally, case: Case, base: Path, hook: Hook, where: str) -> int
         gc.collect()  # what an error's traceback holds in a circle is closed by the collector
     if handles() != open_before:
         tally.blame("leaked", f"{where}: {handles() - open_before} more open files")
-    tally.add("refused with a code" if failed else "done all the same")
-    verdict = inspect(world, case.before, case.deed.texts, last=case.last, ended=not failed)
+    tally.add("refused with a code" if failed else "said to be left" if left else "done all the same")
+    verdict = inspect(world, case.before, case.deed.texts, last=case.last, ended=not failed and not left)
     for what, sentence in verdict.found:
         tally.blame(what, f"{where}: {sentence}")
     world.remove()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Done, Policy, Root, Snapshot
+from memtui.engine.paths import translate
 from memtui.engine.steps import Remove, Rename, Step
 from memtui.pointers import carrying
 from memtui.pointers.carrying import carry, plan
@@ -191,6 +194,47 @@ def test_a_file_that_changes_all_the_time_is_left_and_named(
     assert disk(notes)["b.md"].startswith(b"Back to [[user]]")
     engine.undo(actor=ME)
     assert disk(notes) == FILES | {"MEMORY.md": index.read_bytes()}
+
+
+@pytest.mark.parametrize("verb", ["read_bytes", "read"])
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES])
+def test_what_could_not_be_read_is_named(
+    notes: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, verb: str, number: int
+) -> None:
+    real = getattr(engine, verb)
+
+    def broken(address: Address) -> object:
+        if address == at("MEMORY.md"):
+            raise translate(OSError(number, os.strerror(number)), f"Opening {address}")
+        return real(address)
+
+    monkeypatch.setattr(engine, verb, broken)
+    assert "MEMORY.md" in plan(engine, [(at("a.md"), at("user.md"))]).rest
+    done = rename(engine, "a.md", "user.md")
+    assert disk(notes)["MEMORY.md"] == FILES["MEMORY.md"]
+    assert done.also == "4 pointers carried along"
+    code = "E_IO" if number == errno.EIO else "E_PERMISSION"
+    assert done.left == (
+        f"Not searched for links to it: MEMORY.md ({code}: Opening notes/MEMORY.md failed: {os.strerror(number)})."
+    )
+
+
+def test_a_folder_that_could_not_be_listed_is_named(
+    notes: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(root_id: str, **_: object) -> object:
+        raise translate(OSError(errno.EIO, "I/O"), f"Listing {root_id}")
+
+    monkeypatch.setattr(engine, "folder", broken)
+    done = rename(engine, "a.md", "user.md")
+    assert disk(notes)["MEMORY.md"] == FILES["MEMORY.md"]
+    assert done.left == "Not searched for links to it: notes (E_IO: Listing notes failed: Input/output error)."
+
+
+def test_a_folder_that_is_gone_names_nothing(notes: Path, engine: Engine) -> None:
+    done = engine.rename(at("a.md"), at("user.md"), actor=ME)
+    notes.rename(notes.with_name("away"))
+    assert carry(engine, done, actor=ME) == done
 
 
 def test_a_change_in_between_is_followed(notes: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
