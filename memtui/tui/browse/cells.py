@@ -100,10 +100,26 @@ def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
     if cell_width(safe) <= width:
         return safe
     dots = "..." if plain else "…"
+    return (dots + _end(safe, width - len(dots)))[: max(width, 1)]
+
+
+def both_ends(text: str, width: int, *, plain: bool = False) -> str:
+    """Make text safe and at most so many cells wide, keeping both ends: of an address that is the root and the name."""
+    safe = visible(text, ascii_tokens=plain)
+    if cell_width(safe) <= width:
+        return safe
+    head, slash, name = safe.rpartition("/")
+    wanted = cell_width(slash + name) if head else 0
+    end = _end(safe, min(max(wanted, width // 2), width * 3 // 4))
+    return one_line(safe, width - cell_width(end), ascii_tokens=plain) + end
+
+
+def _end(text: str, width: int) -> str:
+    """As much of the end as fits."""
     start = 0
-    while start < len(safe) and cell_width(safe[start:]) > width - len(dots):
+    while start < len(text) and cell_width(text[start:]) > width:
         start += 1
-    return (dots + safe[start:])[: max(width, 1)]
+    return text[start:]
 
 
 def below_home(path: str, home: str | None) -> str:

@@ -16,8 +16,8 @@ from memtui.engine.model import Address
 from memtui.safe_text import cell_width
 from memtui.tui.actions import Action
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line, end_of_line
-from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import Run, both_ends, count_words
 from memtui.tui.browse.placing import Target
 from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.browse.translating import details, reader_words, translates
@@ -95,9 +95,10 @@ class LandingList(RowList):
             return ()
         row = self.rows[index]
         note = f"  ! {row.problem}" if row.problem else ""
-        room = max((self.room - 6 - cell_width(note)) // 2, 8)
-        old = end_of_line(str(row.old), room, plain=self.plain)
-        new = end_of_line(str(row.new), room, plain=self.plain)
+        room = max(self.room - 6 - cell_width(note), 16)
+        # Where it lands has the room that what the user chose does not need.
+        new = both_ends(str(row.new), room - min(cell_width(str(row.old)), room // 3), plain=self.plain)
+        old = both_ends(str(row.old), room - cell_width(new), plain=self.plain)
         lead = ">" if cursor else " "
         style = "missing" if row.problem else "name"
         return [(lead + " ", "cursor"), (old, "description"), (" -> ", "dim"), (new, style), (note, "conflict")]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.browse.bars import Line, spread
+from memtui.tui.browse.cells import both_ends
 
 PASTE = 4_096
 """Characters of a paste that are taken."""
@@ -155,11 +156,11 @@ class Prompt:
 
 
 def _cut(line: Line, room: int, *, plain: bool) -> Line:
-    """As much of a line as fits."""
+    """As much of a line as fits; of what is cut the end is kept, where an address has its name."""
     out: Line = []
     for text, style in line:
         if room <= 0:
             break
-        out.append((one_line(text, room, ascii_tokens=plain), style))
+        out.append((both_ends(text, room, plain=plain), style))
         room -= cell_width(out[-1][0])
     return out

@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.safe_text import cell_width
-from memtui.tui.browse.cells import Look, ago, columns_for, count_words, description, fit, row_runs, size_words
+from memtui.tui.browse.cells import (
+    Look,
+    ago,
+    both_ends,
+    columns_for,
+    count_words,
+    description,
+    fit,
+    row_runs,
+    size_words,
+)
 from memtui.tui.browse.rows import Forest
 
 NOW = 1_767_225_600_000
@@ -128,3 +138,19 @@ def test_ascii_rows_have_only_ascii() -> None:
 
 def test_a_name_of_spaces_can_be_seen() -> None:
     assert '" "' in row(" ")
+
+
+def test_an_address_without_room_keeps_root_and_name() -> None:
+    address = "claude-code:project:agent-memory/reviewer/user_role.md"
+    assert both_ends(address, 60) == address
+    assert both_ends(address, 36) == "claude-code:proje…iewer/user_role.md"
+    assert both_ends(address, 24, plain=True) == "claude-c.../user_role.md"
+    assert both_ends("root/a_name_longer_than_half_of_it.md", 32) == "root/a_…onger_than_half_of_it.md"
+    assert both_ends("Somebody has this name. Choose another.", 21) == "Somebody h…e another."
+
+
+@given(st.text(max_size=60), st.integers(1, 50), st.booleans())
+def test_what_keeps_both_ends_fits(text: str, width: int, plain: bool) -> None:
+    shown = both_ends(text, width, plain=plain)
+    assert cell_width(shown) <= width
+    assert shown.isascii() or not plain or not text.isascii()

@@ -104,6 +104,15 @@ def test_the_text_has_the_room_that_what_is_beside_it_leaves() -> None:
     assert "x" * 51 not in "".join(text for text, _ in tight)
 
 
+def test_the_name_at_the_end_of_what_is_beside_it_is_not_lost() -> None:
+    address = "qwen-code:project:team/decisions/token.md"
+    line, _ = prompt("decisions/token.md", hint=lambda _: [(f"moves it to {address}", "dim")]).line(60)
+    text = "".join(part for part, _ in line)
+    assert "moves it to " in text
+    assert text.endswith("/token.md")
+    assert "…" in text
+
+
 def test_a_refusal_is_shown_until_the_text_changes() -> None:
     found = prompt("a", hint=lambda _: [("fine", "dim")])
     found.refuse("it exists")

@@ -54,6 +54,22 @@ async def test_a_copy_shows_what_is_mapped_before_it_is_made(tmp_path: Path, siz
         await screen.until(lambda: agents.everything() == before)
 
 
+async def test_80_columns_show_root_name_and_reader_of_a_long_address(tmp_path: Path) -> None:
+    async with opened(world(tmp_path), (80, 24)) as screen:
+        found = await landing(screen, "C", "qwen-code:project/a/folder/with_a_name/feedback_testing_of_release.md")
+        await screen.until(lambda: found.plan is not None)
+        (row,) = found.list.rows
+        shown = "".join(text for text, _ in found.list.runs(0, cursor=True))
+        old, new = shown.split(" -> ")
+        assert old.startswith("> claude-code")
+        assert old.endswith("testing.md")
+        assert new.startswith("qwen-code:p")
+        assert new.endswith("/feedback_testing_of_release.md")
+        assert str(row.new) not in shown
+        assert "enter copies 1" in screen.footer
+        assert "Qwen Code" in screen.footer
+
+
 async def test_enter_before_it_is_worked_out_waits_for_what_it_does(tmp_path: Path) -> None:
     agents = world(tmp_path)
     async with opened(agents) as screen:
