@@ -1,5 +1,6 @@
-"""Telling the C library about memory changes nothing else, and nothing at all where there is no such call."""
+"""Telling of memory: to the C library, where there is such a call, and to the collector; and nothing else changes."""
 
+import gc
 import sys
 
 import pytest
@@ -12,6 +13,18 @@ def test_memory_is_given_back() -> None:
     blocks = [bytes(100_000) for _ in range(100)]
     del blocks
     heap.give_back()
+
+
+def test_what_is_kept_is_looked_at_by_the_collector_again_when_it_is_let_go() -> None:
+    rows = [[number] for number in range(1_000)]
+    try:
+        heap.keep()
+        assert gc.get_freeze_count() > len(rows)
+        assert not any(one is rows for one in gc.get_objects())
+    finally:
+        heap.let_go()
+    assert gc.get_freeze_count() == 0
+    assert any(one is rows for one in gc.get_objects())
 
 
 @pytest.mark.parametrize("name", ["mallopt_of_another_library", "malloc_trim"])

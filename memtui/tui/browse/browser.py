@@ -181,12 +181,14 @@ class BrowserScreen(Parts):
 
     def on_rows_loaded(self, event: messages.RowsLoaded) -> None:
         """Take in a full list."""
+        self.filling.take(event.listing)
+
+    def list_taken(self, listing: Listing, effect: Effect) -> None:
+        """Show what became of the rows with a full list."""
         self.chrome.loading = False
-        self.chrome.statuses = {status.root.id: status for status in event.listing.roots}
-        roots = worth_showing(self.facts.roots, event.listing, self.forest.losses.vanished)
-        self.take(self.forest.replace_all(roots, event.listing.items))
-        self.checkup.rows_loaded(event.listing)
-        if event.listing.truncated:
+        self.take(effect)
+        self.checkup.rows_loaded(listing)
+        if listing.truncated:
             self.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
         if self.editing:
             self.host.rows_changed(None)
@@ -194,10 +196,12 @@ class BrowserScreen(Parts):
     def on_rows_changed(self, event: messages.RowsChanged) -> None:
         """Take in rows that differ."""
         rows = [memory for memory in event.rows if not self.forest.others.hides(memory.address.root)]
+        there = {memory.address for memory in event.rows}.union(event.gone)
+        self.filling.told_of(there)
         self.take(self.forest.update(rows, event.gone))
-        self.checkup.rows_changed((*(memory.address for memory in event.rows), *event.gone))
+        self.checkup.rows_changed(there)
         if self.editing:
-            self.host.rows_changed({memory.address for memory in event.rows} | set(event.gone))
+            self.host.rows_changed(there)
 
     def on_drafts_changed(self, event: messages.DraftsChanged) -> None:
         """Take in which memories have unsaved text; what is left from an earlier run is offered once."""

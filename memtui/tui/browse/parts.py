@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memtui.tui.browse.bundling import Bundling
     from memtui.tui.browse.checkup import Checkup
     from memtui.tui.browse.copying import Copying
+    from memtui.tui.browse.filling import Filling
     from memtui.tui.browse.filtering import Filtering
     from memtui.tui.browse.projects import Projects
     from memtui.tui.browse.repointing import Repointing
@@ -112,6 +113,13 @@ class Parts(KeyedScreen[None]):
         from memtui.tui.browse.projects import Projects
 
         return Projects(self._browser)
+
+    @cached_property
+    def filling(self) -> Filling:
+        """Full lists on their way into the tree."""
+        from memtui.tui.browse.filling import Filling
+
+        return Filling(self._browser)
 
     @cached_property
     def filtering(self) -> Filtering:

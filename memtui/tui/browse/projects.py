@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from memtui.engine.model import Listing, Memory, Root, RootStatus
+from memtui.tui import heap
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.nodes import OTHERS, ROOT, Node
 from memtui.tui.browse.rows import Effect
@@ -135,7 +136,9 @@ class Projects:
         screen.chrome.statuses.update({status.root.id: status for status in part.statuses})
         rows = [memory for memory in part.memories if not others.hides(memory.address.root)]
         self._tell(_words(part.left) if part.left else "")
+        screen.filling.told_of(memory.address for memory in rows)
         screen.take(screen.forest.update(rows))
+        heap.keep()
         screen.checkup.part_loaded(Listing(part.memories, truncated=False, roots=part.statuses))
         if not part.left and self._say:
             self._say = False
@@ -161,6 +164,7 @@ class Projects:
         screen.bridge.drop(GROUP)
         self._tell("")
         others.shown.clear()
+        heap.let_go()
         screen.say("Showing this project only.")
         screen.bridge.refresh(everything=True)
 

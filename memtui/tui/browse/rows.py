@@ -7,7 +7,7 @@ the nodes it concerns and no others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memtui.engine.model import Address, Draft, Memory, Root
 from memtui.tui.browse.folds import Folds
@@ -28,6 +28,8 @@ from memtui.tui.browse.nodes import (
 from memtui.tui.browse.planting import Planting
 from memtui.values import NamedTuple
 
+PART = 500
+"""Rows of a full list that are taken in at once."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -105,16 +107,32 @@ class Forest(Planting):
             self._shown = None
         return Effect(rebuilt, frozenset(touched))
 
-    def replace_all(self, roots: Iterable[Root], memories: Iterable[Memory]) -> Effect:
-        """Take a full list as an update of what is there, so that only what differs is touched."""
-        roots = tuple(root for root in roots if root.id not in self.others)
-        memories = [one for one in memories if not self.others.hides(one.address.root)]
-        if {root.id: root for root in roots} != self._roots:
-            self.load(roots, memories)
-            return Effect(rebuilt=True, touched=frozenset())
-        rows = tuple(memories)
-        there = {memory.address for memory in rows}
-        return self.update(rows, [address for address in self.nodes if address not in there])
+    def replace_all(
+        self, roots: Iterable[Root], memories: Sequence[Memory], newer: Collection[Address] = ()
+    ) -> Iterator[Effect]:
+        """Take in a full list as an update of what is there, a part at a time, so that only what differs is touched.
+
+        Args:
+            roots: all of them.
+            memories: all of them.
+            newer: left as they are; it may grow while parts are taken in.
+
+        Yields:
+            What each part did.
+        """
+        wanted = {root.id: root for root in roots if root.id not in self.others}
+        if wanted != self._roots:
+            self.load(wanted.values(), [one for one in memories if not self.others.hides(one.address.root)])
+            yield Effect(rebuilt=True, touched=frozenset())
+            return
+        there: set[Address] = set()
+        for start in range(0, len(memories), PART):
+            rows = [one for one in memories[start : start + PART] if not self.others.hides(one.address.root)]
+            there.update(memory.address for memory in rows)
+            yield self.update([one for one in rows if one.address not in newer])
+        gone = [address for address in self.nodes if address not in there]
+        for start in range(0, len(gone), PART):
+            yield self.update((), [address for address in gone[start : start + PART] if address not in newer])
 
     def set_drafts(self, drafts: Iterable[Draft]) -> Effect:
         """Say which memories have unsaved text."""

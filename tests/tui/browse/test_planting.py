@@ -47,12 +47,12 @@ def test_memories_of_another_project_are_shown_only_when_they_are_wanted() -> No
     found = forest(memory(API, "a.md"))
     found.learn_others([WEB], "/home/ann")
     listed = [memory(API, "a.md"), memory(WEB, "b.md")]
-    found.replace_all([API, RULES, WEB], listed)
+    assert list(found.replace_all([API, RULES, WEB], listed))
     assert len(found.nodes) == 1
     assert WEB.id not in found.roots
     found.others.shown.add(WEB.id)
     found.others.read.add(WEB.id)
-    found.replace_all([API, RULES, WEB], listed)
+    assert list(found.replace_all([API, RULES, WEB], listed))
     assert len(found.nodes) == 2
     assert WEB.id in found.roots
     home = found.homes[WEB.id]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Draft, Memory, Root
+from memtui.tui.browse import rows
 from memtui.tui.browse.nodes import FOLDER, MEMORY, NO_SIGNS, ROOT, SCOPE, Node, Signs
 from memtui.tui.browse.rows import Forest
 
@@ -192,11 +194,25 @@ def test_rows_of_unknown_roots_are_left_out() -> None:
 
 def test_a_full_list_is_an_update() -> None:
     found = forest(memory("memtui:global/a.md"), memory("memtui:global/b.md"), roots=ROOTS[:1])
-    effect = found.replace_all(ROOTS[:1], [memory("memtui:global/a.md"), memory("memtui:global/c.md")])
-    assert effect.rebuilt
+    effects = tuple(found.replace_all(ROOTS[:1], [memory("memtui:global/a.md"), memory("memtui:global/c.md")]))
+    assert any(effect.rebuilt for effect in effects)
     assert names(found) == ["global", "  a.md", "  c.md"]
-    assert found.replace_all(ROOTS, [memory("memtui:global/a.md")]).rebuilt
+    assert next(found.replace_all(ROOTS, [memory("memtui:global/a.md")])).rebuilt
     assert len(found.roots) == 3
+
+
+def test_a_full_list_comes_in_parts_and_leaves_alone_what_is_newer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "PART", 2)
+    old = [memory(f"memtui:global/{number}.md") for number in range(9)]
+    found = forest(*old, roots=ROOTS[:1])
+    newer: set[Address] = set()
+    parts = found.replace_all(ROOTS[:1], [one._replace(bytes=7) for one in old[:5]], newer)
+    next(parts)
+    assert [found.nodes[one.address].bytes for one in old[:4]] == [7, 7, 10, 10]
+    newer.update(one.address for one in (old[2], old[8]))
+    assert len(list(parts)) == 4
+    assert [found.nodes[one.address].bytes for one in old[:5]] == [7, 7, 10, 7, 7]
+    assert found.nodes.keys() == {one.address for one in (*old[:5], old[8])}
 
 
 def test_many_memories_start_with_closed_folders() -> None:
