@@ -257,12 +257,6 @@ class Engine(Incoming):
         self._rooms.events.publish(Changes(touched=frozenset(outcome.address for outcome in done.outcomes)))
         return done
 
-    def edit_field(
-        self, address: Address, field: str, value: str, *, expected_sha256: str, actor: Actor
-    ) -> Saved | Unchanged | Conflict:
-        """Set one front-matter field to a text, changing no other byte; see `edit_fields`."""
-        return self.edit_fields(address, (FieldEdit((field,), value),), expected_sha256=expected_sha256, actor=actor)
-
     def edit_fields(
         self, address: Address, edits: Iterable[FieldEdit], *, expected_sha256: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:

@@ -19,8 +19,6 @@ Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 
 LIMIT = 16_384
 """The largest block, in bytes."""
-HEAD_BYTES = LIMIT + 64
-"""Reading so much of a file is always enough for `split` and `describe`."""
 BOM = b"\xef\xbb\xbf"
 
 NONE, OK, EMPTY, UNCLOSED, OTHER = "none", "ok", "empty", "unclosed", "other"
@@ -57,12 +55,11 @@ _FLOW_SIGNS = dict.fromkeys(map(ord, "_./ -"))
 _NOT_FIRST = frozenset(" ?:,[]{}#&*!|>'\"%@`")
 
 
-def split(data: bytes, *, complete: bool = True, plain: bool = True) -> FrontMatter:
+def split(data: bytes, *, plain: bool = True) -> FrontMatter:
     """Find and read the front matter of a file.
 
     Args:
-        data: the file, or its first `HEAD_BYTES`.
-        complete: whether `data` is the whole file. If not, a block that does not end in it is too big.
+        data: the whole file.
         plain: False sends even a plain block through YAML.
 
     Returns:
@@ -74,10 +71,8 @@ def split(data: bytes, *, complete: bool = True, plain: bool = True) -> FrontMat
         return tuple.__new__(FrontMatter, (NONE, 0, 0, body, {}, None))
     end, after = _closing(data, start)
     if not end:
-        if complete or len(data) - start <= LIMIT:
-            text = "The front matter opened in line 1 is never closed by a line ---, so it is read as text."
-            return FrontMatter(UNCLOSED, 0, 0, body, {}, Problem("front-matter", text))
-        end = len(data)
+        text = "The front matter opened in line 1 is never closed by a line ---, so it is read as text."
+        return FrontMatter(UNCLOSED, 0, 0, body, {}, Problem("front-matter", text))
     block = data[start:end]
     fields = _plain_fields(block) if plain and len(block) <= LIMIT else None
     if fields:
@@ -89,19 +84,14 @@ def split(data: bytes, *, complete: bool = True, plain: bool = True) -> FrontMat
     return FrontMatter(status, start, end, after if status in (OK, DUPLICATE, EMPTY) else body, fields, problem)
 
 
-def describe(data: bytes, *, complete: bool = True) -> Description:
-    """Tell what a list shows of a memory: its description and name, and what is wrong with its front matter.
-
-    Args:
-        data: the file, or its head: as much as `needs_more` asks for.
-        complete: whether `data` is the whole file.
-    """
+def describe(data: bytes) -> Description:
+    """Tell what a list shows of a memory: its description and name, and what is wrong with its front matter."""
     problem = None
     start = _opening(data, 0)
     end = _closing(data, start)[0] if start else 0
     fields = _plain_fields(data[start:end]) if 0 < end - start <= LIMIT else None
     if not fields:
-        front = split(data, complete=complete)
+        front = split(data)
         fields, problem = front.fields, front.problem
         if front.status == BROKEN:
             fields = _as_agents_write(data[front.start : front.end])
@@ -120,19 +110,6 @@ def _as_agents_write(block: bytes) -> dict[str, Value]:
         if colon and key in ("name", "description"):
             fields.setdefault(key, value.strip())
     return fields
-
-
-def needs_more(head: bytes) -> bool:
-    """Whether the front matter goes on behind the head of a file that was read, so that `HEAD_BYTES` must be read."""
-    if len(head) >= HEAD_BYTES:
-        return False
-    start = _opening(head, len(BOM) if head.startswith(BOM) else 0)
-    return bool(start) and not _closing(head, start)[0]
-
-
-def set_field(data: bytes, field: str, value: str) -> bytes:
-    """Set one field of the top level to a text; see `set_fields`."""
-    return set_fields(data, (FieldEdit((field,), value),))
 
 
 def set_fields(data: bytes, edits: Iterable[FieldEdit]) -> bytes:

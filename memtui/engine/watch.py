@@ -77,7 +77,6 @@ class Watch:
         self._guard = threading.Lock()
         self._stopping = False
         self._wanted_focus: bool | None = None
-        self._poked = False
         self._health: Health | None = None
         now = self._ticks()
         self._drift = clock() - now
@@ -102,12 +101,6 @@ class Watch:
         """Say whether somebody is looking: scans come more often then, and one comes at once."""
         with self._guard:
             self._wanted_focus = focused
-            self._source.wake()
-
-    def poke(self) -> None:
-        """Scan everything now."""
-        with self._guard:
-            self._poked = True
             self._source.wake()
 
     def stop(self) -> None:
@@ -215,13 +208,12 @@ class Watch:
     def _requests(self) -> None:
         """Take over what other threads asked for."""
         with self._guard:
-            focused, poked = self._wanted_focus, self._poked
-            self._wanted_focus, self._poked = None, False
+            focused, self._wanted_focus = self._wanted_focus, None
         now = self._ticks()
         if focused is not None and focused is not self._agenda.focused:
             self._agenda.focused = focused
             self._agenda.rest(now)
-        if poked or focused:
+        if focused:
             self._agenda.scan(now)
 
     # --- doubt

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Memory, Policy, Root, Saved, Unchanged
+from memtui.engine.model import Actor, Address, FieldEdit, Memory, Policy, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
 
 ME = Actor("tui")
@@ -111,7 +111,8 @@ def _describe(engine: Engine, address: Address, start: bytes, counted: Counter[s
     """Set the description where that is safe, and take it back."""
     sha = engine.read(address).sha256
     try:
-        result = engine.edit_field(address, "description", "set by a test: # yes", expected_sha256=sha, actor=ME)
+        edit = FieldEdit(("description",), "set by a test: # yes")
+        result = engine.edit_fields(address, (edit,), expected_sha256=sha, actor=ME)
     except MemtuiError as error:
         if error.code not in NOT_DESCRIBED:
             raise

@@ -55,7 +55,6 @@ CHANGING: dict[str, Verb] = {
     "rename_tree": lambda e, old: e.rename_tree(HELD, Address(PROJECT, "b.md"), actor=AGENT),
     "restore": lambda e, old: e.restore(HELD, version=old, actor=AGENT),
     "set_pinned": lambda e, old: e.set_pinned([HELD], pinned=True, actor=AGENT),
-    "edit_field": lambda e, old: e.edit_field(HELD, "description", "x", expected_sha256=sha(OLD), actor=AGENT),
     "edit_fields": lambda e, old: e.edit_fields(
         HELD, [FieldEdit(("description",), None)], expected_sha256=sha(OLD), actor=AGENT
     ),

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import frontmatter
-from memtui.engine.frontmatter import HEAD_BYTES, LIMIT, describe, needs_more, set_field, split
+from memtui.engine.frontmatter import LIMIT, describe, split
 from tests.corpus import ARCHIVE, journey
-from tests.engine.yaml_blocks import block, blocks
+from tests.engine.yaml_blocks import block, blocks, set_field
 
 """A folder of real memories, when there is one."""
 
@@ -114,20 +114,6 @@ def test_describe_is_one_short_line() -> None:
     assert describe(block('description: "a\\u2028b\\nc"\n')).description == "a b c"
 
 
-def test_the_head_of_a_file_is_enough() -> None:
-    data = block("description: " + "x" * 8000 + "\n", "body" * 100_000)
-    assert not needs_more(b"# text")
-    assert not needs_more(data[:8100])
-    assert needs_more(data[:4096])
-    assert not needs_more(data[:HEAD_BYTES])
-    assert describe(data[:HEAD_BYTES], complete=False) == describe(data)
-    endless = b"---\n" + b"a: b\n" * 100_000
-    problem = describe(endless[:HEAD_BYTES], complete=False).problem
-    assert problem is not None
-    assert problem.code == "E_FRONTMATTER_TOO_BIG"
-    assert split(endless[:100], complete=False).status == "unclosed"
-
-
 def test_the_largest_block_is_read() -> None:
     data = block("a: " + "x" * (LIMIT - 4) + "\n")
     assert split(data).status == "ok"
@@ -177,8 +163,6 @@ def test_every_real_file_reads_the_same_both_ways(tmp_path: Path) -> None:
         if path.is_file():
             data = path.read_bytes()
             assert split(data) == split(data, plain=False)
-            if not needs_more(data[:4096]):
-                assert describe(data[:4096], complete=len(data) <= 4096) == describe(data)
 
 
 def test_a_description_with_an_unquoted_colon_is_shown_and_flagged() -> None:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.frontmatter import LIMIT, set_field, split
+from memtui.engine.frontmatter import LIMIT, split
 from memtui.errors import RefusedError
 from tests.corpus import ARCHIVE, journey
-from tests.engine.yaml_blocks import block, blocks, values
+from tests.engine.yaml_blocks import block, blocks, set_field, values
 
 """A folder of real memories, when there is one."""
 

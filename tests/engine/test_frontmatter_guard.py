@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.frontmatter import LIMIT, set_field, split
+from memtui.engine.frontmatter import LIMIT, split
 from memtui.engine.frontmatter_guard import is_too_deep
 from memtui.engine.model import Address, Memory, Problem
 from memtui.errors import RefusedError
-from tests.engine.yaml_blocks import block
+from tests.engine.yaml_blocks import block, set_field
 
 
 def best_of(data: bytes, rounds: int = 3) -> float:

@@ -305,7 +305,7 @@ def test_a_root_added_later_is_watched_too(watching: Watching, tmp_path: Path) -
     other = tmp_path / "other"
     other.mkdir()
     watching.world.roots.add([Root("o", str(other))])
-    watching.watch.poke()
+    watching.watch.focus(focused=True)
     watching.heard.wait(lambda: watching.world.reconciler.folders(Root("o", str(other))))
     (other / "x.md").write_text("x")
     watching.heard.wait(lambda: Address("o", "x.md") in {change.address for change in watching.heard.changes})
@@ -314,17 +314,13 @@ def test_a_root_added_later_is_watched_too(watching: Watching, tmp_path: Path) -
 # --- when to look
 
 
-@pytest.mark.parametrize("ask", ["poke", "focus"])
-def test_somebody_who_asks_is_answered_at_once(world: ReadingWorld, ask: str) -> None:
+def test_somebody_who_looks_is_answered_at_once(world: ReadingWorld) -> None:
     watching = Watching(world, NoSource)
     try:
         watching.heard.wait(lambda: watching.heard.health)
         watching.watch.focus(focused=False)
         world.write("a.md", "changed")
-        if ask == "poke":
-            watching.watch.poke()
-        else:
-            watching.watch.focus(focused=True)
+        watching.watch.focus(focused=True)
         start = time.monotonic()
         watching.heard.wait(lambda: watching.heard.kinds("a.md"))
         assert time.monotonic() - start < agenda.FOCUSED_MS / 1000

@@ -179,7 +179,6 @@ def test_stopping_ends_the_thread_and_says_so(watching: Watching) -> None:
     assert watching.heard.health == [Health("watching"), Health("stopped")]
     assert not [thread for thread in threading.enumerate() if thread.name == "memtui-watch"]
     watching.watch.stop()
-    watching.watch.poke()
     watching.watch.focus(focused=True)
 
 

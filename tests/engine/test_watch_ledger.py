@@ -58,7 +58,7 @@ def test_a_write_by_another_process_is_told_with_its_client_s_name(watching: Wat
     with world.engine() as other:
         start = other.read(world.at("a.md"))
         other.save(world.at("a.md"), "new\n", expected_sha256=start.sha256, actor=AGENT)
-    watching.watch.poke()
+    watching.watch.focus(focused=True)
     heard.wait(lambda: heard.kinds("a.md"), "write")
     (change,) = heard.changes
     assert (change.kind, change.actor) == ("modified", "mcp:codex")

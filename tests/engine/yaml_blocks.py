@@ -2,10 +2,18 @@
 
 from hypothesis import strategies as st
 
+from memtui.engine.frontmatter import set_fields
+from memtui.engine.model import FieldEdit
+
 
 def block(text: str, body: str = "# Body\n") -> bytes:
     """A file with this text between its fences."""
     return f"---\n{text}---\n{body}".encode()
+
+
+def set_field(data: bytes, field: str, value: str) -> bytes:
+    """Set one field of the top level to a text."""
+    return set_fields(data, (FieldEdit((field,), value),))
 
 
 pieces = st.sampled_from(

@@ -66,9 +66,6 @@ class FakeWatch:
         """Remember it."""
         self.focused.append(focused)
 
-    def poke(self) -> None:
-        """Do nothing."""
-
     def stop(self) -> None:
         """Remember it."""
         self.stopped = True

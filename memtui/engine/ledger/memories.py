@@ -155,19 +155,6 @@ class MemoryTable(Database):
         found = self.row("SELECT mode FROM folders WHERE root = ? AND path = ?", (uid, os.fsencode(path)))
         return int(found[0]) if found is not None else None
 
-    @checked
-    def root_paths(self) -> dict[int, str]:
-        """Where each known root was last seen."""
-        return {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots")}
-
-    def forget_root(self, uid: int) -> None:
-        """Forget pins, uses and seen marks of a root that is gone for good; retention takes its versions."""
-        with self.transaction() as db:
-            db.execute(
-                "UPDATE memories SET pinned = 0, uses = 0, heat = 0, seen_sha = sha, seen_path = NULL WHERE root = ?",
-                (uid,),
-            )
-
     # --- memories
 
     @checked
