@@ -12,12 +12,13 @@ import sys
 import termios
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 LAST_WORDS_SECONDS = 3.0
-"""How long a dying process may take to store drafts before the terminal is given back anyway."""
+"""How long a dying process may take to store drafts before the terminal is given back anyway, and as long for that."""
 
 TERMINAL_RESET = (
     "\x1b[?2026l"  # end a half-sent synchronised update
@@ -76,11 +77,15 @@ class LastWords:
 
     def end(self, status: int) -> NoReturn:
         """Store the drafts, give the terminal back and end the process at once with this exit status."""
-        speaker = threading.Thread(target=self._last_words, name="memtui-last-words", daemon=True)
-        speaker.start()
-        speaker.join(self._seconds)
+        self._in_time(self._last_words)
         self.restore_terminal()
         os._exit(status)
+
+    def _in_time(self, work: Callable[[], object]) -> None:
+        """Do what may hang, and go on without it when it does."""
+        worker = threading.Thread(target=work, name="memtui-last-words", daemon=True)
+        worker.start()
+        worker.join(self._seconds)
 
     def _last_words(self) -> None:
         try:
@@ -101,10 +106,11 @@ class LastWords:
             fd = stream.fileno()
             if not os.isatty(fd):
                 return
-            words = f"{self._failure}\r\n" if self._failure else ""
-            os.write(fd, (TERMINAL_RESET + words).encode())
         except (OSError, ValueError):  # the terminal itself is gone: nothing is left to restore
             return
+        words = f"{self._failure}\r\n" if self._failure else ""
+        # A terminal that was paused, or whose connection hangs, takes nothing any more: no reason to stay.
+        self._in_time(lambda: _write(fd, (TERMINAL_RESET + words).encode()))
         if self._modes is not None:
             try:
                 keyboard = sys.__stdin__.fileno() if sys.__stdin__ else 0
@@ -128,6 +134,12 @@ def after_a_stop(call: Callable[[], object]) -> None:
         call()
 
     signal.signal(signal.SIGCONT, go_on)
+
+
+def _write(fd: int, data: bytes) -> None:
+    """Write to a terminal that may be gone by now."""
+    with suppress(OSError):
+        os.write(fd, data)
 
 
 def _terminal_modes() -> list[Any] | None:

@@ -1,6 +1,7 @@
 """Told to end: drafts are on disk, the terminal is usable, the exit status says which signal it was."""
 
 import os
+import select
 import signal
 import sys
 import termios
@@ -11,7 +12,7 @@ import pytest
 from tests.terminal import Terminal
 
 PROGRAM = """
-import sys, time
+import os, sys, threading, time
 from textual.app import App
 from textual.widgets import Static
 from memtui.tui.signals import LastWords
@@ -27,8 +28,8 @@ class Program(App):
         if event.key == "h":
             while True:
                 time.sleep(1)
-        if event.key == "x":
-            raise RuntimeError("broken")
+        if event.key == "f":
+            threading.Thread(target=os.write, args=(1, b"." * 1_000_000), daemon=True).start()
 
 words = LastWords(speak, seconds=1.0)
 {lent}
@@ -107,6 +108,19 @@ def test_a_store_that_hangs_does_not_keep_the_process(tmp_path: Path) -> None:
         os.kill(terminal.process.pid, signal.SIGTERM)
         assert terminal.wait_exit(seconds=5) == 143
         assert b"drafts were not written in time" in terminal.raw
+
+
+def test_a_terminal_that_takes_nothing_does_not_keep_the_process(tmp_path: Path) -> None:
+    with Terminal(program(tmp_path)) as terminal:
+        before = modes(terminal)
+        terminal.wait_for("ready")
+        terminal.settle()
+        terminal.type("f")
+        assert select.select([terminal._master], [], [], 10)[0]
+        os.kill(terminal.process.pid, signal.SIGTERM)
+        assert terminal.process.wait(10) == 143  # nothing is read meanwhile
+        assert (tmp_path / "draft").read_text() == "the draft"
+        assert modes(terminal) == before
 
 
 def test_a_terminal_that_is_gone_is_no_second_accident(tmp_path: Path) -> None:

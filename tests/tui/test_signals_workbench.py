@@ -57,7 +57,7 @@ def test_what_was_typed_comes_back(tmp_path: Path, death: str) -> None:
         if death == "kill -9":
             draft_is_stored(terminal)
         die(terminal)
-        assert terminal.process.wait(10) == status
+        assert terminal.wait_exit() == status
     assert (tmp_path / "root" / "note.md").read_bytes() == b"one\r\ntwo\r\n"
     fresh = death == "kill -9"  # the place is written within seconds only
     with start(tmp_path, *(["--fresh"] if fresh else [])) as terminal:

@@ -128,7 +128,7 @@ def test_a_death_in_the_conflict_screen_loses_nothing(
                 lambda _: (found := stored(tmp_path)) is not None and all(one in found.decisions for one in decided)
             )
         death(terminal)
-        terminal.process.wait(10)
+        terminal.wait_exit()
     assert (tmp_path / "root" / "note.md").read_bytes() == AGENT
     assert texts(tmp_path) >= {BASE, YOURS.encode(), AGENT}
     with start(tmp_path) as terminal:
@@ -150,7 +150,7 @@ def test_a_death_right_after_the_write_leaves_the_result_and_every_text(tmp_path
         result = b"one agent\n=\nmy two\n=\nthree agent\n"
         terminal.wait_for(lambda _: (tmp_path / "root" / "note.md").read_bytes() == result)
         killed(terminal)
-        terminal.process.wait(10)
+        terminal.wait_exit()
     with start(tmp_path) as terminal:
         terminal.wait_for("note.md")
         terminal.press("ctrl+q")
@@ -175,7 +175,7 @@ def test_a_death_while_the_whole_result_is_in_an_editor_keeps_what_was_saved_the
         terminal.press("E")
         terminal.wait_for("EDITOR HERE")
         terminated(terminal)
-        terminal.process.wait(10)
+        terminal.wait_exit()
     assert (tmp_path / "root" / "note.md").read_bytes() == AGENT
     with start(tmp_path) as terminal:
         terminal.wait_for("1 open")
