@@ -6,8 +6,12 @@ Without names all are taken, which takes some minutes. Whoever takes them again 
 sizes are fixed, and so is what agents do. The one of the browser needs Chromium.
 """
 
+import fcntl
+import os
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from screenshots.shots import SHOTS, WEB, Shot
@@ -19,6 +23,22 @@ from tests.terminal import Terminal
 HERE = Path(__file__).resolve().parent
 PLACE = "/tmp/harbour"
 """Where the stage is built: always the same, because names that are made from a path show in some pictures."""
+
+
+@contextmanager
+def kept_free(place: str) -> Iterator[None]:
+    """Wait until no other run uses a place, and take away what an interrupted one left there, and nothing else."""
+    with open(f"{place}.lock", "a+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # given back by the system, however a run ends
+        held.seek(0)
+        if held.read() and os.path.lexists(place):
+            shutil.rmtree(place)
+        held.truncate(0)
+        if not os.path.lexists(place):
+            held.write("a stage is put up\n")
+            held.flush()
+        yield
+        held.truncate(0)
 
 
 def take(shot: Shot, size: tuple[int, int], place: str | None = PLACE) -> str:
@@ -47,17 +67,18 @@ def main(names: Sequence[str]) -> int:
     if unknown:
         print(f"no such picture: {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
         return 2
-    for name in names or known:
-        if name == WEB:
-            from screenshots.page import take_page
+    with kept_free(PLACE):
+        for name in names or known:
+            if name == WEB:
+                from screenshots.page import take_page
 
-            take_page(HERE / f"{WEB}.png", PLACE)
-            print(f"screenshots/{WEB}.png")
-            continue
-        for columns, rows in SHOTS[name].sizes:
-            target = HERE / f"{name}-{columns}x{rows}.svg"
-            target.write_text(take(SHOTS[name], (columns, rows)), "utf-8")
-            print(target.relative_to(HERE.parent), flush=True)
+                take_page(HERE / f"{WEB}.png", PLACE)
+                print(f"screenshots/{WEB}.png")
+                continue
+            for columns, rows in SHOTS[name].sizes:
+                target = HERE / f"{name}-{columns}x{rows}.svg"
+                target.write_text(take(SHOTS[name], (columns, rows)), "utf-8")
+                print(target.relative_to(HERE.parent), flush=True)
     return 0
 
 

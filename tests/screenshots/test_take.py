@@ -9,7 +9,7 @@ import pytest
 from screenshots import acts
 from screenshots.shots import EVERY, SHOTS, USUAL, WEB, file_names
 from screenshots.still import sitecustomize
-from screenshots.take import HERE, main, take
+from screenshots.take import HERE, kept_free, main, take
 from tests.house.pages import LINK
 from tests.house.source import ROOT
 
@@ -87,6 +87,34 @@ def test_a_picture_comes_out_the_same_again() -> None:
     first, again = (take(shot, (80, 24), None) for _ in range(2))
     assert first == again
     assert "decisions.md" in first
+
+
+def test_what_an_interrupted_run_left_is_taken_away(tmp_path: Path) -> None:
+    place = tmp_path / "stage"
+
+    def begin() -> None:
+        with kept_free(str(place)):
+            (place / "half").mkdir(parents=True)
+            raise KeyboardInterrupt
+
+    pytest.raises(KeyboardInterrupt, begin)
+    assert place.exists()
+    with kept_free(str(place)):
+        assert not place.exists()
+        place.mkdir()
+        place.rmdir()
+    place.mkdir()
+    with kept_free(str(place)):
+        assert place.exists()  # after a run that ended well it is somebody else's
+
+
+def test_a_folder_that_no_run_made_stays(tmp_path: Path) -> None:
+    place = tmp_path / "stage"
+    place.mkdir()
+    with pytest.raises(KeyboardInterrupt), kept_free(str(place)):
+        raise KeyboardInterrupt
+    with kept_free(str(place)):
+        assert place.exists()
 
 
 def test_the_clock_of_the_test_itself_runs_on() -> None:
