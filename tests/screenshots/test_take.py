@@ -97,7 +97,8 @@ def test_what_an_interrupted_run_left_is_taken_away(tmp_path: Path) -> None:
             (place / "half").mkdir(parents=True)
             raise KeyboardInterrupt
 
-    pytest.raises(KeyboardInterrupt, begin)
+    with pytest.raises(KeyboardInterrupt):
+        begin()
     assert place.exists()
     with kept_free(str(place)):
         assert not place.exists()
