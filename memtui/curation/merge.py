@@ -159,25 +159,15 @@ def merged_alone(base: bytes, yours: bytes, theirs: bytes) -> bytes | None:
     return None if found.conflicts else found.result().encode()
 
 
-def carried_over(old: Merge, choices: Mapping[int, Choice], new: Merge) -> dict[int, Choice]:
-    """Keep the decisions that still fit after a third text came in: those whose three texts are all as they were.
+def same_places(old: Merge, new: Merge) -> dict[int, int]:
+    """Find the hunks of an earlier merge again after a text changed: those whose three texts are all as they were.
 
     Where the same three texts stand in several places, and not in as many as before, it cannot be told which is which:
-    those are to be decided again.
-
-    Args:
-        old: the merge in which the choices were made.
-        choices: by place in `old.hunks`.
-        new: the merge with the new text.
+    those are not found.
 
     Returns:
-        Choices by place in `new.hunks`.
+        Places in `new.hunks`, by place in `old.hunks`.
     """
-    return {there: choices[here] for here, there in same_places(old, new).items() if here in choices}
-
-
-def same_places(old: Merge, new: Merge) -> dict[int, int]:
-    """Find the hunks of an earlier merge again: those whose three texts are all as they were; see `carried_over`."""
     before, after = _places(old), _places(new)
     found: dict[int, int] = {}
     for texts, places in before.items():

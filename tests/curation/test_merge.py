@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.curation.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Edited, Merge, carried_over, merge3
+from memtui.curation.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Edited, Merge, merge3, same_places
 
 SWAPPED = {"yours": "theirs", "theirs": "yours"}
 
@@ -203,21 +203,21 @@ def test_every_line_of_a_result_is_of_one_of_the_texts(texts: tuple[str, str, st
 def test_decisions_survive_a_third_writer_where_they_fit(texts: tuple[str, str, str], again: str) -> None:
     base, yours, theirs = texts
     old = merge3(base, yours, theirs)
-    choices = {at: Edited(f"decision {at}\n") for at in old.open({})}
-    assert carried_over(old, choices, old) == choices
+    itself = same_places(old, old)
+    assert set(old.open({})) <= itself.keys()
+    assert all(before == now for before, now in itself.items())
     new = merge3(base, yours, again)
-    for at, choice in carried_over(old, choices, new).items():
-        before = int(choice.text.split()[1]) if isinstance(choice, Edited) else -1
-        assert old.hunks[before][1:4] == new.hunks[at][1:4]
+    for before, now in same_places(old, new).items():
+        assert old.hunks[before][1:4] == new.hunks[now][1:4]
 
 
 def test_only_the_conflict_that_changed_is_reopened() -> None:
     base, yours = "a\n-\nb\n-\nc\n", "A\n-\nB\n-\nC\n"
     old = merge3(base, yours, "x\n-\ny\n-\nc\n")
     new = merge3(base, yours, "x\n-\ny!\n-\nc\n")
-    choices = dict.fromkeys(old.open({}), YOURS)
-    assert len(choices) == 2
-    kept = carried_over(old, choices, new)
+    found = same_places(old, new)
+    kept = {found[at]: YOURS for at in old.open({}) if at in found}
+    assert len(old.open({})) == 2
     assert kept == {0: YOURS}
     assert new.open(kept) == (2,)
 
