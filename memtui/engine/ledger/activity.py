@@ -3,13 +3,12 @@
 Kept apart from the records themselves, so that no question of a screen slows down or shapes what a change writes.
 """
 
-import os
 from collections.abc import Collection
 
-from memtui.engine.ledger.audit import MOVED, Transaction
+from memtui.engine.ledger.audit import Transaction
 from memtui.engine.ledger.database import checked
 from memtui.engine.ledger.drafts import DraftTable
-from memtui.engine.model import Address, Operation, TrashEntry
+from memtui.engine.model import Operation, TrashEntry
 
 
 class ActivityTable(DraftTable):
@@ -63,28 +62,16 @@ class ActivityTable(DraftTable):
         A text that came back under any name of its root is not deleted any more.
         """
         back = {
-            (root, after): seq
+            (names[root], after.hex()): seq
             for root, after, seq in self.rows(
                 "SELECT root, after, max(seq) FROM audit WHERE state = 'done' AND after NOT NULL GROUP BY root, after"
             )
+            if root in names
         }
-        here = {(entry.address, entry.sha256) for entry in self.trash(names)}
         found = []
-        for seq, root, path, sha, size, actor, at, txn, current in self.rows(
-            "SELECT a.seq, a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn, m.sha FROM audit a"
-            " JOIN memories m ON m.root = a.root AND m.path = a.path"
-            " JOIN blobs b ON b.sha = a.before AND b.data NOT NULL"
-            " LEFT JOIN txns t ON t.id = a.txn"
-            " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
-            "   AND new_path IS NULL GROUP BY root, path)"
-            " AND coalesce(t.operation, '') != 'rename' AND a.note != ?"
-            " ORDER BY a.seq DESC",
-            (MOVED,),
-        ):
-            if root not in names:
-                continue
-            entry = TrashEntry(Address(names[root], os.fsdecode(path)), sha.hex(), size, actor, at, str(txn or ""))
-            taken = current is not None and current != sha and back.get((root, sha), 0) < seq
-            if taken or (entry.address, entry.sha256) in here:
+        for seq, current, entry in self._gone(names):
+            came_back = back.get((entry.address.root, entry.sha256), 0) > seq
+            taken = current is not None and current != entry.sha256 and not came_back
+            if taken or current is None:
                 found.append(entry._replace(taken=taken))
         return tuple(found)

@@ -349,21 +349,37 @@ class AuditTable(VersionTable):
     @checked
     def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
         """Deleted memories whose last text is still stored, newest first; see `audit_records` for `names`."""
-        return tuple(
-            TrashEntry(Address(names[root], os.fsdecode(path)), sha.hex(), size, actor, at, str(txn or ""))
-            for root, path, sha, size, actor, at, txn in self.rows(
-                "SELECT a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn FROM audit a"
-                " JOIN memories m ON m.root = a.root AND m.path = a.path AND m.sha IS NULL"
+        return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
+
+    def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
+        """The last deletion of each memory, if its text is still stored, newest first.
+
+        Args:
+            names: see `audit_records`.
+            only: a further condition.
+
+        Returns:
+            The number of its record, the version that is under the name now, and the entry.
+        """
+        return [
+            (
+                seq,
+                current.hex() if current else None,
+                TrashEntry(Address(names[root], os.fsdecode(path)), sha.hex(), size, actor, at, str(txn or "")),
+            )
+            for seq, root, path, sha, size, actor, at, txn, current in self.rows(
+                "SELECT a.seq, a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn, m.sha FROM audit a"
+                " JOIN memories m ON m.root = a.root AND m.path = a.path"
                 " JOIN blobs b ON b.sha = a.before AND b.data NOT NULL"
                 " LEFT JOIN txns t ON t.id = a.txn"
                 " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
                 "   AND new_path IS NULL GROUP BY root, path)"
-                " AND coalesce(t.operation, '') != 'rename' AND a.note != ?"
+                f" AND coalesce(t.operation, '') != 'rename' AND a.note != ?{only}"
                 " ORDER BY a.seq DESC",
                 (MOVED,),
             )
             if root in names
-        )
+        ]
 
 
 def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:
