@@ -11,7 +11,7 @@ from memtui.engine import Engine, jobs
 from memtui.engine.model import Conflict, Saved, Unchanged
 from memtui.errors import NotFoundError, RefusedError
 from tests.faults.injector import hooked, meddling
-from tests.faults.world import ME, World, at, open_intents, sha
+from tests.faults.world import ME, World, at, ledger_of, open_intents, sha
 
 A = at("a.md")
 
@@ -78,6 +78,19 @@ def test_edits_by_several_threads_and_engines_all_land(world: World, engine: Eng
             thread.join()
     lines = [f"{who} {number}" for who in range(4) for number in range(10)]
     assert sorted(file.read_text().splitlines()) == sorted(["0", *lines])
+
+
+def test_only_what_is_there_and_stands_is_joined(engine: Engine) -> None:
+    ledger = ledger_of(engine)
+    engine.create(A, b"0\n", actor=ME)
+    done = engine.rename(A, at("b.md"), actor=ME)
+    found = jobs.joined(ledger, done.txn)
+    assert found is not None
+    assert (found.begun, found.id) == (True, int(done.txn))
+    assert jobs.joined(ledger, None) is None
+    assert jobs.joined(ledger, "99") is None
+    engine.undo(actor=ME)
+    assert jobs.joined(ledger, done.txn) is None
 
 
 def test_a_stranger_in_between_makes_an_edit_a_conflict(engine: Engine, file: Path) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine
+from memtui.engine import Engine, jobs
 from memtui.engine.model import Actor, Address, Changes, Conflict, Done, Policy, Root, Saved, Unchanged
 from memtui.engine.steps import Remove, Rename, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
@@ -281,8 +282,26 @@ def test_what_cannot_be_taken_back_is_said_and_undone_later(start: World, engine
     assert start.disk() == START | {"notes/MEMORY.md": b"theirs\n"}
 
 
-def test_a_file_that_is_being_written_is_waited_for(start: World, engine: Engine) -> None:
-    with open(start.folder() / "MEMORY.md", "ab") as writing:
-        done = together(engine, *STEPS)
-        assert all(outcome.ok for outcome in done.outcomes) or start.disk() == START
-        writing.flush()
+def test_a_file_that_is_being_written_is_waited_for_before_anything_is_done(
+    start: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "PATIENCE", 30.0)
+    half = INDEX[:9]
+    handle = os.open(start.folder() / "MEMORY.md", os.O_WRONLY | os.O_TRUNC)
+    os.write(handle, half)
+    done: list[Done] = []
+    waiting = threading.Event()
+
+    def tidy_up() -> None:
+        with hooked(meddling("hold_writers", waiting.set, after=True)):
+            done.append(together(engine, *STEPS))
+
+    thread = threading.Thread(target=tidy_up)
+    thread.start()
+    assert waiting.wait(10)
+    assert start.disk() == START | {"notes/MEMORY.md": half}
+    os.write(handle, INDEX[9:])
+    os.close(handle)
+    thread.join()
+    assert all(outcome.ok for outcome in done[0].outcomes)
+    assert start.disk() == AFTER
