@@ -293,7 +293,7 @@ def test_a_file_that_is_being_written_is_waited_for_before_anything_is_done(
     waiting = threading.Event()
 
     def tidy_up() -> None:
-        with hooked(meddling("hold_writers", waiting.set, after=True)):
+        with hooked(meddling("hold_writers", waiting.set, after=True, time=20)):  # it looks again and again
             done.append(together(engine, *STEPS))
 
     thread = threading.Thread(target=tidy_up)
