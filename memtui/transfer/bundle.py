@@ -32,6 +32,9 @@ class Origin(NamedTuple):
     agent: str
     scope: str
     aliases: tuple[str, ...] = ()
+    index_file: str | None = None
+    """Where its layout has an index of links, as `Policy.index_file`; empty where it has none. None: an older memtui,
+    which did not say, wrote the bundle."""
 
 
 class Past(NamedTuple):
@@ -81,7 +84,7 @@ def write(bundle: Bundle) -> bytes:
         RefusedError: `E_TOO_BIG`.
     """
     memories = sorted(bundle.memories, key=lambda memory: (memory.origin.id, memory.path))
-    origins = sorted({memory.origin for memory in memories})
+    origins = sorted({memory.origin for memory in memories}, key=lambda one: (*one[:4], one.index_file or ""))
     files: dict[str, bytes] = {}
     shas: set[str] = set()
     listed = []
@@ -96,7 +99,7 @@ def write(bundle: Bundle) -> bytes:
     document = {
         "format": FORMAT,
         "version": NUMBER,
-        "roots": [origin._asdict() for origin in origins],
+        "roots": [{key: value for key, value in one._asdict().items() if value is not None} for one in origins],
         "memories": listed,
     }
     text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True).encode() + b"\n"
@@ -223,7 +226,8 @@ def _origin(row: Mapping[str, object]) -> Origin:
     scope = _word(row, "scope")
     if scope not in SCOPES:
         raise bad(f"it has a scope {scope!r}")
-    return Origin(_word(row, "id", empty=False), _word(row, "agent"), scope, tuple(aliases))
+    index = _word(row, "index_file") if "index_file" in row else None
+    return Origin(_word(row, "id", empty=False), _word(row, "agent"), scope, tuple(aliases), index)
 
 
 def _memory(

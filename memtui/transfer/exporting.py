@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from memtui.engine.model import Address, Memory, Root, Version
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.transfer.bundle import Bundle, Origin, Packed, Past
+from memtui.transfer.indexing import LINKS
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def collect(reader: Reader, rows: Iterable[Memory], *, history: bool) -> Exporte
             left.append((row.address, error.message))
             continue
         root = reader.find_root(row.address.root)
-        origin = Origin(root.id, root.agent, root.scope, root.aliases)
+        index = root.policy.index_file if root.policy.index_format == LINKS else None
+        origin = Origin(root.id, root.agent, root.scope, root.aliases, index or "")
         past = _past(reader, row.address) if history else ()
         packed.append(
             Packed(

@@ -6,12 +6,12 @@ Lines that go at the source are in `pointers.carrying`; both are written in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from memtui.agents.table import title_of
 from memtui.digest import sha256_hex
 from memtui.engine import frontmatter, paths
-from memtui.engine.model import Address, Root
+from memtui.engine.model import Address, Policy, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import parse
@@ -44,15 +44,24 @@ class Mention(NamedTuple):
     hook: str = ""
 
 
-def mentions(reader: Reader, root: Root, wanted: Sequence[str], present: Mapping[str, object]) -> dict[str, Mention]:
-    """Read what the indexes of a root say of some of its memories."""
-    if root.policy.index_format != LINKS or root.policy.index_file is None:
+def mentions(
+    text: Callable[[str], bytes], policy: Policy, wanted: Sequence[str], present: Mapping[str, object]
+) -> dict[str, Mention]:
+    """Read what the indexes of a root say of some of its memories.
+
+    Args:
+        text: reads a file of the root, or raises a `MemtuiError`.
+        policy: the root's.
+        wanted: the memories.
+        present: the paths there are below the root.
+    """
+    if policy.index_format != LINKS or policy.index_file is None:
         return {}
     found: dict[str, Mention] = {}
     chosen = frozenset(wanted)
-    for home in {home_of(root.policy.index_file, path, present) for path in wanted} - {""}:
+    for home in {home_of(policy.index_file, path, present) for path in wanted} - {""}:
         try:
-            data = reader.read(Address(root.id, home)).bytes
+            data = text(home)
         except MemtuiError:
             continue  # an index that is not there, or cannot be read, says nothing
         for pointer in parse(data, home, present):

@@ -1,7 +1,7 @@
-"""What an import would do, memory by memory, and doing it: nothing, a new memory, a newer text, a merge or a conflict.
+"""What an import would do, memory by memory: nothing, a new memory, a newer text, a merge or a conflict.
 
-Both sides are compared with the last text they had in common, as the histories of both tell. Nothing here is written
-over a text that nobody has seen: what cannot be merged is kept as a draft, and the workbench asks.
+Both sides are compared with the last text they had in common, as the histories of both tell, in the shape that the
+agent here wants. Nothing is written: `importing` does what is planned here.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memtui.digest import sha256_hex
-from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Root, Usage, Version
-from memtui.engine.steps import Write
-from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
+from memtui.engine.model import Address, Root, Version
+from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.transfer import indexing
 from memtui.transfer.bundle import Bundle, Origin, Packed
+from memtui.transfer.crossing import Crossing, Side, Straight
+from memtui.transfer.indexing import Mention
+from memtui.transfer.model import IndexChange, Item, Note, mapped_words
 from memtui.transfer.naming import refusal
 from memtui.values import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from memtui.engine.model import Listing, Memory, Snapshot
-    from memtui.engine.steps import Step
 
     class Reader(Protocol):
         """The part of an engine that planning uses."""
@@ -42,39 +44,12 @@ if TYPE_CHECKING:
             """Read a memory."""
             ...
 
+        def read_bytes(self, address: Address, /) -> bytes:
+            """Read a memory without its digest."""
+            ...
+
         def history(self, address: Address, /) -> tuple[Version, ...]:
             """List versions."""
-            ...
-
-    class Writer(Reader, Protocol):
-        """The part of an engine that an import uses."""
-
-        def together(self, steps: Iterable[Step], /, *, actor: Actor, label: str) -> Done:
-            """Do several steps as one."""
-            ...
-
-        def keep_versions(self, address: Address, versions: Iterable[tuple[Version, bytes]], /, *, actor: Actor) -> int:
-            """Take in versions."""
-            ...
-
-        def pin_along(self, addresses: Iterable[Address], /, *, actor: Actor, joins: str | None) -> int:
-            """Pin memories."""
-            ...
-
-        def take_uses(self, usages: Iterable[Usage], /) -> int:
-            """Take over counts."""
-            ...
-
-        def drafts(self) -> tuple[Draft, ...]:
-            """List drafts."""
-            ...
-
-        def save_draft(self, draft: Draft, /) -> None:
-            """Keep a draft."""
-            ...
-
-        def save_conflict(self, found: OpenConflict, /) -> None:
-            """Keep a conflict."""
             ...
 
 
@@ -113,12 +88,23 @@ class Arrival(NamedTuple):
     """The text both had in common."""
     pins: bool = False
     """It would be pinned."""
+    shaped: bytes | None = None
+    """The bundle's text as the agent here wants it; None where that is not another one."""
+    notes: tuple[Note, ...] = ()
+    """What became of it by that."""
+
+    @property
+    def expected_sha256(self) -> str | None:
+        """The version it is written over; None when it is not here."""
+        return None if self.here is None else sha256_hex(self.here)
 
 
 class Plan(NamedTuple):
     """A whole import, before it is done."""
 
     arrivals: tuple[Arrival, ...]
+    indexes: tuple[IndexChange, ...] = ()
+    """Indexes that get lines for what comes from other agents."""
 
     def of(self, *what: str) -> tuple[Arrival, ...]:
         """The memories of which this becomes."""
@@ -142,20 +128,15 @@ class Plan(NamedTuple):
         said = [f"{count:,} {what}{'s' * (what == CONFLICT and count != 1)}" for what, count in counts if count]
         return ", ".join([*said, *([f"{pins:,} to pin"] if pins else [])]) or "nothing"
 
-
-class Imported(NamedTuple):
-    """What an import did."""
-
-    done: Done | None
-    """The one step of undo; None when nothing was written."""
-    pinned: int
-    conflicts: tuple[Address, ...]
-    """Memories whose text from the bundle waits as a draft for a decision."""
-    waiting: tuple[Address, ...]
-    """Those that have a draft of their own already, which stays: the bundle's text is not kept."""
+    @property
+    def also(self) -> str:
+        """What is done for another agent, for people: `front matter mapped, 1 line added in …`; empty for nothing."""
+        mapped = sum(one.shaped is not None for one in self.of(*WRITTEN, CONFLICT))
+        said = [mapped_words(mapped, len(self.arrivals))] if mapped else []
+        return ", ".join([*said, *(f"{one.what} in {one.address}" for one in self.indexes if one.what)])
 
 
-def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge) -> Plan:
+def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge, *, as_is: bool = False) -> Plan:
     """Work out an import; nothing is written.
 
     Args:
@@ -163,6 +144,7 @@ def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge) 
         bundle: what arrives.
         into: root ids here by root ids of the bundle; under `` the root for all others.
         merge: merges what can be merged.
+        as_is: keep every byte, also of what comes from another agent.
 
     Raises:
         NotFoundError: `E_NO_ROOT`, for a root in `into`.
@@ -174,7 +156,20 @@ def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge) 
         raise UsageError(f"The bundle has no root {min(unknown)!r}.", hint=f"It has {names}.")
     targets = {origin: _target(reader, origin, into) for origin in bundle.origins}
     ids = sorted({root.id for root in targets.values() if root is not None})
-    rows = {row.address: row for row in reader.list(ids).items if not row.missing} if ids else {}
+    rows: dict[str, dict[str, Memory]] = {one: {} for one in ids}
+    for row in reader.list(ids).items if ids else ():
+        if not row.missing and row.address.root in rows:
+            rows[row.address.root][row.address.path] = row
+    packs: dict[Origin, list[Packed]] = {origin: [] for origin in targets}
+    for packed in bundle.memories:
+        packs[packed.origin].append(packed)
+    ways: dict[Origin, Straight] = {
+        origin: Straight()
+        if as_is or origin.agent == root.agent
+        else Crossing(reader, origin, root, packs[origin], rows[root.id])
+        for origin, root in targets.items()
+        if root is not None
+    }
     used: set[tuple[str, str]] = set()
     found = []
     for packed in bundle.memories:
@@ -183,14 +178,49 @@ def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge) 
             why = f"no root here is {packed.origin.id}: --into says where it goes"
             found.append(Arrival(packed, None, STAYS, why))
             continue
-        address = Address(root.id, packed.path)
-        folded = (root.id, packed.path.casefold())
-        if folded in used:
-            found.append(Arrival(packed, address, STAYS, "another one of the bundle has this name"))
+        way = ways[packed.origin]
+        address = Address(root.id, way.path(packed))
+        folded = (root.id, address.path.casefold())
+        why = "another one of the bundle has this name" if folded in used else way.refusal(packed)
+        if why:
+            found.append(Arrival(packed, address, STAYS, why))
             continue
         used.add(folded)
-        found.append(_arrival(reader, packed, root, rows.get(address), merge))
-    return Plan(tuple(found))
+        found.append(_arrival(reader, packed, root, rows[root.id].get(address.path), merge, way))
+    return Plan(tuple(found), _indexes(reader, found, ways, rows))
+
+
+def _indexes(
+    reader: Reader,
+    arrivals: Sequence[Arrival],
+    ways: Mapping[Origin, Straight],
+    rows: Mapping[str, Mapping[str, Memory]],
+) -> tuple[IndexChange, ...]:
+    """Work out the lines that indexes get for new memories that come from other agents."""
+    places = {one.address: one for one in arrivals if one.address is not None and one.what != STAYS}
+    items: dict[str, list[Item]] = {}
+    said: dict[Address, Mention] = {}
+    for address, one in places.items():
+        way = ways[one.packed.origin]
+        if one.what == NEW and isinstance(way, Crossing):
+            item = Item(Address(one.packed.origin.id, one.packed.path), address, one.packed.data, one.data)
+            items.setdefault(address.root, []).append(item)
+            said[item.old] = way.said.get(one.packed.path, Mention())
+    pending = {
+        address: IndexChange(address, one.here or b"", one.data, one.expected_sha256, "")
+        for address, one in places.items()
+        if one.what in WRITTEN
+    }
+    found: list[IndexChange] = []
+    for root_id, new in items.items():
+        for change in indexing.added(reader, reader.find_root(root_id), new, said, rows[root_id], pending):
+            other = places.get(change.address)
+            if other is not None and other.what == CONFLICT:
+                why = ("The index gets no line: it is in conflict itself.",)
+                found.append(IndexChange(change.address, change.before, change.before, None, "", why))
+            else:
+                found.append(change)
+    return tuple(found)
 
 
 def _target(reader: Reader, origin: Origin, into: Mapping[str, str]) -> Root | None:
@@ -208,49 +238,63 @@ def _target(reader: Reader, origin: Origin, into: Mapping[str, str]) -> Root | N
     return alike[0] if len(alike) == 1 else None
 
 
-def _arrival(reader: Reader, packed: Packed, root: Root, row: Memory | None, merge: Merge) -> Arrival:
-    address = Address(root.id, packed.path)
+def _arrival(reader: Reader, packed: Packed, root: Root, row: Memory | None, merge: Merge, way: Straight) -> Arrival:
+    address = Address(root.id, way.path(packed))
     if row is None:
-        why = refusal(address, root) or _over(packed.data, root)
+        sides = way.sides(packed, None)
+        side = next(sides)
+        arrival = _shaped(Arrival(packed, address, NEW, data=side.data, pins=packed.pinned), side)
+        why = refusal(address, root) or _over(side.data, root)
         if why:
-            return Arrival(packed, address, STAYS, why)
+            return arrival._replace(what=STAYS, why=why, pins=False)
         known = _had(reader, address)
-        was = "it was here, and deleted" if packed.sha256 in known else ""
-        return Arrival(packed, address, NEW, was, packed.data, pins=packed.pinned)
+        was = known and any(sha256_hex(one.data) in known for one in (side, *sides))
+        return arrival._replace(why="it was here, and deleted" if was else "")
     try:
         here = reader.read(address).bytes
     except MemtuiError as error:
         return Arrival(packed, address, STAYS, error.message.rstrip("."))
     pins = packed.pinned and not row.pinned
-    if here == packed.data:
-        return Arrival(packed, address, SAME, here=here, pins=pins)
+    sides = way.sides(packed, here)
+    side = next(sides)
+    arrival = _shaped(Arrival(packed, address, SAME, here=here, pins=pins), side)
+    if here == side.data:
+        return arrival
     if root.read_only:
-        return Arrival(packed, address, STAYS, f"{root.id} is read-only", here=here)
-    return _different(reader, packed, address, here, merge)._replace(pins=pins)
+        return arrival._replace(what=STAYS, why=f"{root.id} is read-only", pins=False)
+    return _different(reader, arrival, side, sides, here, merge)
 
 
-def _different(reader: Reader, packed: Packed, address: Address, here: bytes, merge: Merge) -> Arrival:
-    """Compare two texts with the last one they had in common."""
-    mine = sha256_hex(here)
-    theirs = {past.version.sha256: past.data for past in packed.history}
-    root = reader.find_root(address.root)
-    if mine in theirs:
-        over = _over(packed.data, root)
-        return Arrival(packed, address, STAYS if over else NEWER, over, packed.data, here, here)
-    known = _had(reader, address)
-    if packed.sha256 in known:
-        return Arrival(packed, address, OLDER, "the one here was made of it", here=here, base=packed.data)
-    base = next((data for sha, data in theirs.items() if sha in known), None)
-    merged = merge(base, packed.data, here) if base is not None else None
+def _shaped(arrival: Arrival, side: Side) -> Arrival:
+    shaped = None if side.data == arrival.packed.data else side.data
+    return arrival._replace(shaped=shaped, notes=side.notes)
+
+
+def _different(
+    reader: Reader, arrival: Arrival, side: Side, others: Iterable[Side], here: bytes, merge: Merge
+) -> Arrival:
+    """Compare two texts with the last one they had in common, which may have come in another shape."""
+    assert arrival.address is not None
+    mine, root = sha256_hex(here), reader.find_root(arrival.address.root)
+    if mine in side.digests:
+        over = _over(side.data, root)
+        return arrival._replace(what=STAYS if over else NEWER, why=over, data=side.data, base=here)
+    known = _had(reader, arrival.address)
+    sides = (side, *others)
+    if any(sha256_hex(one.data) in known for one in sides):
+        return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
+    common = min((n for one in sides for n, sha in enumerate(one.digests) if sha in known), default=None)
+    base = None if common is None else side.past[common]
+    merged = merge(base, side.data, here) if base is not None else None
     if merged is not None:
         if merged == here:
-            return Arrival(packed, address, OLDER, "all of it is here", here=here, base=base)
+            return arrival._replace(what=OLDER, why="all of it is here", base=base)
         over = _over(merged, root)
-        return Arrival(packed, address, STAYS if over else MERGED, over, merged, here, base)
+        return arrival._replace(what=STAYS if over else MERGED, why=over, data=merged, base=base)
     why = "both changed the same lines" if base is not None else "nothing tells what both had in common"
-    if not _is_text(packed.data) or not _is_text(here):
-        return Arrival(packed, address, STAYS, "another one is here, and one of them is no text", here=here)
-    return Arrival(packed, address, CONFLICT, why, packed.data, here, base)
+    if not _is_text(side.data) or not _is_text(here):
+        return arrival._replace(what=STAYS, why="another one is here, and one of them is no text")
+    return arrival._replace(what=CONFLICT, why=why, data=side.data, base=base)
 
 
 def _had(reader: Reader, address: Address) -> frozenset[str]:
@@ -269,80 +313,3 @@ def _is_text(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def apply(engine: Writer, wanted: Plan, *, actor: Actor, now: int) -> Imported:
-    """Do what a plan says: everything that is written as one undo step, conflicts as drafts for the workbench.
-
-    Args:
-        engine: what writes.
-        wanted: from `plan`.
-        actor: who does it.
-        now: milliseconds since the epoch.
-
-    Raises:
-        ConflictError: something changed meanwhile; nothing was written.
-        MemtuiError: as `Engine.together`; nothing was written.
-    """
-    for arrival in (*wanted.written, *wanted.of(CONFLICT)):
-        _keep_history(engine, arrival, actor)
-    done = _write(engine, wanted.written, actor)
-    pins = [one.address for one in wanted.arrivals if one.pins and one.address is not None and one.what != STAYS]
-    pinned = engine.pin_along(pins, actor=actor, joins=done.txn if done is not None else None) if pins else 0
-    engine.take_uses(
-        Usage(one.address, one.packed.uses, one.packed.last_used_at, one.packed.last_written_at)
-        for one in wanted.arrivals
-        if one.address is not None and one.packed.uses and one.what not in (STAYS, CONFLICT)
-    )
-    conflicts, waiting = _open(engine, wanted.of(CONFLICT), now)
-    return Imported(done, pinned, conflicts, waiting)
-
-
-def _keep_history(engine: Writer, arrival: Arrival, actor: Actor) -> None:
-    """Put the versions it had on its history here; what is written comes on top of them."""
-    past = [(one.version, one.data) for one in reversed(arrival.packed.history)]
-    if past and arrival.what in (NEW, NEWER) and past[-1][0].sha256 == arrival.packed.sha256:
-        past.pop()  # it is what is written
-    if past and arrival.address is not None:
-        engine.keep_versions(arrival.address, past, actor=actor)
-
-
-def _write(engine: Writer, arrivals: Sequence[Arrival], actor: Actor) -> Done | None:
-    steps = [
-        Write(one.address, one.data, None if one.here is None else sha256_hex(one.here))
-        for one in arrivals
-        if one.address is not None
-    ]
-    if not steps:
-        return None
-    label = f"import {steps[0].address}" if len(steps) == 1 else f"import {len(steps):,} memories"
-    done = engine.together(steps, actor=actor, label=label)
-    for outcome in done.outcomes:
-        if not outcome.ok:
-            raise ConflictError(
-                f"{outcome.address} changed meanwhile.",
-                unharmed="Nothing was imported.",
-                hint="Import it again: what is here now is compared anew.",
-            )
-    return done
-
-
-def _open(engine: Writer, arrivals: Sequence[Arrival], now: int) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
-    """Keep the bundle's texts as drafts of what both had in common, so that the merge screen can decide."""
-    drafts = {draft.address: draft for draft in engine.drafts()} if arrivals else {}
-    opened: list[Address] = []
-    waiting: list[Address] = []
-    for one in arrivals:
-        if one.address is None or one.here is None:
-            continue
-        text, base = one.data.decode(), one.base
-        other = drafts.get(one.address)
-        if other is not None and other.text != text:
-            waiting.append(one.address)
-            continue
-        base_sha = None if base is None else sha256_hex(base)
-        if other is None:
-            engine.save_draft(Draft(one.address, base_sha, text, (0, 0), now, base))
-            engine.save_conflict(OpenConflict(one.address, base_sha, one.data, one.here, "", now))
-        opened.append(one.address)
-    return tuple(opened), tuple(waiting)

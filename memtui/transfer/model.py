@@ -103,5 +103,10 @@ class Plan(NamedTuple):
             parts.append(f"{self.carried:,} pointer{'s' * (self.carried != 1)} carried along")
         mapped = sum(item.changed for item in self.going)
         if mapped:
-            parts.insert(0, f"front matter of {mapped:,} mapped" if len(self.going) > 1 else "front matter mapped")
+            parts.insert(0, mapped_words(mapped, len(self.going)))
         return ", ".join(parts)
+
+
+def mapped_words(count: int, whole: int) -> str:
+    """Say that the front matter of so many memories of so many became another one."""
+    return f"front matter of {count:,} mapped" if whole > 1 else "front matter mapped"

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memtui.agents.table import title_of
-from memtui.engine import frontmatter, paths
 from memtui.engine.model import Actor, Address, Done, Outcome, Root
 from memtui.engine.steps import Rename, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
-from memtui.pointers import carrying, links
+from memtui.pointers import carrying
 from memtui.transfer import indexing
-from memtui.transfer.fields import METADATA, TYPE, Hints, translate
+from memtui.transfer.fields import Hints, translate
 from memtui.transfer.indexing import Mention
-from memtui.transfer.model import SAID, IndexChange, Item, Note, Plan, Translation
-from memtui.transfer.naming import fitted, refusal, unseen
+from memtui.transfer.model import IndexChange, Item, Note, Plan, Translation
+from memtui.transfer.naming import fitted, refusal
+from memtui.transfer.remarks import dead_links, habit, remarks
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
             ...
 
 
-_LOOKED_AT = 8
-"""So many memories of the target say how its agent writes front matter lately."""
-_NAMED = 3
 TAKEN, MISSING = "the name is taken", "there is no such memory"
 INDEX = "it is an index: its lines go with the memories they name (--as-is takes it as a file)"
 
@@ -151,10 +147,12 @@ class _Planning:
         found: dict[Address, Mention] = {}
         for root_id in {old.root for old, _ in self.pairs}:
             wanted = [old.path for old, _ in self.pairs if old.root == root_id]
-            for path, mention in indexing.mentions(
-                self.reader, self.roots[root_id], wanted, self.rows[root_id]
-            ).items():
-                found[Address(root_id, path)] = mention
+
+            def text(home: str, root_id: str = root_id) -> bytes:
+                return self.reader.read(Address(root_id, home)).bytes
+
+            said = indexing.mentions(text, self.roots[root_id].policy, wanted, self.rows[root_id])
+            found |= {Address(root_id, path): mention for path, mention in said.items()}
         return found
 
     def done(self) -> Plan:
@@ -230,61 +228,17 @@ class _Planning:
         return translate(data, target, new.path, Hints(mention.title, mention.hook, self._habit(target)))
 
     def _habit(self, root: Root) -> bool | None:
-        """Whether the target's memories keep their type below `metadata`, as its newest ones with a type do."""
         if root.id not in self.nested:
-            self.nested[root.id] = None
-            rows = sorted(self.rows[root.id].values(), key=lambda row: -row.modified_at)
-            for row in rows[:_LOOKED_AT]:
-                try:
-                    fields = frontmatter.split(self.reader.read_bytes(row.address)).fields
-                except MemtuiError:
-                    continue  # what cannot be read is no example
-                inner = fields.get(METADATA)
-                if isinstance(inner, dict) and TYPE in inner:
-                    self.nested[root.id] = True
-                    break
-                if TYPE in fields:
-                    self.nested[root.id] = False
-                    break
+            self.nested[root.id] = habit(self.reader, self.rows[root.id].values())
         return self.nested[root.id]
 
     def _notes(self, data: bytes, old: Address, new: Address) -> list[Note]:
         source, target = self.roots[old.root], self.roots[new.root]
-        title = title_of(target.agent)
-        notes: list[Note] = []
         if source.id == target.id:
-            return notes
-        if new.name != old.name and fitted(old.name, target) == new.name:
-            notes.append(Note(SAID, f"named {new.name}: {title} reads {target.policy.suffix}"))
-        why = unseen(new, target)
-        if why:
-            notes.append(Note(SAID, why))
-        limit, chars = target.policy.shown_bytes, target.policy.limit_of(new.path)
-        if (limit is not None and len(data) > limit) or (
-            chars is not None and len(data.decode("utf-8", "replace")) > chars
-        ):
-            notes.append(Note(SAID, f"larger than {title} takes"))
-        if paths.matches(new.path, target.policy.generated):
-            notes.append(Note(SAID, f"{title} makes this file anew"))
-        if target.policy.format_of(new.path) == "goose":
-            notes.append(Note(SAID, f"{title} takes each paragraph for an entry of its own"))
-        lost = self._dead_links(data, old, new)
-        if lost:
-            shown = ", ".join(lost[:_NAMED]) + (f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else "")
-            notes.append(Note(SAID, f"links that lead nowhere there: {shown}"))
-        return notes
-
-    def _dead_links(self, data: bytes, old: Address, new: Address) -> list[str]:
-        """The links of a memory to others of its root that do not come along to the same place."""
-        present, there = self.rows[old.root], self.rows[new.root]
+            return []
         coming = {to.path for _, to in self.pairs if to.root == new.root}
-        before = links.parse(data, old.path)
-        after = links.parse(data, new.path)
-        found = []
-        for one, other in zip(before, after, strict=True):
-            if one.path in present and other.path not in there and other.path not in coming:
-                found.append(one.target)
-        return list(dict.fromkeys(found))
+        lost = dead_links(data, old.path, new.path, self.rows[old.root], coming | self.rows[new.root].keys())
+        return [*remarks(data, old.name, new, target), *lost]
 
     # --- indexes
 

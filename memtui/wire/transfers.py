@@ -1,8 +1,8 @@
 """Transfers to JSON, with the field names that scripts rely on."""
 
 from memtui.curation.diff import unified
-from memtui.transfer import merging
-from memtui.transfer.model import Item, Plan
+from memtui.transfer import importing, merging
+from memtui.transfer.model import IndexChange, Item, Note, Plan
 from memtui.wire.outcomes import Json
 
 
@@ -15,15 +15,7 @@ def plan(value: Plan, txn: str | None) -> Json:
         "also": value.also,
         "left": value.rest,
         "items": [item(one) for one in value.items],
-        "indexes": [
-            {
-                "address": str(one.address),
-                "what": one.what,
-                "notes": list(one.notes),
-                "diff": "".join(f"{line}\n" for line in diff(str(one.address), one.before, one.after)),
-            }
-            for one in value.indexes
-        ],
+        "indexes": [index(one) for one in value.indexes],
     }
 
 
@@ -35,9 +27,27 @@ def item(value: Item) -> Json:
         "ok": not value.problem,
         "problem": value.problem or None,
         "changed": value.changed,
-        "notes": [{"kind": note.kind, "text": note.text} for note in value.notes],
-        "diff": "".join(f"{line}\n" for line in diff(str(value.new), value.before, value.after)),
+        "notes": _notes(value.notes),
+        "diff": _diff(str(value.new), value.before, value.after),
     }
+
+
+def index(value: IndexChange) -> Json:
+    """Turn an index that is written along into JSON."""
+    return {
+        "address": str(value.address),
+        "what": value.what,
+        "notes": list(value.notes),
+        "diff": _diff(str(value.address), value.before, value.after),
+    }
+
+
+def _notes(notes: tuple[Note, ...]) -> list[Json]:
+    return [{"kind": note.kind, "text": note.text} for note in notes]
+
+
+def _diff(name: str, before: bytes, after: bytes) -> str:
+    return "".join(f"{line}\n" for line in diff(name, before, after))
 
 
 def diff(name: str, before: bytes, after: bytes) -> list[str]:
@@ -48,7 +58,7 @@ def diff(name: str, before: bytes, after: bytes) -> list[str]:
     return unified(old, new, name if before else "/dev/null", name)
 
 
-def arrivals(value: merging.Plan, done: merging.Imported | None) -> Json:
+def arrivals(value: merging.Plan, done: importing.Imported | None) -> Json:
     """Turn an import into JSON; without `done` it was only shown."""
     step = done.done if done is not None else None
     return {
@@ -57,15 +67,21 @@ def arrivals(value: merging.Plan, done: merging.Imported | None) -> Json:
         "pinned": done.pinned if done is not None else sum(one.pins for one in value.arrivals),
         "conflicts": [str(address) for address in done.conflicts] if done is not None else [],
         "waiting": [str(address) for address in done.waiting] if done is not None else [],
-        "items": [
-            {
-                "path": one.packed.path,
-                "from": one.packed.origin.id,
-                "address": str(one.address) if one.address is not None else None,
-                "what": one.what,
-                "why": one.why or None,
-                "pins": one.pins,
-            }
-            for one in value.arrivals
-        ],
+        "also": value.also,
+        "items": [_arrival(one) for one in value.arrivals],
+        "indexes": [index(one) for one in value.indexes],
+    }
+
+
+def _arrival(value: merging.Arrival) -> Json:
+    return {
+        "path": value.packed.path,
+        "from": value.packed.origin.id,
+        "address": str(value.address) if value.address is not None else None,
+        "what": value.what,
+        "why": value.why or None,
+        "pins": value.pins,
+        "changed": value.shaped is not None,
+        "notes": _notes(value.notes),
+        "diff": "" if value.shaped is None else _diff(str(value.address), value.packed.data, value.shaped),
     }

@@ -45,19 +45,25 @@ IMPORT = Verb(
             "ROOT",
             many=True,
         ),
+        AS_IS,
         DRY_RUN,
     ),
     (
         ("memtui import memories.tar --dry-run", "what would come of each memory"),
         ("memtui import memories.tar", "and now it does; `memtui undo` takes back what was written"),
         ("memtui import memories.tar --into claude-code:project:old=claude-code:project", "another project here"),
+        ("memtui import memories.tar --into serena:project --dry-run", "another agent, in its shape"),
     ),
     "A memory whose text is here stays; one that is not here is made; where both changed since the text they had in "
     "common, what merges is merged. That text is known when the bundle was made with --history. What does not merge "
     "stays as it is here, and the bundle's text waits as a draft: the workbench shows both sides. Pins and counts "
-    "come along. A bundle that is damaged, or that somebody tampered with, is refused whole (E_BUNDLE).",
-    "one object: written, txn, pinned, conflicts, waiting (they have a draft of their own), and items: path, from, "
-    "address, what (new, newer, merges, conflict, unchanged, older or stays out), why, pins",
+    "come along. What comes from another agent's root is brought into the shape of the agent here as with cp, and its "
+    "texts are compared in that shape; history keeps the versions as they were. A bundle that is damaged, or that "
+    "somebody tampered with, is refused whole (E_BUNDLE).",
+    "one object: written, txn, pinned, conflicts, waiting (they have a draft of their own), also (what is done for "
+    "another agent), items: path, from, address, what (new, newer, merges, conflict, unchanged, older or stays out), "
+    "why, pins, changed, notes, diff (from the bundle's text to that in the other shape), and indexes (address, what, "
+    "notes, diff)",
 )
 
 CP = Verb(

@@ -8,10 +8,11 @@ from pathlib import Path
 from memtui.curation.merge import merged_alone
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
-from memtui.transfer import merging
+from memtui.transfer import importing, merging
 from memtui.transfer.bundle import read, write
 from memtui.transfer.exporting import collect
-from memtui.transfer.merging import Imported, Plan
+from memtui.transfer.importing import Imported
+from memtui.transfer.merging import Plan
 
 ME = Actor("cli")
 NOW = 1_767_225_600_000
@@ -55,4 +56,4 @@ class Machine:
 
     def take(self, data: bytes, into: Mapping[str, str] | None = None) -> Imported:
         """Import a bundle."""
-        return merging.apply(self.engine, self.plan(data, into), actor=ME, now=NOW)
+        return importing.apply(self.engine, self.plan(data, into), actor=ME, now=NOW)

@@ -154,7 +154,7 @@ def test_one_that_was_deleted_here_comes_back_and_is_said(tmp_path: Path) -> Non
 
 
 def test_nothing_is_written_when_one_changed_since_the_plan(tmp_path: Path) -> None:
-    from memtui.transfer import merging
+    from memtui.transfer import importing
 
     here, there = pair(tmp_path)
     here.write("a.md", b"one\n")
@@ -166,7 +166,7 @@ def test_nothing_is_written_when_one_changed_since_the_plan(tmp_path: Path) -> N
     (there.folder / "a.md").write_bytes(b"meanwhile\n")
     before = there.held()
     with pytest.raises(ConflictError):
-        merging.apply(there.engine, wanted, actor=ME, now=1)
+        importing.apply(there.engine, wanted, actor=ME, now=1)
     assert there.held() == before
 
 

@@ -5,6 +5,7 @@ import sys
 
 from memtui.cli import places, words
 from memtui.cli.call import Call
+from memtui.cli.commands import transferring
 from memtui.cli.output import Column
 from memtui.config.directories import expand_user
 from memtui.curation.merge import merged_alone
@@ -12,7 +13,7 @@ from memtui.digest import sha256_hex
 from memtui.engine import now_ms
 from memtui.engine.model import Memory
 from memtui.errors import NotFoundError, UsageError
-from memtui.transfer import bundle, bundlefile, merging
+from memtui.transfer import bundle, bundlefile, importing, merging
 from memtui.transfer.exporting import Exported, collect
 from memtui.transfer.tarball import MOST_BYTES, too_big
 from memtui.wire import outcomes, transfers
@@ -80,19 +81,22 @@ def import_(call: Call) -> int:
     """Show what a bundle brings, or take it in."""
     file, out = call.args.need("file"), call.out
     data = _input() if file == "-" else bundlefile.read(_path(call, file))
-    wanted = merging.plan(call.engine, bundle.read(data), _into(call), merged_alone)
+    as_is = call.args.flag("as_is")
+    wanted = merging.plan(call.engine, bundle.read(data), _into(call), merged_alone, as_is=as_is)
     if call.args.flag("dry_run"):
         if out.json:
             out.document(transfers.arrivals(wanted, None))
         else:
             _table(call, wanted)
-            out.say(f"Would import: {wanted.words}. Nothing was written.")
+            _show(call, wanted)
+            out.say(f"Would import: {_words(wanted)}. Nothing was written.")
         return outcomes.DONE
-    done = merging.apply(call.engine, wanted, actor=call.actor, now=now_ms())
+    done = importing.apply(call.engine, wanted, actor=call.actor, now=now_ms())
     if out.json:
         out.document(transfers.arrivals(wanted, done))
     else:
         _table(call, wanted)
+        _tell_notes(call, wanted)
         _tell(call, wanted, done)
     return outcomes.CONFLICT if done.conflicts or done.waiting else outcomes.DONE
 
@@ -127,10 +131,33 @@ def _table(call: Call, wanted: merging.Plan) -> None:
     )
 
 
-def _tell(call: Call, wanted: merging.Plan, done: merging.Imported) -> None:
+def _show(call: Call, wanted: merging.Plan) -> None:
+    """Print what becomes of memories that come from another agent, and of indexes here, as diffs."""
+    for one in _shown(wanted):
+        if one.shaped is not None:
+            transferring.lines(call, transfers.diff(str(one.address), one.packed.data, one.shaped))
+    for change in wanted.indexes:
+        transferring.lines(call, transfers.diff(str(change.address), change.before, change.after))
+    call.out.flush()
+    _tell_notes(call, wanted)
+
+
+def _shown(wanted: merging.Plan) -> tuple[merging.Arrival, ...]:
+    return wanted.of(*merging.WRITTEN, merging.CONFLICT)
+
+
+def _tell_notes(call: Call, wanted: merging.Plan) -> None:
+    transferring.tell_notes(call, [(one.packed.path, one.notes) for one in _shown(wanted)], wanted.indexes)
+
+
+def _words(wanted: merging.Plan) -> str:
+    return f"{wanted.words}; {wanted.also}" if wanted.also else wanted.words
+
+
+def _tell(call: Call, wanted: merging.Plan, done: importing.Imported) -> None:
     say = call.out.say
     step = f" `memtui undo` takes back the {len(wanted.written):,} that were written." if done.done else ""
-    say(f"Imported: {wanted.words}.{step}")
+    say(f"Imported: {_words(wanted)}.{step}")
     if done.conflicts:
         many = len(done.conflicts) > 1
         say(

@@ -1,6 +1,6 @@
 """Memories that go elsewhere: copied or moved, in the shape the other agent reads; planned first, shown on request."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from memtui.cli import places, results
 from memtui.cli.call import Call
@@ -8,7 +8,7 @@ from memtui.cli.output import Column
 from memtui.engine.model import Address, Done
 from memtui.errors import NotFoundError, UsageError
 from memtui.pointers import carrying
-from memtui.transfer.model import Plan
+from memtui.transfer.model import IndexChange, Note, Plan
 from memtui.transfer.naming import below
 from memtui.transfer.planning import Wish, apply, differs, plan
 from memtui.values import NamedTuple
@@ -115,7 +115,7 @@ def _transfer(call: Call, way: Way, *, moving: bool) -> int:
         return outcomes.DONE
     done = apply(call.engine, wanted, actor=call.actor)
     if not out.json:
-        _tell_notes(call, wanted)
+        _notes(call, wanted)
     return results.done(out, done)
 
 
@@ -130,11 +130,11 @@ def show(call: Call, wanted: Plan) -> None:
         ],
     )
     for item in wanted.going:
-        _lines(call, transfers.diff(str(item.new), item.before, item.after))
+        lines(call, transfers.diff(str(item.new), item.before, item.after))
     for change in wanted.indexes:
-        _lines(call, transfers.diff(str(change.address), change.before, change.after))
+        lines(call, transfers.diff(str(change.address), change.before, change.after))
     out.flush()
-    _tell_notes(call, wanted)
+    _notes(call, wanted)
     for sentence in (wanted.also, wanted.rest):
         if sentence:
             out.say(sentence.rstrip(".") + ".")
@@ -144,17 +144,29 @@ def _what(changed: bool) -> str:
     return "front matter mapped" if changed else "as it is"
 
 
-def _lines(call: Call, lines: Sequence[str]) -> None:
-    for number, line in enumerate(lines):
+def lines(call: Call, diff: Sequence[str]) -> None:
+    """Print a diff."""
+    for number, line in enumerate(diff):
         call.out.line(line, "head" if number < 2 else _STYLES.get(line[:1], ""))
 
 
-def _tell_notes(call: Call, wanted: Plan) -> None:
+def _notes(call: Call, wanted: Plan) -> None:
     many = len(wanted.items) > 1
-    for item in wanted.going:
-        for note in item.notes:
-            where = f"{item.new.path}: " if many else ""
-            call.out.say(f"{where}{note.kind}: {note.text}.")
-    for change in wanted.indexes:
-        for sentence in change.notes if change.what else ():
+    tell_notes(call, [(item.new.path if many else "", item.notes) for item in wanted.going], wanted.indexes)
+
+
+def tell_notes(call: Call, memories: Iterable[tuple[str, Iterable[Note]]], indexes: Iterable[IndexChange]) -> None:
+    """Tell what becomes of memories and indexes.
+
+    Args:
+        call: the command line.
+        memories: what stands before the notes of each, or nothing, and its notes.
+        indexes: those that are written along.
+    """
+    for name, notes in memories:
+        for note in notes:
+            call.out.say(f"{f'{name}: ' if name else ''}{note.kind}: {note.text}.")
+    for change in indexes:
+        # One that only follows a renaming is in the sum of what was carried along.
+        for sentence in change.notes if change.what or change.before == change.after else ():
             call.out.say(f"{change.address}: {sentence.rstrip('.')}.")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from memtui.curation.merge import merged_alone
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.transfer import bundle, bundlefile, merging
+from memtui.transfer import bundle, bundlefile, importing, merging
 from memtui.transfer.exporting import Exported, collect
-from memtui.transfer.merging import Imported, Plan
+from memtui.transfer.importing import Imported
+from memtui.transfer.merging import Plan
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 GROUP = "bundle"
 INTO = " --into "
 """What may stand behind the file of an import, before a root."""
+AS_IS = " --as-is"
+"""What may stand at the end, to keep every byte of what comes from another agent."""
 
 
 class Bundling:
@@ -107,7 +110,7 @@ class Bundling:
         def hint(text: str) -> Line:
             shown = self._shown
             if shown is not None and shown[0] == text:
-                return [(f"enter again: {shown[1].words} (M tells which)", "strong")]
+                return [(f"enter again: {_words(shown[1])} (M tells which)", "strong")]
             return [(f"enter shows what it brings;{INTO}ROOT names another root", "dim")]
 
         self._screen.ask(Question("import from", "", self._entered, self._screen.close_prompt, hint=hint))
@@ -118,7 +121,8 @@ class Bundling:
             self._take(shown[1])
             return
         screen = self._screen
-        file, _, into = text.partition(INTO)
+        as_is = text.rstrip().endswith(AS_IS)
+        file, _, into = (text.rstrip().removesuffix(AS_IS) if as_is else text).partition(INTO)
         path = self._path(file)
         if path is None:
             return
@@ -129,6 +133,13 @@ class Bundling:
             for one in wanted.arrivals:
                 name = one.address or f"{one.packed.origin.id}/{one.packed.path}"
                 screen.chrome.remember(f"{name}: {one.what}{f' ({one.why})' if one.why else ''}")
+            for one in wanted.of(*merging.WRITTEN, merging.CONFLICT):
+                for note in one.notes:
+                    screen.chrome.remember(f"{one.address}: {note.kind}: {note.text}")
+            for change in wanted.indexes:
+                for sentence in (change.what, *change.notes):
+                    if sentence:
+                        screen.chrome.remember(f"{change.address}: {sentence}")
             if wanted.idle:
                 screen.refuse_prompt(f"Nothing would be written: {wanted.words}. M tells which.")
                 return
@@ -138,7 +149,7 @@ class Bundling:
 
         def job(engine: _Engine) -> Plan:
             named = {"": into.strip()} if into.strip() else {}
-            return merging.plan(engine, bundle.read(bundlefile.read(path)), named, merged_alone)
+            return merging.plan(engine, bundle.read(bundlefile.read(path)), named, merged_alone, as_is=as_is)
 
         screen.bridge.run(job, made, what="read the bundle", otherwise=self._refused, latest=GROUP)
 
@@ -149,7 +160,7 @@ class Bundling:
             screen.close_prompt()
             screen.bridge.refresh(everything=True)
             screen.bridge.refresh_drafts()
-            words = [f"Imported: {wanted.words}."]
+            words = [f"Imported: {_words(wanted)}."]
             if done.done is not None:
                 words.append("u takes back what was written.")
             if done.waiting:
@@ -159,7 +170,7 @@ class Bundling:
                 screen.open_editor(done.conflicts[0], then="compare")
 
         screen.bridge.run(
-            lambda engine: merging.apply(engine, wanted, actor=actor, now=now),
+            lambda engine: importing.apply(engine, wanted, actor=actor, now=now),
             taken,
             what="import",
             otherwise=self._refused,
@@ -184,13 +195,17 @@ class Bundling:
             self._screen.show_error("do it", error)
 
 
+def _words(wanted: Plan) -> str:
+    return f"{wanted.words}; {wanted.also}" if wanted.also else wanted.words
+
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Protocol
 
     from memtui.engine.model import Changes, Memory
 
-    class _Engine(merging.Writer, Protocol):
+    class _Engine(importing.Writer, Protocol):
         """The part of an engine that bundles use."""
 
         def memories(self, addresses: Iterable[Address], /) -> dict[Address, Memory]:

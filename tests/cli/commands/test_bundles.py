@@ -7,6 +7,8 @@ import pytest
 
 from tests.cli.conftest import Cli, Result
 
+INDEX = "- [Role](role.md) — knows SQL\n"
+
 
 class Machines:
     """Two folders, and the options that open one as `notes`."""
@@ -118,3 +120,43 @@ def test_what_is_no_bundle_is_refused(machines: Machines, data: bytes) -> None:
     assert result.error["code"] == "E_BUNDLE"
     assert machines.held("there") == {}
     assert machines("there", "import", "none.tar").status == 4
+
+
+def test_what_comes_from_another_agent_is_shown_translated_first(cli: Cli, tmp_path: Path) -> None:
+    for name in ("claude", "qwen"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "claude/role.md").write_bytes(b"SQL.\n")
+    (tmp_path / "claude/MEMORY.md").write_bytes(INDEX.encode())
+
+    def at(where: str, agent: str, *words: str) -> Result:
+        home = ("--home", str(tmp_path / f"home-{where}"), "--only-root")
+        return cli(*home, "--root", f"{where}={tmp_path / where},agent={agent}", *words)
+
+    def held() -> dict[str, str]:
+        return {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "qwen").iterdir()}
+
+    assert at("claude", "claude-code", "export", "b.tar").status == 0
+    shown = at("qwen", "qwen-code", "import", "b.tar", "--into", "qwen", "--dry-run")
+    assert "+description: knows SQL" in shown.lines
+    assert "+- [Role](role.md) — knows SQL" in shown.lines
+    assert "role.md: added: description: knows SQL (from the index)." in shown.err
+    also = "front matter of 1 mapped, 1 line added in qwen/MEMORY.md"
+    assert f"Would import: 1 new, 1 stays out; {also}. Nothing was written." in shown.err
+    assert held() == {}
+    document = at("qwen", "qwen-code", "import", "b.tar", "--into", "qwen", "--dry-run", "--json").json
+    assert document["also"] == also
+    items, indexes = document["items"], document["indexes"]
+    assert isinstance(items, list)
+    assert isinstance(indexes, list)
+    assert [(one["what"], one["changed"]) for one in items] == [("stays out", False), ("new", True)]
+    assert "+description: knows SQL\n" in items[1]["diff"]
+    assert {"kind": "added", "text": "description: knows SQL (from the index)"} in items[1]["notes"]
+    assert [(one["address"], one["what"]) for one in indexes] == [("qwen/MEMORY.md", "1 line added")]
+    done = at("qwen", "qwen-code", "import", "b.tar", "--into", "qwen")
+    assert f"Imported: 1 new, 1 stays out; {also}." in done.err
+    assert held()["MEMORY.md"] == INDEX
+    assert held()["role.md"].endswith("---\nSQL.\n")
+    assert at("qwen", "qwen-code", "undo").status == 0
+    assert held() == {}
+    assert at("qwen", "qwen-code", "import", "b.tar", "--into", "qwen", "--as-is").status == 0
+    assert held() == {"MEMORY.md": INDEX, "role.md": "SQL.\n"}

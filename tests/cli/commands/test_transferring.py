@@ -124,3 +124,10 @@ def test_a_dry_run_in_one_root_shows_what_follows(world: World) -> None:
     assert result.status == 0
     assert "+- [Testing](tests.md) — no mocks" in result.out
     assert "1 pointer carried along" in result.err
+
+
+def test_an_index_that_gets_no_line_is_said(world: World) -> None:
+    (world.base / "q/MEMORY.md").write_bytes("* [x.md](x.md): old\n".encode("utf-16"))
+    for words in (("--dry-run",), ()):
+        result = world("cp", "c/testing.md", "q/", *words)
+        assert "q/MEMORY.md: The index gets no line: it is not UTF-8 text." in result.err

@@ -106,3 +106,29 @@ async def test_a_root_that_is_not_here_is_named_behind_the_file(tmp_path: Path) 
         await screen.until_text("enter again: 1 new")
         await screen.press("enter")
         await screen.until(lambda: agents.held("memtui").get("s.md") == b"S\n")
+
+
+async def test_what_comes_from_another_agent_is_translated_unless_its_bytes_are_wanted(tmp_path: Path) -> None:
+    agents = Agents(tmp_path, "serena")
+    agents.lay("serena", {"z.md": "Z\n"})
+    before = agents.held("serena")
+    claude = Origin("claude-code:project", "claude-code", "project")
+    text = b"---\nname: A\n---\nText.\n"
+    (tmp_path / "in.tar").write_bytes(write(Bundle((Packed(claude, "a.md", text),))))
+    async with opened(agents) as screen:
+        await screen.press("g", "i")
+        await screen.type("~/in.tar --into serena:project")
+        await screen.press("enter")
+        await screen.until_text("enter again: 1 new; front matter mapped")
+        assert agents.held("serena") == before
+        await screen.press("enter")
+        await screen.until_text("Imported: 1 new; front matter mapped. u takes back what was written.")
+        assert agents.held("serena") == before | {"a.md": b"Text.\n"}
+        await screen.press("u")
+        await screen.until(lambda: agents.held("serena") == before)
+        await screen.press("g", "i")
+        await screen.type("~/in.tar --into serena:project --as-is")
+        await screen.press("enter")
+        await screen.until_text("enter again: 1 new (M tells which)")
+        await screen.press("enter")
+        await screen.until(lambda: agents.held("serena") == before | {"a.md": text})
