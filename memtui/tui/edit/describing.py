@@ -18,7 +18,8 @@ from memtui.errors import MemtuiError, NotFoundError
 from memtui.tui.bridge import WRITE
 from memtui.tui.draw.pages import Page, PageLine, diff_page, fields_page, words_page
 from memtui.tui.edit.form_screen import FormScreen, Preview
-from memtui.tui.edit.opening import AT_LINE, DRAFTS
+from memtui.tui.edit.opening import AT_LINE
+from memtui.tui.edit.own_draft import OwnDraft
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -70,16 +71,14 @@ def line_of(form: Form) -> int:
     return int(found.group(1)) if found else 1
 
 
-class Describing:
+class Describing(OwnDraft):
     """What both ways have in common: the screen, its previews, its draft."""
 
     def __init__(self, app: App[Any], bridge: Bridge, address: Address, root: Root | None) -> None:
+        super().__init__(bridge, address)
         self._app = app
-        self.bridge = bridge
-        self.address = address
         self.root = root
         self.screen: FormScreen | None = None
-        self._kept: Draft | None = None
 
     @property
     def read_only(self) -> bool:
@@ -117,8 +116,6 @@ class Describing:
             latest=PREVIEW,
         )
 
-    # Drafts
-
     def base(self) -> tuple[str | None, bytes | None]:
         """The version that what is typed started from, and its text."""
         raise NotImplementedError
@@ -134,39 +131,6 @@ class Describing:
             return None  # what is typed would be refused by a save as well, and the screen says so
         sha256, base = self.base()
         return Draft(self.address, sha256, text, (0, 0), self.bridge.now(), base)
-
-    def keep(self, screen: FormScreen) -> None:
-        """Bring what is typed to disk, in a thread."""
-        del screen
-        draft = self.draft()
-        if draft is not None:
-            self._kept = draft
-            self.bridge.run(
-                lambda engine: engine.save_draft(draft),
-                lambda _: self.bridge.refresh_drafts(),
-                what="keep a draft",
-                lane=DRAFTS,
-            )
-
-    def flush(self) -> int:
-        """Bring what is typed to disk before this returns; returns how many drafts that were."""
-        draft = self.draft()
-        if draft is None or (self._kept is not None and self._kept.text == draft.text):
-            return 0
-        self.bridge.store_draft(draft)
-        return 1
-
-    def drop_draft(self) -> None:
-        """Take the form's own draft away again."""
-        if self._kept is not None:
-            self._kept = None
-            address = self.address
-            self.bridge.run(
-                lambda engine: engine.drop_draft(address, own=()),
-                lambda _: self.bridge.refresh_drafts(),
-                what="drop a draft",
-                lane=DRAFTS,
-            )
 
 
 class InEditor(Describing):
@@ -339,27 +303,14 @@ class OnDisk(Describing):
 
     def _hand_over(self, screen: FormScreen, then: str) -> None:
         """Make what is typed a draft, and go on in the editor."""
-        draft = self.draft()
+        draft, address, browser = self.draft(), self.address, self._browser
         self.close(screen)
-        self._kept = None
-        address, browser = self.address, self._browser
 
-        def go_on(_: None = None) -> None:
-            self.bridge.refresh_drafts()
+        def go_on() -> None:
             browser.memories.reveal(address)
             browser.open_editor(address, then=then)
 
-        if draft is None:
-            go_on()
-        else:
-            self.bridge.run(
-                lambda engine: engine.save_draft(draft),
-                go_on,
-                what="keep a draft",
-                lane=DRAFTS,
-                opens=f"open {address}",
-                stays=True,
-            )
+        self.hand_over(draft, go_on)
 
     def leave(self, screen: FormScreen) -> None:
         """Back to the tree."""

@@ -18,6 +18,7 @@ from memtui.tui.bridge import WRITE
 from memtui.tui.edit import jobs
 from memtui.tui.edit.entry_screen import EntryScreen
 from memtui.tui.edit.opening import AT_LINE, DRAFTS
+from memtui.tui.edit.own_draft import OwnDraft
 from memtui.tui.edit.text_form import EMPTY, TextForm, read_form
 from memtui.values import NamedTuple
 
@@ -73,17 +74,15 @@ def form_of(file: EntryFile, entry: Entry | None, limit: int) -> TextForm:
     return form if "\n" in form.text else form._replace(newline=file.newline.decode())
 
 
-class EntryFlow:
+class EntryFlow(OwnDraft):
     """One entry, from reading it to a text that is safe."""
 
     def __init__(self, browser: BrowserScreen, address: Address, name: Name | None) -> None:
         """Read it; the screen opens when it is there."""
+        super().__init__(browser.bridge, address)
         self._browser = browser
-        self.bridge = browser.bridge
-        self.address = address
         self.screen: EntryScreen | None = None
         self._opened: Opened | None = None
-        self._kept: Draft | None = None
         self.bridge.run(
             lambda engine: read(engine, address, name),
             self._read,
@@ -159,30 +158,10 @@ class EntryFlow:
         snapshot = opened.snapshot
         return Draft(self.address, snapshot.sha256, text, (row + above, column), self.bridge.now(), snapshot.bytes)
 
-    def keep(self, screen: EntryScreen) -> None:
-        """Bring what is typed to disk, in a thread."""
-        draft = self.draft()
-        if draft is not None and screen is self.screen:
-            self._kept = draft
-            self.bridge.run(
-                lambda engine: engine.save_draft(draft),
-                lambda _: self.bridge.refresh_drafts(),
-                what="keep a draft",
-                lane=DRAFTS,
-            )
-
-    def flush(self) -> int:
-        """Bring what is typed to disk before this returns; returns how many drafts that were."""
-        draft = self.draft()
-        if draft is None or (self._kept is not None and self._kept.text == draft.text):
-            return 0
-        self.bridge.store_draft(draft)
-        return 1
-
     def leave(self, screen: EntryScreen) -> None:
         """Back to the list; a draft goes on the memory's history."""
         self._close(screen)
-        self._drop_draft()
+        self.drop_draft()
 
     def as_file(self, screen: EntryScreen) -> None:
         """Open the whole file in the editor, with what is typed as its draft."""
@@ -232,25 +211,7 @@ class EntryFlow:
         """Make what is typed the draft of the memory, and go on in the editor."""
         draft, entry = self.draft(), self._opened.entry if self._opened is not None else None
         self._close(screen)
-        self._kept = None
-
-        def go_on(_: None = None) -> None:
-            self.bridge.refresh_drafts()
-            self._in_the_file(entry, then)
-
-        if draft is None:
-            go_on()
-            return
-        self.bridge.run(
-            lambda engine: engine.save_draft(draft),
-            go_on,
-            what="keep a draft",
-            lane=DRAFTS,
-            opens=f"open {self.address}",
-            stays=True,
-        )
-
-    # Its own draft
+        self.hand_over(draft, lambda: self._in_the_file(entry, then))
 
     def _close(self, screen: EntryScreen) -> None:
         self.screen = None
@@ -271,14 +232,3 @@ class EntryFlow:
                 engine.drop_draft(address, own=(kept.text,))
 
         self.bridge.run(settle, lambda _: self.bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)
-
-    def _drop_draft(self) -> None:
-        if self._kept is None:
-            return
-        self._kept, address = None, self.address
-        self.bridge.run(
-            lambda engine: engine.drop_draft(address, own=()),
-            lambda _: self.bridge.refresh_drafts(),
-            what="drop a draft",
-            lane=DRAFTS,
-        )

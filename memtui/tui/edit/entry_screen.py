@@ -40,7 +40,7 @@ class Flow(Protocol):
         """Write what is typed."""
         ...
 
-    def keep(self, screen: EntryScreen) -> None:
+    def keep(self) -> None:
         """Bring what is typed to disk as a draft."""
         ...
 
@@ -163,7 +163,7 @@ a draft of the memory while you type."""
 
     def _keep(self) -> None:
         self._draft_due = None
-        self._flow.keep(self)
+        self._flow.keep()
 
     def refused(self, words: str) -> None:
         """A save did not happen."""

@@ -16,7 +16,7 @@ from memtui.tui.bridge import WRITE
 from memtui.tui.edit import intents, jobs
 from memtui.tui.edit.file_state import FileState
 from memtui.tui.edit.flow_base import Wishes
-from memtui.tui.edit.opening import Opening
+from memtui.tui.edit.opening import DRAFTS, Opening
 from memtui.tui.edit.text_form import read_form
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Editing", "Wishes"]
 
-DRAFTS = "drafts"
-"""The lane drafts are written in: a save that waits for a lock must not hold them up."""
 LOOK = "editor-look"
 """The group of jobs that look at the open memory again; only the newest counts."""
 

@@ -60,7 +60,7 @@ class Flow(Protocol):
         """Write what is typed."""
         ...
 
-    def keep(self, screen: FormScreen) -> None:
+    def keep(self) -> None:
         """Bring what is typed to disk as a draft."""
         ...
 
@@ -207,7 +207,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
     def _keep(self) -> None:
         self._draft_due = None
-        self._flow.keep(self)
+        self._flow.keep()
 
     def _ask_preview(self) -> None:
         if self.is_mounted:

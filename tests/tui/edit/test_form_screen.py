@@ -45,7 +45,7 @@ class Shell(App[None]):
     def save(self, screen: FormScreen) -> None:
         self.asked.append("save")
 
-    def keep(self, screen: FormScreen) -> None:
+    def keep(self) -> None:
         self.asked.append("keep")
 
     def leave(self, screen: FormScreen) -> None:
