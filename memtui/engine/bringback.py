@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 from memtui.engine import files
 from memtui.engine.changing import Publish
-from memtui.engine.jobs import Job, Txn, transaction
+from memtui.engine.jobs import Job, Txn, each, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Change, Done, Outcome, Restoring, Saved
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules, mode
-from memtui.errors import MemtuiError, NotFoundError
+from memtui.errors import NotFoundError
 
 
 class BringBack:
@@ -32,15 +32,13 @@ class BringBack:
         what = str(chosen[0].to or chosen[0].address) if len(chosen) == 1 else f"{len(chosen)} memories"
         label = f"restore {what}"
         txn = transaction(self._ledger, "restore", actor, label)
-        outcomes = []
-        with self._roots.pace.many(len(chosen)) as progress:
-            for one in chosen:
-                try:
-                    progress.step()
-                    outcomes.append(self._one(one, txn, actor))
-                except MemtuiError as error:
-                    outcomes.append(Outcome(one.address, None, error, one.to))
-        return Done(str(txn.id), "restore", tuple(outcomes), label)
+        outcomes = each(
+            self._roots.pace,
+            chosen,
+            lambda one: self._one(one, txn, actor),
+            lambda one, error: Outcome(one.address, None, error, one.to),
+        )
+        return Done(str(txn.id), "restore", outcomes, label)
 
     def _one(self, one: Restoring, txn: Txn, actor: Actor) -> Outcome:
         target = one.to or one.address

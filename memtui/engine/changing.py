@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from memtui.digest import sha256_hex
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
 from memtui.engine.commit import Site
-from memtui.engine.jobs import NEWS_STAYS, Job, StillWritten, Txn, calmly, transaction
+from memtui.engine.jobs import NEWS_STAYS, Job, StillWritten, Txn, calmly, each, transaction
 from memtui.engine.ledger import MOVED, Ledger
 from memtui.engine.mergenote import merge_note
 from memtui.engine.model import (
@@ -23,7 +23,6 @@ from memtui.engine.model import (
     Unchanged,
     Version,
 )
-from memtui.engine.pace import Pace
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules, encode, mode, too_big
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
@@ -242,7 +241,7 @@ class Changer:
             self._tell(address, "deleted", actor, result.before, None)
             return Outcome(address, None)
 
-        return Done(str(txn.id), "delete", tuple(_each(self._roots.pace, chosen, one)), _label("delete", chosen))
+        return Done(str(txn.id), "delete", each(self._roots.pace, chosen, one, _failed), _label("delete", chosen))
 
     def move(
         self,
@@ -263,7 +262,7 @@ class Changer:
         def one(address: Address) -> Outcome:
             return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
 
-        return Done(str(txn.id), "rename", tuple(_each(self._roots.pace, list(targets), one)), label)
+        return Done(str(txn.id), "rename", each(self._roots.pace, targets, one, _failed), label)
 
     def move_one(
         self, address: Address, new: Address, expected: str | None, job: Job, *, again: bool = False
@@ -350,7 +349,7 @@ class Changer:
                     self._ledger.pin(txn.id, uid, address.path, actor=actor.name, pinned=pinned)
                 return Outcome(address, None)
 
-            outcomes = tuple(_each(self._roots.pace, chosen, one))
+            outcomes = each(self._roots.pace, chosen, one, _failed)
         return Done(str(txn.id), operation, outcomes, _label(operation, chosen))
 
     @contextmanager
@@ -399,15 +398,8 @@ def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bo
     return files.replace(site, address, data, found.sha, job)
 
 
-def _each(pace: Pace, addresses: list[Address], one: Callable[[Address], Outcome]) -> Iterator[Outcome]:
-    """Do one after the other; a refusal of one does not stop the rest."""
-    with pace.many(len(addresses)) as progress:
-        for address in addresses:
-            try:
-                progress.step()
-                yield one(address)
-            except MemtuiError as error:
-                yield Outcome(address, None, error)
+def _failed(address: Address, error: MemtuiError) -> Outcome:
+    return Outcome(address, None, error)
 
 
 def _label(verb: str, addresses: list[Address]) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 from memtui.engine import files, fsio, paths, wholefile
 from memtui.engine.changing import Publish
-from memtui.engine.jobs import Job, Txn, transaction
+from memtui.engine.jobs import Job, Txn, each, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Change, Done, Outcome, Saved, Unchanged
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules, mode, too_big
-from memtui.errors import ConflictError, MemtuiError
+from memtui.errors import ConflictError
 
 
 class Copier:
@@ -32,15 +32,13 @@ class Copier:
         what = f"{chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else f"{len(chosen)} memories"
         label = f"copy {what}"
         txn = transaction(self._ledger, "create", actor, label)
-        outcomes = []
-        with self._roots.pace.many(len(chosen)) as progress:
-            for address, new in chosen:
-                try:
-                    progress.step()
-                    outcomes.append(self._one(address, new, txn, actor))
-                except MemtuiError as error:
-                    outcomes.append(Outcome(address, None, error, new))
-        return Done(str(txn.id), "create", tuple(outcomes), label)
+        outcomes = each(
+            self._roots.pace,
+            chosen,
+            lambda pair: self._one(*pair, txn, actor),
+            lambda pair, error: Outcome(pair[0], None, error, pair[1]),
+        )
+        return Done(str(txn.id), "create", outcomes, label)
 
     def _one(self, address: Address, new: Address, txn: Txn, actor: Actor) -> Outcome:
         source = self._rules.allowed(address.root)

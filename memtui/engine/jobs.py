@@ -1,19 +1,22 @@
-"""What one change belongs to, and how long it waits for a writer that is still at it.
+"""What one change belongs to, how long it waits for a writer that is still at it, and many one after the other.
 
 A change never takes half of a version for a whole one: it is put off, without a lock, while somebody writes.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from memtui.engine.ledger import Ledger
-from memtui.engine.model import Actor
+from memtui.engine.model import Actor, Outcome
+from memtui.engine.pace import Pace
+from memtui.errors import MemtuiError
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
     Result = TypeVar("Result")
+    Wanted = TypeVar("Wanted")
 
 PATIENCE = 0.75
 """Seconds a change waits for another program that has the memory open for writing, so that no half version is taken."""
@@ -88,3 +91,28 @@ def calmly(job: Job, change: "Callable[[Job], Result]") -> "Result":
             return change(job._replace(patient=time.monotonic() < deadline))
         except StillWritten:
             time.sleep(_STEP)
+
+
+def each(
+    pace: Pace,
+    wanted: "Collection[Wanted]",
+    one: "Callable[[Wanted], Outcome]",
+    failed: "Callable[[Wanted, MemtuiError], Outcome]",
+) -> tuple[Outcome, ...]:
+    """Do one after the other; a refusal of one does not stop the rest.
+
+    Args:
+        pace: is told how far it is, and may end it between two of them.
+        wanted: what is to be done.
+        one: does it.
+        failed: the outcome of one that was refused.
+    """
+    outcomes = []
+    with pace.many(len(wanted)) as progress:
+        for what in wanted:
+            try:
+                progress.step()
+                outcomes.append(one(what))
+            except MemtuiError as error:
+                outcomes.append(failed(what, error))
+    return tuple(outcomes)

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 from memtui.engine import files
 from memtui.engine.changing import Changer, Publish
-from memtui.engine.jobs import NEWS_STAYS, Job, Txn, calmly, transaction
+from memtui.engine.jobs import NEWS_STAYS, Job, Txn, calmly, each, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Saved, Unchanged
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules
-from memtui.errors import MemtuiError, NotFoundError
+from memtui.errors import NotFoundError
 
 
 class TakeBack:
@@ -34,15 +34,13 @@ class TakeBack:
         what = str(chosen[0].address) if len(chosen) == 1 else f"{len(chosen)} memories"
         label = f"take back what others did to {what}"
         txn = transaction(self._ledger, "restore", actor, label)
-        outcomes = []
-        with self._roots.pace.many(len(chosen)) as progress:
-            for change in chosen:
-                try:
-                    progress.step()
-                    outcomes.append(self._one(change, txn, actor))
-                except MemtuiError as error:
-                    outcomes.append(Outcome(change.address, None, error))
-        return Done(str(txn.id), "restore", tuple(outcomes), label)
+        outcomes = each(
+            self._roots.pace,
+            chosen,
+            lambda change: self._one(change, txn, actor),
+            lambda change, error: Outcome(change.address, None, error),
+        )
+        return Done(str(txn.id), "restore", outcomes, label)
 
     def _one(self, change: Change, txn: Txn, actor: Actor) -> Outcome:
         address, old = change.address, change.old_address
