@@ -27,6 +27,8 @@ REST = 2.0
 MOST_FOLDS = 5_000
 """Rows opened or closed that are kept."""
 MOST_ROW = 1 << 30
+MOST_NAME = 5_000
+"""Letters of a view's row that are kept."""
 LANE = "place"
 MAIN = "memories"
 ONLY = ("conflicts", "pinned", "unseen")
@@ -57,6 +59,8 @@ class Place(NamedTuple):
     """Where the user was."""
 
     view: str = MAIN
+    row: str = ""
+    """The row of that view, in its own words."""
     cursor: Key = ()
     above: int = 0
     """Rows in view above the cursor."""
@@ -109,6 +113,7 @@ def read_place(value: object) -> Place:
     words, only = text("words"), value.get("only")
     return Place(
         text("view", MAIN, *(view.id for view in VIEWS)),
+        text("row")[:MOST_NAME],
         _key(value.get("cursor")),
         number("above"),
         keys("opened"),
@@ -162,6 +167,8 @@ class Returning:
         """There was a key since the timer was set."""
         self._awaited: Key = place.cursor
         """The row that is still looked for."""
+        self._row = place.row
+        """The row of the view that is still looked for."""
 
     # Coming back
 
@@ -192,6 +199,14 @@ class Returning:
         if self._awaited and tree.return_to(self._awaited, self._place.above):
             self._awaited = ()
 
+    def row_in(self, view: str) -> str:
+        """The row of a view that is still looked for there; nothing once the user did anything."""
+        return self._row if view == self._place.view else ""
+
+    def forget_row(self) -> None:
+        """It was found, or is looked for no longer."""
+        self._row = ""
+
     def finish(self) -> None:
         """After the first frame: what costs more than that."""
         screen, place = self._screen, self._place
@@ -214,6 +229,7 @@ class Returning:
         """
         if in_tree:
             self._awaited = ()
+        self.forget_row()
         self.changed()
 
     def changed(self) -> None:
@@ -259,8 +275,10 @@ class Returning:
         jumping: Jumping = screen.jumping
         view = jumping.here.view
         opened, closed = forest.folds.chosen
+        made = screen.views.made(view) if view != MAIN else None
         return Place(
             view if any(view == each.id for each in VIEWS) else MAIN,
+            made.row_now[:MOST_NAME] if made is not None else "",
             node.key if node is not None else (),
             max(tree.cursor - tree.top, 0),
             opened,

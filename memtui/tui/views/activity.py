@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 NEAR = 60
 """Rows before the end at which more are loaded."""
+SOUGHT = 10_000
+"""Steps among which the row of the last run is looked for."""
 COUNT_REST = 0.15
 """Seconds the list rests before the lines of its rows are counted."""
 COUNTED_RECORDS = 20
@@ -141,10 +143,15 @@ as it left them. / looks for words, a shows one writer only."""
 
     def _more(self) -> None:
         """Load older records when the cursor is near the end of what is loaded."""
-        if self._loading or self.steps.complete or not self.loaded:
+        if self._loading or not self.loaded:
             return
-        if self._to_end or self.list.cursor + NEAR >= self.list.count():
-            self._ask(self.steps.reached, BATCH if self._to_end else PAGE)
+        if self.row_wanted and (self.steps.complete or len(self.steps.steps) >= SOUGHT):
+            self.browser.returning.forget_row()
+        if self.steps.complete:
+            return
+        far = self._to_end or bool(self.row_wanted)
+        if far or self.list.cursor + NEAR >= self.list.count():
+            self._ask(self.steps.reached, BATCH if far else PAGE)
 
     # The list
 
@@ -155,6 +162,10 @@ as it left them. / looks for words, a shows one writer only."""
     def row_key(self, index: int) -> Hashable:
         """What a row is."""
         return self.steps.items[index].key
+
+    def row_name(self, index: int) -> str:
+        """The step it belongs to: which of them were open is not kept."""
+        return str(self.steps.items[index].step.key)
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""

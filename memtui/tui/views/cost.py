@@ -61,7 +61,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         self._seen: dict[str, int] = {}
         """What each agent's files were like then, as a number."""
         self.rows: tuple[Row, ...] = ()
-        self.opened = ""
+        self.opened = browser.returning.row_in(self.ID).partition("\n")[0]
         """The agent whose files are shown; empty: the agents."""
         self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
         self._texts_of = ""
@@ -252,6 +252,10 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
     def row_key(self, index: int) -> Hashable:
         """What a row is."""
         return self.rows[index].key
+
+    def row_name(self, index: int) -> str:
+        """The agent that is open, and the row."""
+        return f"{self.opened}\n{super().row_name(index)}"
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""

@@ -168,8 +168,8 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             self.given = given
             self.rows = rows_of(given.context) if given.context is not None else ()
 
-        self.list.change_rows(change)
-        if first and len(self.rows) > 2:
+        back = self.list.change_rows(change)
+        if first and not back and len(self.rows) > 2:
             self.list.go(1)
         self.update("#hot-summary")
         self.rows_changed()

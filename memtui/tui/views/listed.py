@@ -60,8 +60,12 @@ class Listed(RowList):
         del by_user
         self.post_message(self.Moved())
 
-    def change_rows(self, change: Callable[[], object]) -> None:
-        """Change the rows; the cursor stays with its row, and its row where it is on the screen."""
+    def change_rows(self, change: Callable[[], object]) -> bool:
+        """Change the rows; the cursor stays with its row, and its row where it is on the screen.
+
+        Returns:
+            Whether it went instead to the row at which the user left this view in the last run.
+        """
         owner, offset = self._owner, self._cursor - self.top
         key = owner.row_key(self._cursor) if self._cursor < self.count() else None
         change()
@@ -69,10 +73,16 @@ class Listed(RowList):
         if key is not None and not (self._cursor < count and owner.row_key(self._cursor) == key):
             places = [index for index in range(count) if owner.row_key(index) == key]
             self._cursor = places[0] if places else self._cursor
+        wanted = owner.row_wanted
+        back = next((index for index in range(count) if owner.row_name(index) == wanted), -1) if wanted else -1
+        if back >= 0:
+            self._cursor, offset = back, self.size.height // 2
+            owner.browser.returning.forget_row()
         self._cursor = max(0, min(self._cursor, count - 1))
         self.scroll_to_row(max(self._cursor - offset, 0))
         self.keep_in_view()
         self.repaint()
+        return back >= 0
 
 
 class ListedScreen(ViewScreen):
@@ -108,6 +118,10 @@ class ListedScreen(ViewScreen):
         """What a row is, across reloads."""
         raise NotImplementedError
 
+    def row_name(self, index: int) -> str:
+        """What a row is, across runs."""
+        return str(self.row_key(index))
+
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks, without the sign of the cursor."""
         raise NotImplementedError
@@ -127,6 +141,19 @@ class ListedScreen(ViewScreen):
     def page_words(self) -> tuple[str, Line]:
         """The title of the text, and its notes."""
         return "Text", []
+
+    # Across runs
+
+    @property
+    def row_wanted(self) -> str:
+        """The row at which the user left this view in the last run, until it is found or they do anything."""
+        return self.browser.returning.row_in(self.ID)
+
+    @property
+    def row_now(self) -> str:
+        """The row under the cursor, or the one that is still looked for."""
+        here = self.list.cursor
+        return self.row_wanted or (self.row_name(here) if here < self.row_count() else "")
 
     # Parts
 

@@ -85,6 +85,11 @@ class ViewScreen(KeyedScreen[None]):
         """Take one step back inside the view; False when there is none left, so that the view is left."""
         return False
 
+    @property
+    def row_now(self) -> str:
+        """The row under the cursor in words that mean it in the next run too; nothing where that is not kept."""
+        return ""
+
     def off(self, action: Action) -> str:
         """Say why one of the view's own actions is off now; nothing when it is on."""
         del action

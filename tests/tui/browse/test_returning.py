@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -252,3 +253,33 @@ async def test_a_row_that_comes_late_is_found_while_nobody_touched_anything() ->
 async def test_what_is_said_at_the_start_is_one_line() -> None:
     async with shown(news="What was kept of the last session cannot be read, so it begins anew.") as screen:
         await screen.until_text("cannot be read, so it begins anew")
+
+
+async def test_the_row_of_a_view_is_kept_when_the_cursor_moves_in_it() -> None:
+    engine = engine_with(MANY)
+    async with shown(engine, place_name=NAME) as screen:
+        nodes = screen.browser.forest.nodes
+        for left, name in ((399, "f3/n012.md"), (398, "f4/n013.md")):
+            await screen.go(f"memtui:project/{name}")
+            await screen.press("d", "t")
+            await screen.until(partial(lambda wanted: len(nodes) == wanted, left))
+        await screen.press("5")
+        await screen.until(lambda: kept(engine).view == "activity" and kept(engine).row != "")
+        first = kept(engine).row
+        await screen.press("j")
+        await screen.until(lambda: kept(engine).row not in ("", first))
+        await screen.press("1")
+        await screen.until(lambda: kept(engine).view == "memories")
+        assert kept(engine).row == ""
+
+
+async def test_a_key_in_a_view_ends_the_search_for_its_row() -> None:
+    engine = engine_with(MANY)
+    place = Place(view="trash", row="gone")
+    async with shown(engine, place_name=NAME, place=place) as screen:
+        returning = screen.browser.returning
+        await screen.until(lambda: screen.browser.views.current == "trash")
+        assert returning.row_in("trash") == place.row
+        assert returning.row_in("activity") == ""
+        await screen.press("j")
+        assert returning.row_in("trash") == ""

@@ -13,6 +13,7 @@ import pytest
 from memtui.agents import discover
 from memtui.agents.folders import slug
 from memtui.engine import Engine
+from memtui.tui.browse.returning import Place
 from memtui.tui.views import cost as cost_view
 from memtui.tui.views import cost_jobs
 from memtui.tui.views.cost import CostScreen
@@ -190,6 +191,22 @@ async def test_the_cut_line_is_found_before_the_text_is_here(start: Start, monke
         assert "Nothing of this text is cut off." not in screen.text
         given.set()
         await screen.until_text("cut here: 30 lines")
+
+
+async def test_after_a_restart_the_same_agent_is_open_at_the_same_file(start: Start) -> None:
+    async with costs(start) as (screen, view):
+        await screen.press("enter", "j", "j")
+        await screen.until(lambda: view.list.cursor == 2)
+        agent, row, name = view.opened, view.row, view.row_now
+        assert row is not None
+    around = start.machine.surroundings()
+    async with real(start, size=(160, 40), surroundings=around, place=Place(view="cost", row=name)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "cost")
+        again = screen.app.screen
+        assert isinstance(again, CostScreen)
+        await screen.until(lambda: again.row is not None and again.row.key == row.key)
+        assert again.opened == agent
+        await screen.until(lambda: bool(again.page.page) and again._texts_of == agent)
 
 
 async def test_looking_is_no_use(start: Start) -> None:

@@ -12,6 +12,7 @@ from memtui.config.settings import AccessRule
 from memtui.context import Context, build
 from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor, Address, Changes, Problem, Root
+from memtui.tui.browse.returning import Place
 from memtui.tui.views import hot_jobs
 from memtui.tui.views.hot import HotScreen
 from memtui.tui.views.table import MOVES, VIEW
@@ -107,6 +108,20 @@ async def test_a_pin_moves_the_row_and_the_cursor_stays_with_its_memory() -> Non
         assert not engine.rows[Address.parse(PREFS)].pinned
         await screen.press("u")
         await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
+
+
+async def test_after_a_restart_the_cursor_is_at_its_memory_again() -> None:
+    engine = hot_engine()
+    async with shown(engine, size=(160, 40)) as screen:
+        view = await hot(screen)
+        await screen.press("j")
+        wanted, row = under_cursor(view), view.row_now
+        assert view.list.cursor == 2
+    async with shown(engine, size=(160, 40), place=Place(view="hot", row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "hot")
+        again = screen.app.screen
+        assert isinstance(again, HotScreen)
+        await screen.until(lambda: under_cursor(again) == wanted)
 
 
 async def test_what_fails_to_fit_stands_below_a_line_with_its_reason() -> None:

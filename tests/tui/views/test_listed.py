@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.tui.browse.returning import Place
 from memtui.tui.views.listed import ListedScreen
 from tests.tui.views.real import ME, Real, World, at, real
 
@@ -62,6 +63,25 @@ async def test_the_cursor_stays_with_its_row_when_others_come(world: World) -> N
         assert view.row_key(view.list.cursor) == key
         assert view.list.cursor == 5
         assert view.list.cursor - view.list.top == offset
+
+
+async def test_after_a_restart_the_cursor_is_at_its_row_again(world: World) -> None:
+    async with real(world) as screen:
+        view = await listed(screen)
+        await screen.press("G", "k")
+        key, row, at_row = view.row_key(view.list.cursor), view.row_now, view.list.cursor
+    async with real(world, place=Place(view=view.ID, row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == view.ID)
+        again = screen.app.screen
+        assert isinstance(again, ListedScreen)
+        await screen.until(lambda: again.list.cursor == at_row)
+        assert again.row_key(at_row) == key
+        assert again.list.top > 0
+        await screen.press("g", "g")
+        screen.app.bridge.reload()
+        again.entered(None)
+        await screen.until(lambda: not screen.app.bridge._queued)
+        assert again.list.cursor == 0
 
 
 async def test_a_resize_keeps_the_row_and_its_text(world: World) -> None:
