@@ -12,41 +12,22 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.timer import Timer
 from textual.widgets import TextArea
 
-from memtui.tui.actions import Action, in_room
+from memtui.tui.actions import Action
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
 from memtui.tui.draw.lines import Lines
-from memtui.tui.edit.drafts import WRITE_AFTER
 from memtui.tui.edit.memory_text import MemoryText
 from memtui.tui.edit.text_form import TextForm, to_bytes
+from memtui.tui.edit.typed_screen import TypedFlow, TypedScreen
 from memtui.tui.keys.room_bindings import room_bindings
-from memtui.tui.merge.deciding import DecidingScreen
 
 READ_ONLY = "Nothing can be written here: memtui was started with --read-only, or the folder is read-only."
 
 
-class Flow(Protocol):
+class Flow(TypedFlow["EntryScreen"], Protocol):
     """What the screen asks of the flow it belongs to."""
-
-    @property
-    def read_only(self) -> bool:
-        """Whether nothing can be written."""
-        ...
-
-    def save(self, screen: EntryScreen) -> None:
-        """Write what is typed."""
-        ...
-
-    def keep(self) -> None:
-        """Bring what is typed to disk as a draft."""
-        ...
-
-    def leave(self, screen: EntryScreen) -> None:
-        """Go away without it."""
-        ...
 
     def as_file(self, screen: EntryScreen) -> None:
         """Go on in the whole file, with what is typed."""
@@ -91,7 +72,7 @@ class EntryBox(Vertical):
         self._answer("entry_redo")
 
 
-class EntryScreen(DecidingScreen):
+class EntryScreen(TypedScreen):
     """One entry, or a new one."""
 
     ROOMS = ("entry", "everywhere")
@@ -99,6 +80,8 @@ class EntryScreen(DecidingScreen):
     HELP = """One entry of a memory, in a text of its own. ctrl+s changes the bytes of this entry and no others, also
 when an agent wrote the file meanwhile; when it changed this very entry, both texts are shown. What is typed is kept as
 a draft of the memory while you type."""
+    UNSAVED = "Not saved: ctrl+s saves it, esc again drops it (history keeps what you typed)."
+    _flow: Flow
 
     def __init__(self, title: str, form: TextForm, flow: Flow, table: Iterable[Action]) -> None:
         """Take what is there.
@@ -109,17 +92,11 @@ a draft of the memory while you type."""
             flow: what writes.
             table: the actions with the user's own keys.
         """
-        super().__init__(table)
+        super().__init__(flow, table)
         self.form = form
-        self._title, self._flow = title, flow
+        self._title = title
         self.text_area = MemoryText(id="entry-text")
         """The widget that is typed in; held, so that its text can be kept also while the screen is taken apart."""
-        self.busy = False
-        """A save is under way."""
-        self._said: Line = []
-        self._sure = False
-        """Whether leaving was asked for once."""
-        self._draft_due: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """What it is, its text, the keys."""
@@ -153,22 +130,13 @@ a draft of the memory while you type."""
     def _typed(self, event: TextArea.Changed) -> None:
         event.stop()
         self._clear()
-        if self._draft_due is None and self.changed:
-            self._draft_due = self.set_timer(WRITE_AFTER, self._keep)
+        if self.changed:
+            self._await_draft()
 
     @on(MemoryText.Pasted)
     def _pasted(self, event: MemoryText.Pasted) -> None:
         event.stop()
         self.say(f"{event.removed:,} characters of the paste were left out: control characters, or over the limit.")
-
-    def _keep(self) -> None:
-        self._draft_due = None
-        self._flow.keep()
-
-    def refused(self, words: str) -> None:
-        """A save did not happen."""
-        self.busy = False
-        self.say(words, "error")
 
     # Keys
 
@@ -194,31 +162,7 @@ a draft of the memory while you type."""
         """Say why an action is off."""
         return READ_ONLY if action.writes and self._flow.read_only else ""
 
-    def _save(self) -> None:
-        if self.busy:
-            return
-        if not self.changed:
-            self.say("Nothing to save.")
-        else:
-            self.busy = True
-            self._flow.save(self)
-
-    def come_back_later(self) -> None:
-        """Leave; what was typed needs a second escape to be dropped."""
-        if self.busy:
-            return
-        if self.changed and not self._sure:
-            self._sure = True
-            self.say("Not saved: ctrl+s saves it, esc again drops it (history keeps what you typed).", "warning")
-            return
-        self._flow.leave(self)
-
     # Words
-
-    def say(self, text: str, level: str = "name") -> None:
-        """Show one line until the next key."""
-        self._said = [(" " + text, level)]
-        self.draw_foot()
 
     def _clear(self) -> None:
         self._said, self._sure = [], False
@@ -230,19 +174,8 @@ a draft of the memory while you type."""
         for lines in self.query("#entry-foot").results(Lines):
             lines.update()
 
-    @property
-    def _plain(self) -> bool:
-        return bool(getattr(self.app, "plain", False))
-
     def _head(self, width: int) -> list[Line]:
         words, over = self._flow.used(self.data)
         notes: Line = [("~ ", "draft")] if self.changed else []
         notes.append((words, "warning" if over else "title"))
         return [bars.title(self._title, notes, width, focused=True, plain=self._plain)]
-
-    def _foot(self, width: int) -> list[Line]:
-        if self.hint or self._said:
-            return [self.hint if self.hint else bars.message(self._said, width, plain=self._plain)]  # type: ignore[list-item]
-        own = [action for action in in_room("entry", actions=self.table) if not self.unavailable(action)]
-        end = [action._replace(keys=("f1",)) for action in self.table if action.id == "help"]
-        return [bars.footer(own, width, end=end)]

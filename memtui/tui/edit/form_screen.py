@@ -14,19 +14,17 @@ from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Offset
 from textual.message import Message
-from textual.timer import Timer
 
 from memtui.curation.form import LISTED, NAMES, Form, FormField, edits
 from memtui.safe_text import cell_width, one_line, visible
-from memtui.tui.actions import Action, in_room
+from memtui.tui.actions import Action
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.preview import PageView
 from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import Page, fold
-from memtui.tui.edit.drafts import WRITE_AFTER
-from memtui.tui.merge.deciding import DecidingScreen
+from memtui.tui.edit.typed_screen import TypedFlow, TypedScreen
 
 LABEL = 13
 """Cells of a field's name, and of the sign before it."""
@@ -44,28 +42,11 @@ class Preview(NamedTuple):
     refusal: str = ""
 
 
-class Flow(Protocol):
+class Flow(TypedFlow["FormScreen"], Protocol):
     """What the screen asks of the flow it belongs to; every answer comes by a call of the screen's own."""
-
-    @property
-    def read_only(self) -> bool:
-        """Whether nothing can be written."""
-        ...
 
     def preview(self, screen: FormScreen) -> None:
         """Work out what would change, for `previewed`."""
-        ...
-
-    def save(self, screen: FormScreen) -> None:
-        """Write what is typed."""
-        ...
-
-    def keep(self) -> None:
-        """Bring what is typed to disk as a draft."""
-        ...
-
-    def leave(self, screen: FormScreen) -> None:
-        """Go away without it."""
         ...
 
     def as_text(self, screen: FormScreen) -> None:
@@ -88,13 +69,15 @@ class FieldLines(Lines):
         self.post_message(self.Chosen(event.y))
 
 
-class FormScreen(DecidingScreen):
+class FormScreen(TypedScreen):
     """Name, description, type and tags of one memory."""
 
     ROOMS = ("form", "everywhere")
     CSS_PATH = "form_screen.tcss"
     HELP = """The front matter of a memory as a form. Only what is typed here changes: every other byte of the file, and
 every field below the line, is kept as it is. An emptied field goes. Tags are written with commas."""
+    UNSAVED = "Not saved: ctrl+s saves it, f9 takes it into the text, esc again drops it."
+    _flow: Flow
 
     def __init__(self, title: str, form: Form, flow: Flow, table: Iterable[Action], *, where: str = "") -> None:
         """Take what is there.
@@ -106,18 +89,12 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
             table: the actions with the user's own keys.
             where: what a save goes into, when that is not the memory itself.
         """
-        super().__init__(table)
+        super().__init__(flow, table)
         self.form = form
-        self._title, self._where, self._flow = title, where, flow
+        self._title, self._where = title, where
         self.prompts = [self._prompt(field) for field in form.fields]
         self.index = next((at for at, field in enumerate(form.fields) if field.name == "description"), 0)
         self.preview = Preview((), None)
-        self.busy = False
-        """A save is under way."""
-        self._said: Line = []
-        self._sure = False
-        """Whether leaving was asked for once."""
-        self._draft_due: Timer | None = None
         self.page = PageView(id="form-page")
 
     def _prompt(self, field: FormField, typed: str | None = None) -> Prompt:
@@ -202,12 +179,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
     def _typed(self, text: str) -> None:
         del text
         self._ask_preview()
-        if self._draft_due is None:
-            self._draft_due = self.set_timer(WRITE_AFTER, self._keep)
-
-    def _keep(self) -> None:
-        self._draft_due = None
-        self._flow.keep()
+        self._await_draft()
 
     def _ask_preview(self) -> None:
         if self.is_mounted:
@@ -232,11 +204,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         self._draw("#form-head", "#form-fields")
         self._ask_preview()
         self.say(words, "agent")
-
-    def refused(self, words: str) -> None:
-        """A save did not happen."""
-        self.busy = False
-        self.say(words, "error")
 
     # Keys
 
@@ -271,27 +238,8 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
             return "No types are known for this agent; any text will do."
         return ""
 
-    def _save(self) -> None:
-        if self.busy:
-            return
-        if self.form.refusal or self.preview.refusal:
-            self.say("Not saved: " + (self.preview.refusal or self.form.refusal), "error")
-        elif not self.changed:
-            self.say("Nothing to save.")
-        else:
-            self.busy = True
-            self._flow.save(self)
-
-    def come_back_later(self) -> None:
-        """Leave; what was typed needs a second escape to be dropped."""
-        if self.changed and not self._sure:
-            self._sure = True
-            self.say(
-                "Not saved: ctrl+s saves it, f9 takes it into the text, esc again drops it.",
-                "warning",
-            )
-            return
-        self._flow.leave(self)
+    def _refusal(self) -> str:
+        return self.preview.refusal or self.form.refusal
 
     def _go(self, index: int) -> None:
         self.index = index % len(self.prompts)
@@ -317,11 +265,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
     # Words
 
-    def say(self, text: str, level: str = "name") -> None:
-        """Show one line until the next key."""
-        self._said = [(" " + text, level)]
-        self.draw_foot()
-
     def _clear(self) -> None:
         self._said, self._sure = [], False
         self._draw("#form-fields", "#form-foot")
@@ -337,10 +280,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
     def _head(self, width: int) -> list[Line]:
         notes: Line = [(self._where, "draft")] if self._where else []
         return [bars.title(f"Front matter of {self._title}", notes, width, focused=True, plain=self._plain)]
-
-    @property
-    def _plain(self) -> bool:
-        return bool(getattr(self.app, "plain", False))
 
     def _note_lines(self, width: int) -> list[Line]:
         return [[(f" {part}", "warning")] for part in fold(visible(self.form.note), max(width - 2, 20))]
@@ -387,10 +326,3 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
     def _page_title(self, width: int) -> list[Line]:
         notes: Line = [("not possible", "error")] if self.preview.refusal or self.form.refusal else []
         return [bars.title("What changes in the file", notes, width, focused=False, plain=self._plain)]
-
-    def _foot(self, width: int) -> list[Line]:
-        if self.hint or self._said:
-            return [self.hint if self.hint else bars.message(self._said, width, plain=self._plain)]  # type: ignore[list-item]
-        own = [action for action in in_room("form", actions=self.table) if not self.unavailable(action)]
-        end = [action._replace(keys=("f1",)) for action in self.table if action.id == "help"]
-        return [bars.footer(own, width, end=end)]

@@ -120,6 +120,15 @@ async def test_letters_are_text_and_what_changes_is_shown() -> None:
         assert app.wishes == ["save"]
 
 
+async def test_a_save_that_is_under_way_is_not_left_alone() -> None:
+    async with shell() as (app, pilot):
+        await pilot.press("x", "ctrl+s", "escape", "escape")
+        assert app.wishes == ["save"]
+        app.form.refused("Not saved.")
+        await pilot.press("escape", "escape")
+        assert app.wishes == ["save", "leave"]
+
+
 async def test_letters_never_overtake_the_key_before_them() -> None:
     async with shell() as (app, pilot):
         for key, letter in (("tab", None), ("f6", None), ("tab", None), ("x", "x")):
