@@ -301,6 +301,17 @@ class Engine(Incoming):
         """Say what `undo` would take back when something newer was done in a folder that is not open here."""
         return self._rooms.undoer.passed_over()
 
+    def beyond(self, kind: str) -> tuple[str, ...]:
+        """Name the folders of the step that undo or redo would take next if all of them were open here.
+
+        Args:
+            kind: `undo` or `redo`.
+
+        Returns:
+            Every folder the step reached into; empty when the next step is one that stayed in the open ones.
+        """
+        return self._rooms.undoer.beyond(kind)
+
     def redo(self, *, actor: Actor) -> Done:
         """Take the last undo back; see `undo`."""
         return self._rooms.undoer.redo(actor)

@@ -44,7 +44,21 @@ class Undoer:
         names = self._roots.names()
         what = self._ledger.undoable(names)
         newer = None if what is None else self._ledger.elsewhere(names, "undo", what.id)
-        return None if what is None or newer is None else PassedOver(_plain(what.label), *newer)
+        return None if what is None or newer is None else PassedOver(_plain(what.label), *newer[1:])
+
+    def beyond(self, kind: str) -> tuple[str, ...]:
+        """See `Engine.beyond`."""
+        names = self._roots.names()
+        what = self._next(kind, names)
+        newer = self._ledger.elsewhere(names, kind, what.id if what is not None else 0)
+        if newer is None:
+            return ()
+        folders = self._ledger.reached(newer[0])
+        wider = self._next(kind, {*names, *folders})
+        return tuple(folders.values()) if wider is not None and wider.id == newer[0] else ()
+
+    def _next(self, kind: str, uids: Collection[int]) -> Transaction | None:
+        return self._ledger.undoable(uids) if kind == "undo" else self._ledger.redoable(uids)
 
     def redo(self, actor: Actor) -> Done:
         """See `Engine.redo`."""
@@ -55,7 +69,7 @@ class Undoer:
         self._rules.refuse_onlooker()
         self._roots.recover()  # what a dead process had done but not recorded can be taken back too
         names = self._roots.names()
-        what = self._ledger.undoable(names) if kind == "undo" else self._ledger.redoable(names)
+        what = self._next(kind, names)
         left = self._left(kind, names, what.id if what is not None else 0)
         if what is None:
             raise NotFoundError(
@@ -223,7 +237,7 @@ class Undoer:
         newer = self._ledger.elsewhere(uids, kind, after)
         if newer is None:
             return ""
-        what, folder = newer
+        _, what, folder = newer
         return f"Newer, and left alone: {what}, in {folder}, which is not open here; --root NAME={folder} opens it."
 
     def _inverse(

@@ -5,7 +5,7 @@ there already takes in the pointers of the old one. What has no free name stays 
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from memtui.agents.checkout import main_checkout
 from memtui.agents.folders import SLUG_LENGTH, id_part, slug
@@ -75,8 +75,7 @@ def meant(roots: Iterable[Root], old: str) -> tuple[Root, ...]:
     found = tuple(
         root
         for root in movable
-        if old in (root.id, *root.aliases, slug_of(root))
-        or (path is not None and (root.project == path or slug_of(root) == slug(path) or _is_mux(root, path)))
+        if old in (root.id, *root.aliases, slug_of(root)) or (path is not None and _is_of(root, path))
     )
     if not found:
         raise NotFoundError(
@@ -109,11 +108,54 @@ def target(root: Root, project: str) -> Root:
             f"{root.agent} cuts the name of its folder for such a long path.",
             hint="Start the agent there once, then move the memories with memtui mv.",
         )
-    path = os.path.join(place, name) if root.agent == "mux" else os.path.join(place, name, "memory")
-    if os.path.realpath(path) == os.path.realpath(root.path):
+    found = _beside(root, place, name)._replace(project=anchor)
+    if os.path.realpath(found.path) == os.path.realpath(root.path):
         raise UsageError(f"{root.id} is where {root.agent} looks for {anchor} already.", hint="Give another folder.")
+    return found
+
+
+def _beside(root: Root, place: str, name: str) -> Root:
+    """Give the root of another of the folders that an agent keeps by project, whether it is there or not."""
+    path = os.path.join(place, name) if root.agent == "mux" else os.path.join(place, name, "memory")
     prefix = root.id.rpartition(":")[0]
-    return root._replace(id=f"{prefix}:{id_part(name)}", path=path, project=anchor, aliases=(), note="")
+    return root._replace(id=f"{prefix}:{id_part(name)}", path=path, project=None, aliases=(), note="")
+
+
+def parted(roots: Iterable[Root], folders: Iterable[str]) -> tuple[Root, ...]:
+    """Give the roots of a step that went from the folder of one project to that of another, as re-pointing does.
+
+    Such a step is of no single project, so it can be taken back wherever the user stands; a step within the folders of
+    one project is for whoever stands there.
+
+    Args:
+        roots: every root of every project.
+        folders: the folders that the step reached into.
+
+    Returns:
+        A root for each of them, also for one whose folder is gone since; none when they are all of one project, or one
+        of them is no agent's folder by project.
+    """
+    known = {os.path.realpath(root.path): root for root in roots if _place(root) is not None}
+    places = {_place(root): root for root in known.values()}
+    found: list[Root] = []
+    for folder in map(os.path.realpath, folders):
+        root = known.get(folder) or _gone(places, folder)
+        if root is None:
+            return ()
+        found.append(root)
+    projects = {root.project or slug_of(root) or root.id for root in found}
+    one = len(projects) < 2 or any(all(_is_of(root, project) for root in found) for project in projects)
+    return () if one else tuple(found)
+
+
+def _gone(places: Mapping[str | None, Root], folder: str) -> Root | None:
+    """Give the root of a folder that is not there any more, by the place it was in."""
+    for place, root in places.items():
+        name = os.path.basename(folder if root.agent == "mux" else os.path.dirname(folder))
+        found = _beside(root, place or "", name)
+        if os.path.realpath(found.path) == folder:
+            return found
+    return None
 
 
 def plan(engine: Engine, old: Iterable[Root], project: str) -> Plan:
@@ -220,5 +262,7 @@ def _place(root: Root) -> str | None:
     return None
 
 
-def _is_mux(root: Root, path: str) -> bool:
-    return root.agent == "mux" and os.path.basename(root.path) == project_folder(path)
+def _is_of(root: Root, project: str) -> bool:
+    """Whether a root is that of a project, by what is known of it or by the name of its folder."""
+    is_mux = root.agent == "mux" and os.path.basename(root.path) == project_folder(project)
+    return root.project == project or slug_of(root) == slug(project) or is_mux

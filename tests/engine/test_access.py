@@ -76,9 +76,9 @@ CHANGING: dict[str, Verb] = {
 """Each verb that changes memories or the user's marks on them, tried on the project's root."""
 
 OTHER = {
-    "access", "actors", "add_roots", "audit", "cached", "changeable", "changes", "close", "drafts", "drop_draft",
-    "file_path", "find", "find_root", "findings", "folder", "follow", "forget_texts", "history", "keep_place",
-    "kind", "list", "make_way", "progress", "stop_soon",
+    "access", "actors", "add_roots", "audit", "beyond", "cached", "changeable", "changes", "close", "drafts",
+    "drop_draft", "file_path", "find", "find_root", "findings", "folder", "follow", "forget_texts", "history",
+    "keep_place", "kind", "list", "make_way", "progress", "stop_soon",
     "make_root", "memories", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read",
     "passed_over", "read_bytes",
     "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots",

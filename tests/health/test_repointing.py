@@ -183,3 +183,22 @@ def test_an_empty_folder_that_was_there_stays(world: World) -> None:
         repointing.apply(engine, plan(engine, world), actor=USER)
         engine.undo(actor=USER)
     assert new.is_dir()
+
+
+def test_a_step_between_projects_is_opened_and_one_within_a_project_is_not(world: World) -> None:
+    world.keep(world.old, "a.md", "a\n")
+    world.keep(str(world.new), "b.md", "b\n")
+    world.keep(str(world.new), "c.md", "c\n", agent=".qwen")
+    roots = discover(world.machine.surroundings(), all_projects=True)
+    claude, qwen = (world.machine.home / f"{agent}/projects" for agent in (".claude", ".qwen"))
+    old, new = (str(claude / slug(one) / "memory") for one in (world.old, str(world.new)))
+    both = repointing.parted(roots, [old, new])
+    assert [root.path for root in both] == [old, new]
+    assert repointing.parted(roots, [new, str(qwen / slug(str(world.new)) / "memory")]) == ()
+    assert repointing.parted(roots, [old]) == ()
+    assert repointing.parted(roots, [old, str(world.machine.home / "elsewhere")]) == ()
+    assert repointing.parted(roots, [old, str(claude / "x/deep/memory")]) == ()
+    gone = str(claude / slug("/not/there") / "memory")
+    (first, second) = repointing.parted(roots, [old, gone])
+    assert (second.path, second.agent, second.policy) == (gone, "claude-code", first.policy)
+    assert second.id == f"claude-code:project:{slug('/not/there')}"

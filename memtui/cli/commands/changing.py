@@ -95,6 +95,7 @@ def _steps(call: Call, *, back: bool) -> int:
     finished: list[Done] = []
     try:
         for _ in range(call.args.number("steps", 1)):
+            _reach(call, "undo" if back else "redo")
             step = call.engine.undo if back else call.engine.redo
             finished.append(step(actor=call.actor))
     except MemtuiError as error:
@@ -109,6 +110,17 @@ def _steps(call: Call, *, back: bool) -> int:
         call.out.error(error)
         return status or outcomes.exit_code(error)
     return results.all_done(call.out, finished)
+
+
+def _reach(call: Call, kind: str) -> None:
+    """Open the folders of the next step if it went from one project to another: nobody stands in both."""
+    folders = call.engine.beyond(kind)
+    if len(folders) < 2:
+        return
+    from memtui.health import repointing
+    from memtui.wire.session import other_projects
+
+    call.engine.add_roots(repointing.parted(other_projects(call.session), folders))
 
 
 def pin(call: Call) -> int:

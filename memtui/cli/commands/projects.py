@@ -102,7 +102,7 @@ def repoint(call: Call) -> int:
         if failed:
             call.out.error(failed[0])
         elif done is not None:
-            call.out.say(f"Moved {wanted.words}. memtui undo --all-projects takes it back.")
+            call.out.say(f"Moved {wanted.words}. memtui undo takes it back.")
         else:
             call.out.say(f"Would move {wanted.words}. Nothing was written; --write does it.")
     return outcomes.exit_code(failed[0]) if failed else outcomes.DONE

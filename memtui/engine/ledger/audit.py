@@ -251,7 +251,7 @@ class AuditTable(VersionTable):
             uids,
         )
 
-    def elsewhere(self, uids: Collection[int], kind: str, after: int) -> tuple[str, str] | None:
+    def elsewhere(self, uids: Collection[int], kind: str, after: int) -> tuple[int, str, str] | None:
         """The newest transaction that undo (or redo) would take if its folder were open here.
 
         Args:
@@ -260,18 +260,28 @@ class AuditTable(VersionTable):
             after: only one that is newer than this transaction.
 
         Returns:
-            What it did, for people, and its folder.
+            Its id, what it did, for people, and its folder.
         """
         kinds = "('do', 'redo')" if kind == "undo" else "('undo')"
         known = ", ".join(str(int(uid)) for uid in uids)
         found = self.row(
-            "SELECT t.label, r.path FROM txns t JOIN audit a ON a.txn = t.id AND a.state = 'done'"
+            "SELECT t.id, t.label, r.path FROM txns t JOIN audit a ON a.txn = t.id AND a.state = 'done'"
             " JOIN roots r ON r.id IN (a.root, a.new_root)"
             f" WHERE t.effective = 1 AND t.undone = 0 AND t.kind IN {kinds} AND t.id > ? AND r.id NOT IN ({known})"
             " ORDER BY t.id DESC LIMIT 1",
             (after,),
         )
-        return None if found is None else (str(found[0]), os.fsdecode(found[1]))
+        return None if found is None else (int(found[0]), str(found[1]), os.fsdecode(found[2]))
+
+    @checked
+    def reached(self, txn: int) -> dict[int, str]:
+        """The folder of each root that a transaction reached into, by the root's id."""
+        rows = self.rows(
+            "SELECT DISTINCT r.id, r.path FROM audit a JOIN roots r ON r.id IN (a.root, a.new_root)"
+            " WHERE a.txn = ? AND a.state = 'done' ORDER BY r.id",
+            (txn,),
+        )
+        return {uid: os.fsdecode(path) for uid, path in rows}
 
     def _newest(self, sql: str, uids: Collection[int]) -> Transaction | None:
         known = ", ".join(str(int(uid)) for uid in uids)

@@ -53,7 +53,7 @@ def test_no_orphans(cli: Cli, home: Path) -> None:
     assert result.lines == []
 
 
-def test_repoint_shows_first_and_writes_when_told(cli: Cli, home: Path, old: Path) -> None:
+def test_repoint_shows_first_and_writes_when_told_and_undo_takes_it_back(cli: Cli, home: Path, old: Path) -> None:
     result = cli("repoint", str(old), str(home / "new/app"))
     assert result.status == 0
     assert [line.split("\t")[:2] for line in result.lines] == [["a.md", "moves"]]
@@ -64,9 +64,54 @@ def test_repoint_shows_first_and_writes_when_told(cli: Cli, home: Path, old: Pat
     assert result.json["txn"]
     assert new_file(home).read_text(encoding="utf-8") == "a\n"
     assert cli("orphans").lines == []
-    assert cli("undo", "--all-projects").status == 0
-    assert not new_file(home).exists()
-    assert (home / ".claude/projects" / slug(str(old)) / "memory/a.md").exists()
+    for _ in range(2):
+        assert cli("undo").status == 0
+        assert not new_file(home).exists()
+        assert (home / ".claude/projects" / slug(str(old)) / "memory/a.md").exists()
+        assert cli("redo").status == 0
+        assert new_file(home).read_text(encoding="utf-8") == "a\n"
+
+
+def test_undo_after_repoint_says_what_it_took_back_though_the_old_folder_is_gone(
+    cli: Cli, home: Path, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home / ".claude/projects" / slug(str(old))
+    monkeypatch.chdir(home / "new/app")
+    result = cli("repoint", str(old), ".", "--write")
+    assert "memtui undo takes it back." in result.err
+    assert not list((folder / "memory").iterdir())
+    (folder / "memory").rmdir()
+    done = cli("undo", terminal=True)
+    assert done.lines == [f"undone: re-point 1 memory to {home / 'new/app'}"]
+    assert (folder / "memory/a.md").read_text(encoding="utf-8") == "a\n"
+
+
+def test_undo_leaves_changes_of_another_project_and_of_strange_folders_alone(
+    cli: Cli, home: Path, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = new_file(home).parent
+    memory.mkdir(parents=True)
+    monkeypatch.chdir(home / "new/app")
+    assert cli("create", "claude-code:project/mine.md", "-", stdin=b"mine\n").status == 0
+    monkeypatch.chdir(tmp_path)
+    result = cli("undo")
+    assert result.status == 4
+    assert "create claude-code:project" in result.err
+    assert (memory / "mine.md").exists()
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "x/a.md").write_text("a\n", encoding="utf-8")
+    strange = [word for name in ("x", "y") for word in ("--root", f"{name}={tmp_path / name}")]
+    assert cli(*strange, "mv", "x/a.md", "y/").status == 0
+    assert cli("undo").status == 4
+    assert (tmp_path / "y/a.md").exists()
+
+
+def test_undo_opens_no_other_project_where_only_the_named_roots_are_wanted(cli: Cli, home: Path, old: Path) -> None:
+    assert cli("repoint", str(old), str(home / "new/app"), "--write").status == 0
+    for words in (("--only-root", "undo"), ("--read-only", "undo")):
+        assert cli(*words).status != 0
+        assert new_file(home).exists()
 
 
 def test_repoint_refuses_in_words(cli: Cli, home: Path, old: Path) -> None:
