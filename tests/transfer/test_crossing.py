@@ -1,9 +1,12 @@
 """Imports from another agent's root: translated as a copy would be, compared in that shape, one step of undo."""
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memtui.curation.merge import merged_alone
 from memtui.digest import sha256_hex
@@ -17,7 +20,7 @@ from memtui.transfer.merging import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, S
 from memtui.transfer.model import LOST
 from memtui.transfer.planning import Wish, apply, plan
 from memtui.transfer.tarball import pack, unpack
-from tests.transfer.agents import ME, Agents
+from tests.transfer.agents import ME, POLICIES, Agents
 
 FRONT = "---\nname: Testing\ndescription: How tests are wanted\nmetadata:\n  type: feedback\n---\n"
 MAPPED = "---\nname: Testing\ndescription: How tests are wanted\ntype: feedback\n---\n"
@@ -291,3 +294,43 @@ def test_a_link_that_leads_nowhere_here_is_said(tmp_path: Path) -> None:
         assert said["a.md"][0] == "named a.txt: Goose reads .txt"
         assert said["a.md"][-1] == "links that lead nowhere there: b.md"
         assert not [one.notes for one in wanted(engine, data, "memtui:project").arrivals if one.notes]
+
+
+FIELD = st.sampled_from(
+    [
+        "name: A\n",
+        "title: T\n",
+        "description: D\n",
+        "type: user\n",
+        "metadata:\n  type: odd\n",
+        "x: [1, 2]\n",
+        "type: [\n",
+        "a\n",
+    ]
+)
+FRONTS = st.lists(FIELD, max_size=4, unique=True).map(lambda fields: f"---\n{''.join(fields)}---\n")
+BODIES = st.sampled_from(["", "\n", "# A\n", "---\nname: B\n---\n", "text", "a\r\nb\r\n", "[b](b.md)\n"])
+TEXTS = st.one_of(BODIES, st.builds("".join, st.tuples(FRONTS, BODIES))).map(str.encode)
+LINES = st.sampled_from(["", "- [A](a.md) — hook\n", "- [B](b.md): b\n- [A](a.md)\n"])
+AGENTS = st.sampled_from(sorted(POLICIES))
+
+
+@settings(max_examples=25)
+@given(st.tuples(TEXTS, TEXTS, TEXTS), LINES, AGENTS, AGENTS, st.booleans())
+def test_any_memories_arrive_once_whatever_the_agents(
+    texts: tuple[bytes, bytes, bytes], index: str, old: str, new: str, history: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as base:
+        agents, here = Agents(Path(base) / "a", old), Agents(Path(base) / "b", new)
+        agents.lay(old, dict(zip(("a.md", "b.md", "c.txt"), texts, strict=True)) | {"MEMORY.md": index.encode()})
+        data = bundle_of(agents, history=history)
+        with here.engine() as engine:
+            done = take(engine, data, f"{new}:project")
+            assert not done.conflicts
+            before = here.everything()
+            assert set(what(wanted(engine, data, f"{new}:project")).values()) <= {SAME, STAYS}
+            assert take(engine, data, f"{new}:project").done is None
+            assert here.everything() == before
+            if done.done is not None:
+                engine.undo(actor=ME)
+            assert here.held(new) == {}
