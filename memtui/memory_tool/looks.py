@@ -19,13 +19,13 @@ NOTHING = ""
 
 def at(engine: Engine, address: Address) -> str:
     """Tell what has a name now: `file`, `link`, `other`, or one of the words above."""
-    try:
-        kind = engine.kind(address)
-        items = engine.folder(address.root, address.path).items if kind == "folder" else ()
-    except MemtuiError:
-        return NOTHING
+    kind = _kind(engine, address)
     if kind != "folder":
         return kind
+    try:
+        items = engine.folder(address.root, address.path).items
+    except MemtuiError:
+        return NOTHING
     if any(item.shown and item.filled for item in items):
         return MEMORIES
     return OTHERS if any(item.kind != "folder" or not item.shown for item in items) else EMPTY
@@ -40,4 +40,11 @@ def is_blocked(engine: Engine, address: Address) -> bool:
     """Whether something that is no folder stands in the way to an address."""
     names = address.path.split("/")[:-1]
     above = [Address(address.root, "/".join(names[: count + 1])) for count in range(len(names))]
-    return any(at(engine, one) in ("file", "link", "other") for one in above)
+    return any(_kind(engine, one) in ("file", "link", "other") for one in above)
+
+
+def _kind(engine: Engine, address: Address) -> str:
+    try:
+        return engine.kind(address)
+    except MemtuiError:
+        return NOTHING
