@@ -10,9 +10,9 @@ import os
 import signal
 import sys
 import termios
-import threading
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Thread
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -77,13 +77,13 @@ class LastWords:
 
     def end(self, status: int) -> NoReturn:
         """Store the drafts, give the terminal back and end the process at once with this exit status."""
-        self._in_time(self._last_words)
+        self._in_time(Thread(target=self._last_words, daemon=True))
         self.restore_terminal()
         os._exit(status)
 
-    def _in_time(self, work: Callable[[], object]) -> None:
+    def _in_time(self, worker: Thread) -> None:
         """Do what may hang, and go on without it when it does."""
-        worker = threading.Thread(target=work, name="memtui-last-words", daemon=True)
+        worker.name = "memtui-last-words"
         worker.start()
         worker.join(self._seconds)
 
@@ -110,7 +110,7 @@ class LastWords:
             return
         words = f"{self._failure}\r\n" if self._failure else ""
         # A terminal that was paused, or whose connection hangs, takes nothing any more: no reason to stay.
-        self._in_time(lambda: _write(fd, (TERMINAL_RESET + words).encode()))
+        self._in_time(Thread(target=_write, args=(fd, (TERMINAL_RESET + words).encode()), daemon=True))
         if self._modes is not None:
             try:
                 keyboard = sys.__stdin__.fileno() if sys.__stdin__ else 0
