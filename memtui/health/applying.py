@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memtui.engine.model import Actor, Conflict
+from memtui.engine.model import Actor, Address, Conflict
 from memtui.engine.steps import Write
 from memtui.errors import ConflictError, NotFoundError, RefusedError
 from memtui.health.checking import NO_TEXT
-from memtui.health.fixing import preview
+from memtui.health.fixing import pieces_of, preview, rests
 from memtui.health.looking import Reader
 from memtui.health.model import IndexFinding, IndexReport, Preview
 from memtui.values import TYPE_CHECKING, NamedTuple
@@ -32,7 +32,8 @@ class Applied(NamedTuple):
 
     txn: str
     fixes: int
-    indexes: int
+    written: tuple[Address, ...]
+    """The indexes, and the files that took in a part of one."""
 
 
 def choose(
@@ -87,9 +88,13 @@ def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[Preview, ...]:
     """
     found = []
     for report, findings in chosen:
-        data = _data(engine, report)
-        policy = engine.find_root(report.address.root).policy
-        found.append(preview(report.address, data, findings, policy, rebuilt=report.rebuilt))
+        data = _data(engine, report.address, report.sha256)
+        found.append(preview(report.address, data, findings, report.policy, rebuilt=report.rebuilt))
+        root = report.address.root
+        held = {
+            piece.path: _data(engine, Address(root, piece.path), piece.sha256) or b"" for piece in pieces_of(findings)
+        }
+        found += rests(report.address, data or b"", findings, held)
     return tuple(found)
 
 
@@ -107,9 +112,10 @@ def apply(engine: Engine, previews: Sequence[Preview], *, actor: Actor, label: s
         MemtuiError: it could not be written.
     """
     fixes = sum(one.fixes for one in previews)
-    steps = [Write(one.address, one.after, one.expected_sha256) for one in previews if one.after != one.before]
+    first = sorted(previews, key=lambda one: one.fixes > 0)  # nothing leaves an index before it is somewhere else
+    steps = [Write(one.address, one.after, one.expected_sha256) for one in first if one.after != one.before]
     if not steps:
-        return Applied("", 0, 0)
+        return Applied("", 0, ())
     done = engine.together(steps, actor=actor, label=label or _label(previews, fixes))
     for outcome in done.outcomes:
         if isinstance(outcome.result, Conflict):
@@ -117,23 +123,24 @@ def apply(engine: Engine, previews: Sequence[Preview], *, actor: Actor, label: s
     for outcome in done.outcomes:
         if outcome.error is not None:
             raise outcome.error
-    return Applied(done.txn, fixes, len(steps))
+    return Applied(done.txn, fixes, tuple(step.address for step in steps))
 
 
 def _label(previews: Sequence[Preview], fixes: int) -> str:
-    where = str(previews[0].address) if len(previews) == 1 else f"{len(previews):,} indexes"
+    indexes = [one.address for one in previews if one.fixes]
+    where = str(indexes[0]) if len(indexes) == 1 else f"{len(indexes):,} indexes"
     return f"fix {fixes:,} findings in {where}" if fixes != 1 else f"fix {where}"
 
 
-def _data(engine: Reader, report: IndexReport) -> bytes | None:
+def _data(engine: Reader, address: Address, sha256: str | None) -> bytes | None:
     try:
-        found = engine.read(report.address)
+        found = engine.read(address)
     except NotFoundError:
-        if report.sha256 is not None:
-            raise _changed(str(report.address)) from None
+        if sha256 is not None:
+            raise _changed(str(address)) from None
         return None
-    if found.sha256 != report.sha256:
-        raise _changed(str(report.address))
+    if found.sha256 != sha256:
+        raise _changed(str(address))
     return found.bytes
 
 

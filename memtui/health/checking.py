@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from memtui.engine.model import Address, Policy
-from memtui.health.edits import apply_edits
+from memtui.health.edits import apply_edits, as_text
 from memtui.health.model import (
     BELOW,
     CUT,
@@ -24,6 +25,7 @@ from memtui.health.model import (
     Fix,
     IndexFinding,
 )
+from memtui.health.splitting import split
 from memtui.pointers.cutline import Measure, measure
 from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import (
@@ -55,6 +57,15 @@ UNREAD = (
 )
 
 NO_TEXT = "The index is not UTF-8 text, so nothing in it is fixed."
+FULL = "The index is over {:,} bytes, the most memtui writes: it can be made smaller here, but gets no line."
+COMES_BACK = "The agent makes this index anew from the memories: what is moved out of it would come back."
+UNKNOWN = "memtui does not know how this index names files, so the agent might not find a second one."
+SHORTER = (
+    "Fewer and shorter lines help: fix the other findings, trash what nobody needs (its line goes along), or move up"
+    " what matters."
+)
+UNSPELLED = "It holds a backtick, so it cannot be written as text: enter opens the index."
+
 MOST_IN_LINE = 20
 """So many findings of one kind are told of one line; the rest are told in one more."""
 
@@ -76,6 +87,12 @@ class Index(NamedTuple):
     """The memories this index has to name, and no index names; sorted."""
     why: str = ""
     """Why nothing can be fixed here; empty when it can."""
+    rebuilt: bool = False
+    """The agent makes it anew from the memories."""
+    rests: Mapping[str, bytes] = MappingProxyType({})
+    """The files it names for its rest, and what is in them."""
+    named: frozenset[str | None] = frozenset()
+    """What the index names already whose rest this is."""
 
 
 class Found(NamedTuple):
@@ -208,9 +225,9 @@ class _Checking:
             if not self._is_there(pointer.path):
                 yield self._removal(DANGLING, entry, "the index names it, and it is not there")
                 continue
-            if pointer.path in seen and is_entry(entry.text):
-                text = f"named again; line {seen[pointer.path] + 1:,} does already"
-                yield self._removal(DUPLICATE, entry, text)
+            if (pointer.path in seen or pointer.path in self.index.named) and is_entry(entry.text):
+                first = f"line {seen[pointer.path] + 1:,}" if pointer.path in seen else "the index"
+                yield self._removal(DUPLICATE, entry, f"named again; {first} does already")
                 continue
             if is_entry(entry.text):
                 seen[pointer.path] = pointer.line
@@ -236,11 +253,12 @@ class _Checking:
         )
 
     def _outside(self, entry: Entry) -> IndexFinding:
-        why = "Where it should lead is for you to say: enter opens the index."
         target = entry.pointer.target
         out = target.startswith(("/", "~", "..")) or "/.." in target
         said = "leads out of this folder" if out else "is no name a memory can have"
-        return self._finding(OUTSIDE, entry, said, None, why)
+        edit = as_text(self.index.data, entry.pointer)
+        fix = None if edit is None else Fix("make text of the link", (edit,), offered=True)
+        return self._finding(OUTSIDE, entry, said, fix, "" if fix else UNSPELLED)
 
     def _removal(self, kind: str, entry: Entry, text: str) -> IndexFinding:
         line = self.lines[entry.pointer.line]
@@ -286,8 +304,10 @@ class _Checking:
         edits = self._new_lines()
         after = apply_edits(index.data, edits.values())
         read = named(after, index.address.path, index.memories)
+        most = index.policy.write_bytes
+        full = FULL.format(most) if len(index.data) > most else ""
         for path in index.mine:
-            why = index.why or (UNWRITABLE if path not in edits else UNREAD if path not in read else "")
+            why = index.why or full or (UNWRITABLE if path not in edits else UNREAD if path not in read else "")
             memory = Address(index.address.root, path)
             text = "the index does not name it" if index.data else "there is no index that names it"
             fix = None if why else Fix("add a line", (edits[path],))
@@ -330,17 +350,22 @@ class _Checking:
             f"over {most:,} {LIMITS[found.by]}: line {found.cut + 1:,} and what follows "
             f"({_count(found.lost_lines, 'line')}, {_memories(len(self.below))}) is not loaded"
         )
-        why = (
-            "Fewer and shorter lines help: fix the other findings, trash what nobody needs (its line goes along), or"
-            " move up what matters."
-        )
-        yield IndexFinding(CUT, index.address, found.cut + 1, index.address.path, text, None, why, index.address)
+        fix, why = self._split()
+        why = "" if fix else f"{why} {SHORTER}"
+        yield IndexFinding(CUT, index.address, found.cut + 1, index.address.path, text, fix, why, index.address)
         first = self._first_entry()
         wanted = set(self.below)
         for entry in self.entries:
             if entry.pointer.path in wanted:
                 wanted.discard(entry.pointer.path)
                 yield self._lift(entry, first)
+
+    def _split(self) -> tuple[Fix | None, str]:
+        index = self.index
+        if index.why or index.rebuilt or index.policy.index_format != LINKS:
+            return None, index.why or (COMES_BACK if index.rebuilt else UNKNOWN)
+        there = index.memories.keys() | index.present
+        return split(index.data, index.address.path, index.policy, there, index.rests)
 
     def _first_entry(self) -> Entry | None:
         cut = self.measure.cut

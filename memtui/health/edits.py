@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from memtui.health.model import Edit
+from memtui.pointers.index import Pointer
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -28,3 +29,21 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
         before = (before + edit.new[-4:])[-4:]
         at = edit.end
     return b"".join([*parts, data[at:]])
+
+
+def as_text(data: bytes, pointer: Pointer) -> Edit | None:
+    """Make text of a link: what it shows, and as code where it leads, so that nothing goes but that it is a link.
+
+    Args:
+        data: the index.
+        pointer: one of its pointers.
+
+    Returns:
+        None when it cannot be written so.
+    """
+    target = pointer.target.encode("utf-8", "surrogateescape")
+    shown = b"" if pointer.kind == "name" else data[pointer.start + 1 : pointer.text_end]
+    if b"`" in target + shown or not target.strip():
+        return None
+    lead = b"" if shown in (b"", target) else shown + b" "
+    return Edit(pointer.start, pointer.end, b"%b`%b`" % (lead, target))

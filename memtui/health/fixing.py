@@ -3,17 +3,46 @@
 Kept apart from writing, so that every front shows the very bytes that would be written.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memtui.digest import sha256_hex
 from memtui.engine.model import Address, Policy
 from memtui.health.edits import apply_edits
-from memtui.health.model import IndexFinding, Preview
+from memtui.health.model import IndexFinding, Piece, Preview
+from memtui.health.splitting import filled
 from memtui.pointers.cutline import Measure, measure
 from memtui.pointers.index import parse
 
 REBUILT = "The agent makes this index anew from the memories: the fix holds only until it does."
 _NAMED = 3
+
+
+def pieces_of(findings: Sequence[IndexFinding]) -> tuple[Piece, ...]:
+    """What of an index goes to other files when findings are fixed."""
+    return next((one.fix.pieces for one in findings if one.fix is not None and one.fix.pieces), ())
+
+
+def rests(
+    address: Address, data: bytes, findings: Sequence[IndexFinding], held: Mapping[str, bytes]
+) -> tuple[Preview, ...]:
+    """Say what the files would hold that take in parts of an index.
+
+    Args:
+        address: the index.
+        data: the version the findings are about.
+        findings: those to fix.
+        held: what is in those of the files that are there.
+    """
+    return tuple(
+        Preview(
+            Address(address.root, piece.path),
+            held.get(piece.path, b""),
+            filled(data, piece, held.get(piece.path, b"")),
+            piece.sha256,
+            0,
+        )
+        for piece in pieces_of(findings)
+    )
 
 
 def preview(
@@ -30,10 +59,25 @@ def preview(
     """
     before = data or b""
     fixed = [finding for finding in findings if finding.fix is not None]
+    fixed = [finding for finding in fixed if finding.fix is not None and finding.fix.pieces] or fixed
     after = apply_edits(before, (edit for finding in fixed if finding.fix is not None for edit in finding.fix.edits))
     notes = [REBUILT] if rebuilt else []
+    notes += _moved_notes(before, pieces_of(fixed), policy)
     notes += _cut_notes(address.path, before, after, policy)
     return Preview(address, before, after, None if data is None else sha256_hex(data), len(fixed), tuple(notes))
+
+
+def _moved_notes(before: bytes, pieces: Sequence[Piece], policy: Policy) -> list[str]:
+    """What goes to other files, and that the agent has to open those."""
+    if not pieces:
+        return []
+    cut, first = measure(before, policy).cut, before.count(b"\n", 0, pieces[0].start)
+    count = len(before[pieces[0].start :].splitlines())
+    names = " and ".join(piece.path.rpartition("/")[2] for piece in pieces)
+    notes = [f"{_count(count)} {'moves' if count == 1 else 'move'} to {names}; the agent opens it when it needs more."]
+    if cut is not None and first < cut:
+        notes.append(f"{cut - first:,} of them {'was' if cut - first == 1 else 'were'} loaded until now.")
+    return notes
 
 
 def _cut_notes(path: str, before: bytes, after: bytes, policy: Policy) -> list[str]:
@@ -75,4 +119,8 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _lines(found: Measure) -> str:
-    return "1 line" if found.lost_lines == 1 else f"{found.lost_lines:,} lines"
+    return _count(found.lost_lines)
+
+
+def _count(lines: int) -> str:
+    return "1 line" if lines == 1 else f"{lines:,} lines"

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from memtui.engine.model import Address, Listing, Memory, Root, RootStatus, Snapshot
+from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus, Snapshot
 from memtui.engine.selection import Patterns
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.health import checking
 from memtui.health.checking import LINKS, Index
 from memtui.health.model import IndexReport
 from memtui.pointers.cutline import measure
-from memtui.pointers.index import parse
+from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import home_of
+from memtui.pointers.rest import index_of
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -104,54 +105,93 @@ def has_index(root: Root) -> bool:
 
 
 def _key(shelf: _Shelf) -> int:
-    rows = tuple(
-        (path, row.sha256 if shelf.root.policy.is_index(path) else row.description) for path, row in shelf.rows.items()
-    )
+    policy = shelf.root.policy
+    rows = tuple((path, row.sha256 if _is_part(policy, path) else row.description) for path, row in shelf.rows.items())
     return hash((shelf.root, None if shelf.status is None else shelf.status.writable, rows))
+
+
+class _Text(NamedTuple):
+    """One file of an index: the index, or one with the rest of it."""
+
+    data: bytes
+    sha256: str | None
+    pointers: tuple[Pointer, ...]
+
+
+_MISSING = _Text(b"", None, ())
 
 
 def _look(engine: Reader, shelf: _Shelf) -> Iterator[IndexReport]:
     root, policy = shelf.root, shelf.root.policy
-    texts: dict[str, Snapshot] = {}
-    for path in sorted(filter(policy.is_index, shelf.rows)):
+    linked = policy.index_format == LINKS
+    texts: dict[str, _Text] = {}
+    waiting = sorted(filter(policy.is_index, shelf.rows))
+    for path in waiting:  # files with the rest of one come to its end as they are found
         address = Address(root.id, path)
         try:
-            texts[path] = engine.read(address)
+            snapshot = engine.read(address)
         except MemtuiError as error:
-            yield IndexReport(address, None, measure(b"", policy), problem=error.message)
-    linked = policy.index_format == LINKS
-    names = {path: parse(text.bytes, path, shelf.rows) for path, text in texts.items()} if linked else {}
-    named = {pointer.path for pointers in names.values() for pointer in pointers}
+            yield IndexReport(address, None, measure(b"", policy), policy, problem=error.message)
+            continue
+        texts[path] = _Text(snapshot.bytes, snapshot.sha256, parse(snapshot.bytes, path, shelf.rows) if linked else ())
+        rests = {one for one in _named(texts[path]) if one is not None and index_of(one) == (index_of(path) or path)}
+        waiting += sorted(rests.intersection(shelf.rows).difference(waiting))
+    orphans = _unnamed(shelf, frozenset().union(*map(_named, texts.values()))) if linked else {}
+    found = {path: texts.get(path, _MISSING) for path in {*texts, *(orphans.keys() - shelf.rows.keys())}}
+    yield from _reports(engine, shelf, found, orphans)
+
+
+def _reports(
+    engine: Reader, shelf: _Shelf, texts: Mapping[str, _Text], orphans: Mapping[str, Sequence[str]]
+) -> Iterator[IndexReport]:
+    """Check every file of every index; an index comes before its rest."""
+    root, policy = shelf.root, shelf.root.policy
     memories = {path: row.description for path, row in shelf.rows.items()}
-    orphans = _unnamed(shelf, named) if linked else {}
     rebuilt = Patterns(policy.generated)
     why = READ_ONLY if root.read_only or (shelf.status is not None and not shelf.status.writable) else ""
-    for path in sorted({*texts, *(path for path in orphans if path not in shelf.rows)}):
-        readings = (one for pointer in names.get(path, ()) for one in pointer.readings)
-        pointed = {one for one in readings if one is not None}
+    # A file with the rest of an index is opened, and not loaded at the start.
+    unlimited = policy._replace(index_lines=None, index_bytes=None, index_units=None, pointer_chars=None)
+    named: dict[str, frozenset[str | None]] = {}
+    homes = {path: path if policy.is_index(path) else index_of(path) for path in texts}
+    for path in sorted(texts, key=lambda path: (homes[path], homes[path] != path, path)):
+        text, home = texts[path], homes[path]
+        pointed = {one for pointer in text.pointers for one in pointer.readings if one is not None}
         present = frozenset(one for one in pointed - memories.keys() if _is_there(engine, Address(root.id, one)))
-        text = texts.get(path)
         index = Index(
             Address(root.id, path),
-            text.bytes if text is not None else b"",
-            policy,
+            text.data,
+            policy if home == path else unlimited,
             memories,
             present,
             tuple(orphans.get(path, ())),
             why,
+            rebuilt.match(path),
+            {one: texts[one].data for one in texts if homes[one] == path != one},
+            named.get(home, frozenset()),
         )
+        named[home] = index.named | _named(text)
         found = checking.check(index)
         yield IndexReport(
             index.address,
-            text.sha256 if text is not None else None,
+            text.sha256,
             found.measure,
+            index.policy,
             found.findings,
             tuple(Address(root.id, one) for one in found.below),
-            rebuilt.match(path),
+            index.rebuilt,
         )
 
 
-def _unnamed(shelf: _Shelf, named: set[str | None]) -> dict[str, list[str]]:
+def _named(text: _Text) -> frozenset[str | None]:
+    return frozenset(pointer.path for pointer in text.pointers)
+
+
+def _is_part(policy: Policy, path: str) -> bool:
+    """Whether a path can be an index or, by its name, the rest of one."""
+    return policy.is_index(path) or policy.is_index(index_of(path))
+
+
+def _unnamed(shelf: _Shelf, named: frozenset[str | None]) -> dict[str, list[str]]:
     """The memories that no index names, by the index that would have to."""
     policy = shelf.root.policy
     name = (policy.index_file or "").rpartition("/")[2]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from memtui.engine.model import Address
+    from memtui.engine.model import Address, Policy
     from memtui.pointers.cutline import Measure
 
 DANGLING, UNNAMED, DUPLICATE = "dangling", "unnamed", "duplicate"
@@ -31,6 +31,9 @@ BULK = (DANGLING, UNNAMED, DUPLICATE, LONG)
 TOGETHER = (DANGLING, UNNAMED, DUPLICATE)
 """Kinds that are fixed when everything is: shortening a line loses words, so it has to be asked for by its name."""
 
+BY_NAME = (*BULK, CUT)
+"""Kinds that can be asked for by their name. What brings an index under its line is never done with anything else."""
+
 
 class Edit(NamedTuple):
     """Bytes that are replaced by others."""
@@ -42,6 +45,18 @@ class Edit(NamedTuple):
     """A line end that goes before `new` where what is left in front of it has none."""
 
 
+class Piece(NamedTuple):
+    """A part of an index that goes to another file as it is."""
+
+    path: str
+    """That file, below the root."""
+    start: int
+    """Where the part begins, in bytes of the index."""
+    end: int
+    sha256: str | None = None
+    """The version it goes to the end of; None: there is no such file yet."""
+
+
 class Fix(NamedTuple):
     """What would be done to the index."""
 
@@ -51,6 +66,8 @@ class Fix(NamedTuple):
     """In rising order; none overlaps another."""
     offered: bool = False
     """Only an offer for this one finding, never done with others."""
+    pieces: tuple[Piece, ...] = ()
+    """What of it goes to other files, in its order; such a fix is made alone."""
 
 
 class IndexFinding(NamedTuple):
@@ -80,6 +97,8 @@ class IndexReport(NamedTuple):
     sha256: str | None
     """The version the findings are about; None: there is no such file."""
     measure: Measure
+    policy: Policy
+    """What its agent makes of it: its limits count here, and not those of the root for a file with the rest of one."""
     findings: tuple[IndexFinding, ...] = ()
     below: tuple[Address, ...] = ()
     """Memories whose lines are all below the cut."""
@@ -101,6 +120,6 @@ class Preview(NamedTuple):
     after: bytes
     expected_sha256: str | None
     fixes: int
-    """How many findings it takes away."""
+    """How many findings it takes away; none in a file that only takes in a part of an index."""
     notes: tuple[str, ...] = ()
     """What follows from it besides, in sentences. May hold hostile text."""

@@ -44,6 +44,8 @@ class Pointer(NamedTuple):
     """The target stands between `<` and `>`."""
     readings: tuple[str | None, ...] = ()
     """Every path it may mean, the likeliest first."""
+    text_end: int = 0
+    """Where what a link shows ends, in bytes of the file; it begins after the bracket at `start`."""
 
 
 def parse(data: bytes, path: str, known: Container[str] = ()) -> tuple[Pointer, ...]:
@@ -82,6 +84,7 @@ def parse(data: bytes, path: str, known: Container[str] = ()) -> tuple[Pointer, 
                     start + one.at,
                     angled=one.angled,
                     readings=paths,
+                    text_end=start + one.text_end,
                 )
             )
     return tuple(found)

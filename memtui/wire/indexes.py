@@ -1,6 +1,5 @@
 """Findings about indexes to JSON, with the field names that scripts rely on."""
 
-from memtui.engine.model import Policy
 from memtui.health.model import IndexFinding, IndexReport
 from memtui.wire.outcomes import Json
 
@@ -20,9 +19,9 @@ def finding(value: IndexFinding) -> Json:
     }
 
 
-def index(value: IndexReport, policy: Policy) -> Json:
+def index(value: IndexReport) -> Json:
     """Turn what one index looks like into JSON."""
-    found = value.measure
+    found, policy = value.measure, value.policy
     return {
         "address": str(value.address),
         "lines": found.lines,

@@ -1,6 +1,6 @@
 """The verb about the indexes that agents load; part of the table in `verbs.py`."""
 
-from memtui.health.model import BULK
+from memtui.health.model import BY_NAME
 from memtui.wire.verb import Param, Verb
 
 HEALTH = (
@@ -14,7 +14,7 @@ HEALTH = (
                 "--fix",
                 "show the fixes of one kind as a diff, and make them once you agree; all leaves long lines alone, "
                 "because shortening loses words",
-                choices=("all", *BULK),
+                choices=("all", *BY_NAME),
             ),
             Param("--yes", "make the fixes without asking", "flag"),
         ),

@@ -12,7 +12,7 @@ from memtui.health.applying import Applied, apply, choose, prepare
 from memtui.health.fixing import REBUILT
 from memtui.health.looking import Looker
 from memtui.health.model import BELOW, BULK, DANGLING, LONG, TOGETHER, UNNAMED, IndexReport
-from tests.health.folders import LINKS, ME, Folders, entry, kinds, memory
+from tests.health.folders import LINKS, ME, Folders, at, entry, kinds, memory
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_one_kind_of_one_root(folders: Folders) -> None:
         folders.lay({"MEMORY.md": entry("gone.md") + entry("a.md"), "a.md": "a\n", "b.md": memory("See")}, root)
     with folders.engine() as engine:
         done = fix(engine, DANGLING, root="notes")
-        assert (done.fixes, done.indexes) == (1, 1)
+        assert (done.fixes, done.written) == (1, (at("MEMORY.md"),))
         assert folders.held() == entry("a.md").encode()
         assert kinds(look(engine)) == [(UNNAMED, None, "b.md"), (DANGLING, 1, "gone.md"), (UNNAMED, None, "b.md")]
 
@@ -44,7 +44,7 @@ def test_everything_in_several_indexes_is_one_step_of_undo(folders: Folders) -> 
     before = folders.disk()
     with folders.engine() as engine:
         done = fix(engine, *TOGETHER)
-        assert (done.fixes, done.indexes) == (4, 2)
+        assert (done.fixes, done.written) == (4, (at("MEMORY.md"), at("MEMORY.md", "other")))
         assert not kinds(look(engine))
         assert folders.held() == (entry("a.md") + entry("b.md", "See")).encode()
         engine.undo(actor=ME)

@@ -28,9 +28,8 @@ def health(call: Call) -> int:
     if kind is not None:
         return _fix(call, reports, kind, rebuilt=named is not None)
     if call.out.json:
-        policies = {root.id: root.policy for root in roots}
         found = values.listing(indexes.finding(one) for report in reports for one in report.findings)
-        found["indexes"] = [indexes.index(report, policies[report.address.root]) for report in reports]
+        found["indexes"] = [indexes.index(report) for report in reports]
         call.out.document(found)
         return outcomes.DONE
     _table(call, reports)

@@ -13,7 +13,7 @@ from textual import on
 
 from memtui.errors import MemtuiError
 from memtui.health.applying import Applied, Chosen, choose
-from memtui.health.model import BULK, TOGETHER
+from memtui.health.model import BY_NAME, TOGETHER
 from memtui.tui.actions import Action
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
@@ -212,8 +212,8 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def _kinds(self) -> tuple[str, ...]:
         """The kind that D k means."""
-        row = self.row
-        return (row.finding.kind,) if row is not None and row.finding is not None and row.finding.kind in BULK else ()
+        finding = self.row.finding if self.row is not None else None
+        return (finding.kind,) if finding is not None and finding.kind in BY_NAME else ()
 
     def asks_at_once(self, first: str) -> Line | None:
         """`d` and `D` say what they would fix before they do."""
@@ -342,11 +342,10 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         count = sum(len(one.findings) for one in chosen)
 
         def done(found: Applied) -> None:
-            del found
             self._mine = True
             what = f"Fixed {name}" if count == 1 else f"Fixed {count_words(count, 'finding')} of {name}"
             self.browser.say(f"{what}. u takes it back.", "good")
-            bridge.refresh([one.report.address for one in chosen])
+            bridge.refresh(found.written)
 
         def failed(error: MemtuiError) -> None:
             self.say(f"{error.message} {error.unharmed} {error.hint}".strip(), "warning")

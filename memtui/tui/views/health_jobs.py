@@ -52,8 +52,7 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, n
     if row.root == STRAYS:
         return words_page(*ABOUT_STRAYS, width=look.width)
     if row.report is None:
-        return _root_page(engine, row, reports, look)
-    policy = engine.find_root(row.root).policy
+        return _root_page(engine, reports, look)
     if row.finding is None:
         return words_page(row.report.problem, style="problem", width=look.width)
     finding = row.finding
@@ -61,9 +60,11 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, n
     if row.over:
         return top
     try:
-        if finding.fix is not None:
-            return (*top, *_difference(prepare(engine, [Chosen(row.report, (finding,))]), look))
-        return (*top, PageLine(()), *_context(engine, finding, row.report, policy, look))
+        if finding.fix is None:
+            return (*top, PageLine(()), *_context(engine, finding, row.report, look))
+        if finding.kind == CUT:
+            top = (*top, PageLine(()), *_context(engine, finding, row.report, look, shown=2 * AROUND))
+        return (*top, *_difference(prepare(engine, [Chosen(row.report, (finding,))]), look))
     except ConflictError:
         return (*top, *words_page(OLD, style="problem", width=look.width))
     except MemtuiError as error:
@@ -99,14 +100,15 @@ def _difference(previews: Sequence[Preview], look: Look) -> Page:
     return tuple(lines)
 
 
-def _root_page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look) -> Page:
+def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look) -> Page:
     """How full each index is, what is wrong in all, and what would be fixed at once."""
     width = look.width
-    policy = engine.find_root(row.root).policy
     lines: list[PageLine] = []
     for report in reports:
         if report.findings or len(reports) == 1:
-            lines += words_page(f"{report.address.path}: {_full(report.measure, policy)}.", style="name", width=width)
+            lines += words_page(
+                f"{report.address.path}: {_full(report.measure, report.policy)}.", style="name", width=width
+            )
     found = [finding for report in reports for finding in report.findings]
     lines += words_page(f"{kind_words(found)}.", width=width)
     chosen = choose(reports, TOGETHER)
@@ -135,9 +137,8 @@ def _full(found: Measure, policy: Policy) -> str:
     return ", ".join(said) if said else count_words(found.lines, "line")
 
 
-def _context(engine: Engine, finding: IndexFinding, report: IndexReport, policy: Policy, look: Look) -> Page:
+def _context(engine: Engine, finding: IndexFinding, report: IndexReport, look: Look, *, shown: int = SHOWN) -> Page:
     """The index around the line a finding is about, with the cut line where it is in sight."""
-    del policy
     if report.sha256 is None or finding.line is None:
         return ()
     data = engine.read_bytes(finding.address)
@@ -145,7 +146,7 @@ def _context(engine: Engine, finding: IndexFinding, report: IndexReport, policy:
     start = max(finding.line - 1 - AROUND, 0)
     cut = report.measure.cut
     found: list[PageLine] = []
-    for number in range(start, min(len(lines), start + SHOWN)):
+    for number in range(start, min(len(lines), start + shown)):
         if number == cut:
             rule = ("-" if look.plain else "─") * 2
             words = f" {rule} not loaded from here on "

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memtui.engine.model import Address, Root
+from memtui.engine.model import Address, Policy, Root
 from memtui.health.model import BELOW, CUT, DANGLING, DUPLICATE, LONG, UNNAMED, Fix, IndexFinding, IndexReport
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import cell_width
@@ -25,7 +25,7 @@ def reports(*findings: IndexFinding) -> Reports:
     found: dict[str, tuple[IndexReport, ...]] = {}
     for root in dict.fromkeys(one.address.root for one in findings):
         mine = tuple(one for one in findings if one.address.root == root)
-        found[root] = (IndexReport(Address(root, "MEMORY.md"), "0" * 64, Measure(3, 30, 0), mine),)
+        found[root] = (IndexReport(Address(root, "MEMORY.md"), "0" * 64, Measure(3, 30, 0), Policy(), mine),)
     return found
 
 
@@ -65,13 +65,13 @@ def test_a_root_goes_by_its_short_name() -> None:
 
 def test_a_root_without_findings_has_no_row() -> None:
     made = Board()
-    made.load({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0)),)}, ROOTS)
+    made.load({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0), Policy()),)}, ROOTS)
     assert made.rows == []
 
 
 def test_an_index_that_could_not_be_read_has_one() -> None:
     made = Board()
-    made.load({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0), problem="It is too big."),)}, ROOTS)
+    made.load({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0), Policy(), problem="It is too big."),)}, ROOTS)
     assert "It is too big." in "".join(text for text, _ in row_runs(made.rows[1], made, 60, plain=False))
 
 

@@ -1,0 +1,142 @@
+"""Bringing an index under its agent's line without losing a byte: the rest goes to a second file, which a line names.
+
+Pure. Nothing is written anew but that line: what goes is a span of the very file, so that nothing in it can differ.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+
+from memtui.digest import sha256_hex
+from memtui.engine.model import Policy
+from memtui.health.edits import apply_edits
+from memtui.health.model import Edit, Fix, Piece
+from memtui.pointers.cutline import measure
+from memtui.pointers.index import Pointer, parse
+from memtui.pointers.lines import Span, is_entry, spans, style_of, text_of, write_entry
+from memtui.pointers.prose import prose
+from memtui.pointers.rest import borders, rest_name
+from memtui.pointers.targets import written
+
+HOOK = "more of this index: open it when no line above fits"
+NO_PLACE = "There is no place to part it: a paragraph, a block of code or a comment reaches over the line."
+MISREAD = "In a file of its own the rest would not be read as it is here: a comment or a block of code has no end."
+NO_ROOM = "No line that names a second file has room in what the agent loads."
+
+
+def split(
+    data: bytes, path: str, policy: Policy, known: Iterable[str], rests: Mapping[str, bytes]
+) -> tuple[Fix | None, str]:
+    """Work out how the rest of an index goes to another file, so that all that is left in it is loaded.
+
+    Args:
+        data: the index, which is longer than its agent loads.
+        path: its own path.
+        policy: what the layout says of it.
+        known: the paths there are below the root.
+        rests: files it names for its rest already, and what is in them.
+
+    Returns:
+        The fix and nothing, or None and why there is none.
+    """
+    lines, cut = spans(data), measure(data, policy).cut
+    places = borders(data, lines)[1:]  # what comes first stays
+    heads = [number for number in places if cut is not None and number <= cut]
+    starts = [lines[number].start for number in places]
+    taken = frozenset(map(str.casefold, known))
+    why = NO_PLACE
+    for at in range(len(heads) - 1, -1, -1):
+        above = parse(data[: starts[at]], path)
+        pieces = _appended(data, starts[at], policy, above, rests) or _new(data, starts[at:], path, policy, taken)
+        if not pieces:
+            break
+        why = NO_ROOM
+        line = _lines(data, lines[: heads[at]], path, policy, above, pieces)
+        edit = Edit(starts[at], len(data), line)
+        after = apply_edits(data, (edit,))
+        if measure(after, policy).cut is None:
+            if not _reads_the_same(data, after, pieces, rests):
+                return None, MISREAD
+            return Fix(f"move the rest to {_words(pieces)}", (edit,), pieces=pieces), ""
+    return None, why
+
+
+def filled(data: bytes, piece: Piece, held: bytes) -> bytes:
+    """Give what a file holds once a part of an index went to it.
+
+    Args:
+        data: the index.
+        piece: which part.
+        held: what is in the file already.
+    """
+    lead = b"" if not held or held.endswith(b"\n") else b"\r\n" if b"\r\n" in held else b"\n"
+    return held + lead + data[piece.start : piece.end]
+
+
+def _appended(
+    data: bytes, start: int, policy: Policy, above: Sequence[Pointer], rests: Mapping[str, bytes]
+) -> tuple[Piece, ...]:
+    """The rest at the end of a file that what stays names already, where it has room."""
+    for name in dict.fromkeys(pointer.path for pointer in reversed(above)):
+        if name is not None and name in rests:
+            piece = Piece(name, start, len(data), sha256_hex(rests[name]))
+            if len(filled(data, piece, rests[name])) <= policy.write_bytes:
+                return (piece,)
+    return ()
+
+
+def _new(data: bytes, starts: Sequence[int], path: str, policy: Policy, taken: Container[str]) -> tuple[Piece, ...]:
+    """The rest in new files, each small enough to be written; nothing when it cannot be parted so."""
+    names = _free(path, taken)
+    found = []
+    begin = last = starts[0]
+    for end in (*starts[1:], len(data)):
+        if end - begin > policy.write_bytes:
+            found.append(Piece(next(names), begin, last))
+            begin = last
+        last = end
+    found.append(Piece(next(names), begin, len(data)))
+    sizes = [piece.end - piece.start for piece in found]
+    return tuple(found) if min(sizes) > 0 and max(sizes) <= policy.write_bytes else ()
+
+
+def _free(path: str, taken: Container[str]) -> Iterator[str]:
+    return (name for number in count(1) if (name := rest_name(path, number)).casefold() not in taken)
+
+
+def _lines(
+    data: bytes, lines: Sequence[Span], path: str, policy: Policy, above: Sequence[Pointer], pieces: Sequence[Piece]
+) -> bytes:
+    """A line for each new file, written as the file writes its own."""
+    numbers = dict.fromkeys(pointer.line for pointer in above if is_entry(text_of(data, lines[pointer.line])))
+    style = style_of(data, lines, list(numbers))
+    found = []
+    for step, piece in enumerate(one for one in pieces if one.sha256 is None):
+        target = written(piece.path, path, "") or piece.path
+        name = piece.path.rpartition("/")[2]
+        found.append(write_entry(style, target, name, HOOK, limit=policy.pointer_chars, step=step).encode() + style.end)
+    return b"".join(found)
+
+
+def _reads_the_same(data: bytes, after: bytes, pieces: Sequence[Piece], rests: Mapping[str, bytes]) -> bool:
+    """Whether each line is what it was where it is then: no more and no less of it is code or a comment."""
+    lines, left = _read(data), _read(after)
+    kept = data.count(b"\n", 0, pieces[0].start)
+    if left != lines[:kept] + [line.strip() for line in after[pieces[0].start :].split(b"\n")]:
+        return False
+    for piece in pieces:
+        whole = filled(data, piece, rests.get(piece.path, b""))
+        at = whole.count(b"\n", 0, len(whole) - (piece.end - piece.start))
+        first, count_ = data.count(b"\n", 0, piece.start), data.count(b"\n", piece.start, piece.end)
+        if _read(whole)[at : at + count_] != lines[first : first + count_]:
+            return False
+    return True
+
+
+def _read(data: bytes) -> list[bytes]:
+    """The lines of a file as links are looked for in them."""
+    return [text.strip() for _, text in prose(data)]
+
+
+def _words(pieces: Sequence[Piece]) -> str:
+    names = [piece.path.rpartition("/")[2] for piece in pieces]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

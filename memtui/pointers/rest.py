@@ -1,0 +1,94 @@
+"""The files that hold the rest of an index which is too long: how they are called, and where an index can be parted.
+
+The name alone says what such a file is, so that nobody has to read all memories to know which of them belong to the
+index.
+"""
+
+import re
+from collections.abc import Sequence
+
+from memtui.pointers.lines import Span
+from memtui.pointers.prose import prose
+
+_MARK = "-more"
+_REST = re.compile(r"(.+)-more(?:-[2-9]|-[1-9]\d{1,3})?(\.[^./]+)?")
+_BEGINS = re.compile(rb"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?$)|#{1,6}(?:[ \t]|\r?$)|>|```|~~~|<!--|\|")
+"""What begins something of its own, also right below other text."""
+_HEADING = re.compile(rb"[ \t]*#{1,6}(?:[ \t]|\r?$)")
+_RULE = re.compile(rb"[ \t]*(?:-{3,}|={3,})[ \t]*\r?$")
+"""May make a heading of the line above it; at the head of a file, front matter of what is below."""
+_BOM = b"\xef\xbb\xbf"
+
+
+def rest_name(index: str, number: int) -> str:
+    """Name a file for the rest of an index.
+
+    Args:
+        index: its path.
+        number: from 1; there may be several.
+    """
+    folder, slash, name = index.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    if not stem:
+        stem, dot, ending = name, "", ""
+    return f"{folder}{slash}{stem}{_MARK}{f'-{number}' if number > 1 else ''}{dot}{ending}"
+
+
+def index_of(path: str) -> str:
+    """The index whose rest a file holds, going by its name; empty when its name says no such thing."""
+    if _MARK not in path:  # asked of every memory
+        return ""
+    folder, slash, name = path.rpartition("/")
+    found = _REST.fullmatch(name)
+    return f"{folder}{slash}{found[1]}{found[2] or ''}" if found is not None else ""
+
+
+def borders(data: bytes, lines: Sequence[Span]) -> list[int]:
+    """Find the lines that an index can be parted before, so that what belongs together stays together.
+
+    No code block, comment, paragraph, table, quote or entry with the text below it is parted, no heading is left
+    without what it is over, and front matter stays where it is.
+
+    Args:
+        data: the index.
+        lines: its lines.
+
+    Returns:
+        Their numbers, rising.
+    """
+    clear = prose(data)
+    indent = min((_depth(text) for _, text in clear if text.strip()), default=0)
+    found = []
+    above = b""  # the line above, as it is
+    last = b""  # the last line that is not blank
+    hidden = False  # whether that one ends in code, in a comment or in front matter
+    for number, span in enumerate(lines):
+        raw = data[span.start : span.end].rstrip(b"\r\n")
+        text = raw.removeprefix(_BOM) if number == 0 else raw
+        if not text.strip():
+            above = text
+            continue
+        shown = clear[number][1][len(raw) - len(text) :]
+        begins_hidden = _depth(shown) > _depth(text)
+        if (
+            _depth(text) <= indent
+            and not _RULE.match(text)
+            and not (begins_hidden if hidden else _HEADING.match(last) or _RULE.match(last))
+            and (not above.strip() or _apart(above, text))
+        ):
+            found.append(number)
+        hidden = len(shown.rstrip()) < len(text.rstrip())
+        above = last = text
+    return found
+
+
+def _apart(above: bytes, text: bytes) -> bool:
+    """Whether a line begins something else than the line right above it."""
+    sign = text.lstrip(b" \t")[:1]
+    if sign in (b"|", b">") and above.lstrip(b" \t")[:1] == sign:
+        return False
+    return _BEGINS.match(text.lstrip(b" \t")) is not None
+
+
+def _depth(text: bytes) -> int:
+    return len(text) - len(text.lstrip(b" \t"))
