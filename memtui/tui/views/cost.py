@@ -23,16 +23,13 @@ from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import cost_jobs
 from memtui.tui.views.cost_jobs import Worked
 from memtui.tui.views.cost_rows import AGENT, CUT, Row, agent_rows, agents_words, item_rows, row_runs, summary_lines
-from memtui.tui.views.listed import ListedScreen
+from memtui.tui.views.worked_out import WorkedOutScreen
 
 if TYPE_CHECKING:
     from memtui.errors import MemtuiError
     from memtui.tui.bridge import Engine
     from memtui.tui.browse.browser import BrowserScreen
-    from memtui.tui.browse.nodes import Node
 
-QUIET = 0.6
-"""Seconds without news before everything is worked out again."""
 LOOK = 2.0
 """Seconds between two looks at files that no root holds."""
 ABOVE = 3
@@ -43,7 +40,7 @@ WHAT = "work out what agents load"
 NOWHERE = "It is not known here where sessions start."
 
 
-class CostScreen(ListedScreen):
+class CostScreen(WorkedOutScreen):
     """What agents start with."""
 
     ID = "cost"
@@ -70,7 +67,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         """The row whose cut line is wanted as soon as its text is here."""
         self.failed = ""
         """Why the last attempt came to nothing; empty after one that did not."""
-        self._due: Timer | None = None
+        self._looks: Timer | None = None
         self._shown: Hashable = None
         self._does |= {
             "cost_go": self._go,
@@ -82,7 +79,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             "versions": self._versions,
             "copy_path": self._copy_path,
             "copy_contents": self._copy,
-            "reload": self._reload,
+            "reload": self.reload,
         }
 
     # Parts
@@ -122,32 +119,29 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
     # Coming, and news
 
-    def entered(self, node: Node | None) -> None:
-        """The cursor stays where it was left."""
-        del node
+    @property
+    def known(self) -> bool:
+        """Whether it is known what agents load."""
+        return self.found is not None
 
     def on_mount(self) -> None:
-        """Begin in the list."""
-        super().on_mount()
-        self.load()
-        self.set_interval(LOOK, self._look)
+        """Look now and then, for as long as it is shown."""
+        self._looks = self.set_interval(LOOK, self._look, pause=not self.is_current)
 
     def on_screen_resume(self) -> None:
-        """Show what happened meanwhile."""
-        if self.found is not None:
-            self.load()
+        """Look again."""
+        if self._looks is not None:
+            self._looks.resume()
 
-    def news(self) -> None:
-        """Work it out again once it is quiet, unless nobody looks."""
-        if self.browser.views.current != self.ID:
-            return
-        if self._due is None:
-            self._due = self.set_timer(QUIET, self.load)
+    def on_screen_suspend(self) -> None:
+        """Nobody sees it: look no more."""
+        if self._looks is not None:
+            self._looks.pause()
 
     def _look(self) -> None:
         """See whether the agent on screen, or under the cursor, would load something else by now."""
         row, around = self.row, self.browser.facts.surroundings
-        if row is None or around is None or self._due is not None or self.browser.views.current != self.ID:
+        if row is None or around is None or self.due is not None:
             return
         agent, seen = row.cost.agent, self._seen.get(row.cost.agent, 0)
 
@@ -162,11 +156,8 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             latest=LOOKING,
         )
 
-    def load(self) -> None:
-        """Work out everything now; what is under way is given up."""
-        if self._due is not None:
-            self._due.stop()
-            self._due = None
+    def work_out(self) -> None:
+        """Work out everything now."""
         around, opened = self.browser.facts.surroundings, self.opened
         if around is None:
             self._loaded(Worked((), ()))
@@ -375,11 +366,6 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
         if self.row is not None:
             put_on_clipboard(self.browser, cost_jobs.copied(self.rows, self.row), "what is loaded")
-
-    def _reload(self) -> None:
-        self.say("Reading every folder again.")
-        self.bridge.reload()
-        self.load()
 
     @on(RowList.Opened)
     def _clicked_twice(self) -> None:

@@ -7,11 +7,9 @@ be seen to move it, and an agent's reads and writes rank anew only after a quiet
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import on
-from textual.timer import Timer
 from textual.widget import Widget
 
 from memtui.context.model import Context
@@ -25,22 +23,17 @@ from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import hot_jobs
 from memtui.tui.views.hot_jobs import Door, Given
 from memtui.tui.views.hot_rows import ALL, INDEX, ITEM, LEFT, ROOT, Look, Row, budget_lines, row_runs, rows_of
-from memtui.tui.views.listed import ListedScreen
+from memtui.tui.views.worked_out import WorkedOutScreen
 
 if TYPE_CHECKING:
     from memtui.tui.bridge import Engine
     from memtui.tui.browse.browser import BrowserScreen
-    from memtui.tui.browse.nodes import Node
 
-QUIET = 0.6
-"""Seconds without news before the set is worked out again."""
-PATIENCE = 3.0
-"""Seconds of news without a pause after which it is worked out all the same."""
 GROUP, BESIDE = "hot", "hot-page"
 """Groups of jobs: the set, and the text of the row under the cursor."""
 
 
-class HotScreen(ListedScreen):
+class HotScreen(WorkedOutScreen):
     """What an agent would be given."""
 
     ID = "hot"
@@ -59,8 +52,6 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         self.clients = ("", *hot_jobs.clients(browser.facts.settings))
         keys = {one.id: shown_keys(one) for one in self.table}
         self.look = Look(self.ascii, keys["accept_root"], keys["pin"])
-        self._due: Timer | None = None
-        self._waiting_since = 0.0
         self._shown: tuple[Hashable, str] | None = None
         """The row and the door of the text that is shown."""
         self._does |= {
@@ -73,7 +64,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             "copy_contents": self._copy,
             "versions": self._versions,
             "describe_memory": self._describe,
-            "reload": self._reload,
+            "reload": self.reload,
             "zoom": lambda: self.read_alone(alone=not self.has_class("-reading")),
         }
 
@@ -119,37 +110,13 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
     # Coming, and news
 
-    def entered(self, node: Node | None) -> None:
-        """The cursor stays where it was left."""
-        del node
+    @property
+    def known(self) -> bool:
+        """Whether it is known what is given."""
+        return self.given is not None
 
-    def on_mount(self) -> None:
-        """Begin in the list."""
-        super().on_mount()
-        self.load()
-
-    def on_screen_resume(self) -> None:
-        """Show what happened meanwhile."""
-        if self.given is not None:
-            self.load()
-
-    def news(self) -> None:
-        """Rank anew once it is quiet, unless nobody looks."""
-        if self.browser.views.current != self.ID:
-            return
-        now = monotonic()
-        if self._due is None:
-            self._waiting_since = now
-        else:
-            self._due.stop()
-        wait = min(QUIET, max(self._waiting_since + PATIENCE - now, 0.01))
-        self._due = self.set_timer(wait, self.load)
-
-    def load(self) -> None:
-        """Work out what is given now; what is under way is given up."""
-        if self._due is not None:
-            self._due.stop()
-            self._due = None
+    def work_out(self) -> None:
+        """Work out what is given now."""
         door, settings = self.door, self.browser.facts.settings
 
         def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Given], None]) -> Given:
@@ -318,11 +285,6 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
         if self.row is not None and self.given is not None:
             put_on_clipboard(self.browser, hot_jobs.copied(self.given, self.row), "what is given")
-
-    def _reload(self) -> None:
-        self.say("Reading every folder again.")
-        self.bridge.reload()
-        self.load()
 
     @on(RowList.Opened)
     def _clicked_twice(self) -> None:

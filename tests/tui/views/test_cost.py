@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,25 @@ async def test_it_follows_files_in_roots_and_files_in_none(start: Start, monkeyp
         await screen.until(lambda: view.cost is not None and view.cost.tokens > before + 100)
         start.machine.write("app/CLAUDE.md", "# App\n")
         await screen.until(lambda: "a.md" not in files(view))
+
+
+async def test_nothing_is_looked_for_while_it_is_not_shown(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+    monkeypatch.setattr(cost_view, "LOOK", 0.02)
+    monkeypatch.setattr(CostScreen, "_look", lambda _: looks.append("look"))
+    async with costs(start) as (screen, _):
+        await screen.until(lambda: len(looks) > 2)
+        for leave, back in (("escape", "8"), ("question_mark", "escape")):
+            await screen.press(leave)
+            await screen.until(lambda: not isinstance(screen.app.screen, CostScreen))
+            looks.clear()
+            ticks: list[int] = []
+            timer = screen.app.set_interval(0.02, partial(ticks.append, 1))
+            await screen.until(partial(lambda seen: len(seen) > 5, ticks))
+            timer.stop()
+            assert not looks
+            await screen.press(back)
+            await screen.until(lambda: len(looks) > 1)
 
 
 async def test_the_list_of_agents_follows_too(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -296,18 +296,6 @@ async def test_an_agents_use_ranks_anew_after_a_quiet_moment_without_moving_the_
         assert under_cursor(view) == RETRY
 
 
-async def test_a_storm_of_news_is_worked_out_once_it_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with shown(hot_engine()) as screen:
-        view = await hot(screen)
-        loads: list[int] = []
-        monkeypatch.setattr(view, "load", lambda: loads.append(1))
-        for _ in range(20):
-            view.news()
-        assert not loads
-        await screen.until(lambda: bool(loads))
-        assert loads == [1]
-
-
 async def test_work_that_is_not_wanted_any_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     stops: list[Callable[[], bool]] = []
     real = build
