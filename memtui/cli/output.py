@@ -30,6 +30,7 @@ _STYLES = {
     "bad": "31;1",
     "good": "32",
 }
+_DIFF = {"+": "added", "-": "removed", "@": "hunk"}
 
 Cell = str | int | None
 
@@ -121,6 +122,11 @@ class Output:
     def line(self, text: str, style: str = "") -> None:
         """Print one line; line breaks inside it are shown, not made."""
         self._write(self._stdout, self.styled(self.safe(text), style) + "\n")
+
+    def diff(self, lines: Sequence[str]) -> None:
+        """Print a unified diff, its two heading lines first."""
+        for number, line in enumerate(lines):
+            self.line(line, "head" if number < 2 else _DIFF.get(line[:1], ""))
 
     def entry(self, mark: str, style: str, *paragraphs: str) -> None:
         """Print paragraphs beside a coloured word, each broken between words."""

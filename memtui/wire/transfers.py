@@ -4,6 +4,7 @@ from memtui.curation.diff import unified
 from memtui.transfer import importing, merging
 from memtui.transfer.model import IndexChange, Item, Note, Plan
 from memtui.wire.outcomes import Json
+from memtui.wire.values import text_of
 
 
 def plan(value: Plan, txn: str | None) -> Json:
@@ -47,7 +48,7 @@ def _notes(notes: tuple[Note, ...]) -> list[Json]:
 
 
 def _diff(name: str, before: bytes, after: bytes) -> str:
-    return "".join(f"{line}\n" for line in diff(name, before, after))
+    return text_of(diff(name, before, after))
 
 
 def diff(name: str, before: bytes, after: bytes) -> list[str]:

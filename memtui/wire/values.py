@@ -36,6 +36,11 @@ def listing(items: Iterable[Json], *, truncated: bool = False) -> Json:
     return {"items": list(items), "truncated": truncated}
 
 
+def text_of(lines: Iterable[str]) -> str:
+    """Join the lines of a diff, each with its line feed."""
+    return "".join(f"{line}\n" for line in lines)
+
+
 def _when(ms: int | None) -> str | None:
     return None if ms is None else rfc3339(ms)
 

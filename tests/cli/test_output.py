@@ -116,6 +116,13 @@ def test_colour_is_only_for_a_terminal_that_wants_it() -> None:
     assert plain.out == "+ more\n"
 
 
+def test_a_diff_has_two_heading_lines_and_a_colour_for_each_kind_of_line() -> None:
+    streams = Streams(terminal=True)
+    streams.output.diff(["--- a", "+++ a", "@@ -1 +1 @@", "-old", "+new", " same"])
+    head = "\x1b[1m--- a\x1b[0m\n\x1b[1m+++ a\x1b[0m\n\x1b[36m@@ -1 +1 @@\x1b[0m\n"
+    assert streams.out == f"{head}\x1b[31m-old\x1b[0m\n\x1b[32m+new\x1b[0m\n same\n"
+
+
 @given(st.lists(st.tuples(st.text(max_size=120), st.text(max_size=120)), min_size=1, max_size=5))
 def test_every_row_of_every_table_is_one_safe_line(rows: list[tuple[str, str]]) -> None:
     for terminal in (True, False):

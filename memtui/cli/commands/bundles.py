@@ -135,9 +135,9 @@ def _show(call: Call, wanted: merging.Plan) -> None:
     """Print what becomes of memories that come from another agent, and of indexes here, as diffs."""
     for one in _shown(wanted):
         if one.shaped is not None:
-            transferring.lines(call, transfers.diff(str(one.address), one.packed.data, one.shaped))
+            call.out.diff(transfers.diff(str(one.address), one.packed.data, one.shaped))
     for change in wanted.indexes:
-        transferring.lines(call, transfers.diff(str(change.address), change.before, change.after))
+        call.out.diff(transfers.diff(str(change.address), change.before, change.after))
     call.out.flush()
     _tell_notes(call, wanted)
 

@@ -13,7 +13,6 @@ from memtui.health.looking import Looker, has_index
 from memtui.health.model import LONG, TOGETHER, IndexReport, Preview
 from memtui.wire import indexes, outcomes, values
 
-_STYLES = {"+": "added", "-": "removed", "@": "hunk"}
 _YES = ("y", "yes")
 
 
@@ -121,8 +120,7 @@ def _diff(shown: Preview) -> list[str]:
 
 
 def _show(call: Call, shown: Preview) -> None:
-    for number, line in enumerate(_diff(shown)):
-        call.out.line(line, "head" if number < 2 else _STYLES.get(line[:1], ""))
+    call.out.diff(_diff(shown))
     for note in shown.notes:
         call.out.say(note)
 
@@ -136,7 +134,7 @@ def _document(previews: Sequence[Preview], done: Applied | None) -> outcomes.Jso
             {
                 "index": str(shown.address),
                 "fixes": shown.fixes,
-                "diff": "".join(f"{line}\n" for line in _diff(shown)),
+                "diff": values.text_of(_diff(shown)),
                 "notes": list(shown.notes),
             }
             for shown in previews

@@ -16,7 +16,6 @@ from memtui.errors import UsageError, how_to_add
 from memtui.wire import outcomes, values
 from memtui.wire.outcomes import Json
 
-_STYLES = {"+": "added", "-": "removed", "@": "hunk"}
 _LABELS = {"none": "unchanged", "create": "new file", "edit": "change", "delete": "file goes"}
 
 
@@ -80,8 +79,7 @@ def _answer(call: Call, client: Client, level: str, steps: list[Step], *, instal
     backups = [carry_out(step, call.settings.state_dir, installing=installing) if write else None for step in steps]
     if out.json:
         changes: list[Json] = [
-            {"path": step.target.path, "action": step.action, "diff": "".join(f"{line}\n" for line in lines)}
-            | {"backup": kept}
+            {"path": step.target.path, "action": step.action, "diff": values.text_of(lines)} | {"backup": kept}
             for step, lines, kept in zip(steps, diffs, backups, strict=True)
         ]
         answer: Json = {"client": client.name, "level": level, "written": write and changed}
@@ -118,8 +116,7 @@ def _show(out: Output, step: Step, lines: list[str]) -> None:
         if out.terminal:
             out.line(f"{step.target.path}: {_LABELS[step.action]}", "dim")
         return
-    for number, line in enumerate(lines):
-        out.line(line, "head" if number < 2 else _STYLES.get(line[:1], ""))
+    out.diff(lines)
 
 
 def _tell(call: Call, client: Client, steps: list[Step], *, installing: bool) -> None:

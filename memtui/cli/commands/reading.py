@@ -104,11 +104,9 @@ def diff(call: Call) -> int:
     lines = _unified(before, after, f"{address}@{old[:12] if old else 'nothing'}", f"{address}@{new[:12]}")
     if call.out.json:
         fields: dict[str, object] = {"address": str(address), "from": old, "to": new, "same": before == after}
-        call.out.document(fields | {"diff": "\n".join(lines) + "\n" if lines else ""})
+        call.out.document(fields | {"diff": values.text_of(lines)})
         return outcomes.DONE
-    styles = {"+": "added", "-": "removed", "@": "hunk"}
-    for number, line in enumerate(lines):
-        call.out.line(line, "head" if number < 2 else styles.get(line[:1], ""))
+    call.out.diff(lines)
     if not lines and call.out.terminal:
         call.out.say("No difference.")
     return outcomes.DONE

@@ -14,8 +14,6 @@ from memtui.transfer.planning import Wish, apply, differs, plan
 from memtui.values import NamedTuple
 from memtui.wire import outcomes, transfers
 
-_STYLES = {"+": "added", "-": "removed", "@": "hunk"}
-
 
 class Way(NamedTuple):
     """What goes where."""
@@ -130,9 +128,9 @@ def show(call: Call, wanted: Plan) -> None:
         ],
     )
     for item in wanted.going:
-        lines(call, transfers.diff(str(item.new), item.before, item.after))
+        out.diff(transfers.diff(str(item.new), item.before, item.after))
     for change in wanted.indexes:
-        lines(call, transfers.diff(str(change.address), change.before, change.after))
+        out.diff(transfers.diff(str(change.address), change.before, change.after))
     out.flush()
     _notes(call, wanted)
     for sentence in (wanted.also, wanted.rest):
@@ -142,12 +140,6 @@ def show(call: Call, wanted: Plan) -> None:
 
 def _what(changed: bool) -> str:
     return "front matter mapped" if changed else "as it is"
-
-
-def lines(call: Call, diff: Sequence[str]) -> None:
-    """Print a diff."""
-    for number, line in enumerate(diff):
-        call.out.line(line, "head" if number < 2 else _STYLES.get(line[:1], ""))
 
 
 def _notes(call: Call, wanted: Plan) -> None:
