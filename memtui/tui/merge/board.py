@@ -204,7 +204,7 @@ class ConflictBoard(DecidingScreen):
         """Show what ctrl+s would do, and the keys."""
         if not self.is_mounted:
             return
-        words = self.said or view.closing_words(self.session).replace("AGENT", self.parties.agent_name)
+        words = self.said or view.closing_words(self.session, self.parties.agent_name)
         kept = " Nothing is written until ctrl+s. All texts are kept (H history)."
         here = in_room("conflict", actions=self.table)
         shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)

@@ -45,7 +45,7 @@ CHOICES = {
 _AUTOMATIC = {YOURS: YOURS, BOTH_EQUAL: YOURS, THEIRS: THEIRS}
 """What stands for a change of one side only while nobody decides otherwise."""
 
-_NAMES = {YOURS: "yours", THEIRS: "agent", BOTH: "both", BOTH_THEIRS_FIRST: "both", BASE: "base", EDITED: "edited"}
+NAMES = {YOURS: "yours", THEIRS: "agent", BOTH: "both", BOTH_THEIRS_FIRST: "both", BASE: "base", EDITED: "edited"}
 """How a decision is called in a count and in the log."""
 
 
@@ -246,14 +246,14 @@ class MergeSession:
         counts: dict[str, int] = {}
         for index in self.hunks:
             if choice := self.choice(index):
-                name = _NAMES[choice]
+                name = NAMES[choice]
                 counts[name] = counts.get(name, 0) + len(self.lines(index))
         return counts
 
     def log(self) -> tuple[str, ...]:
         """Say how each place was decided, for the audit."""
         return tuple(
-            f"line {self.chunks[index].yours_line + 1} {_NAMES[self.choice(index)]}"
+            f"line {self.chunks[index].yours_line + 1} {NAMES[self.choice(index)]}"
             + (" merged" if self.automatic(index) else "")
             for index in self.hunks
             if not self.is_open(index)

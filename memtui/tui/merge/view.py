@@ -8,16 +8,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memtui.curation.diff import SAME, line_changes
-from memtui.curation.merge import BASE, BOTH, BOTH_EQUAL, BOTH_THEIRS_FIRST, CONFLICT, THEIRS, YOURS
+from memtui.curation.merge import BASE, BOTH_EQUAL, CONFLICT, THEIRS, YOURS
 from memtui.curation.merge import SAME as UNCHANGED
 from memtui.safe_text import cell_width
 from memtui.tui.browse.bars import end_of_line
 from memtui.tui.browse.cells import Run, count_words
 from memtui.tui.draw.lines import Line
 from memtui.tui.merge.rows import SIGNS, body, numbered, pieces, with_note
-from memtui.tui.merge.session import CHOICES, MergeSession
+from memtui.tui.merge.session import CHOICES, NAMES, MergeSession
 
-_SHORT = {YOURS: "yours", THEIRS: "agent", BOTH: "both", BOTH_THEIRS_FIRST: "both", BASE: "base", "edited": "edited"}
 _STYLE = {YOURS: "draft", THEIRS: "agent", BASE: "strong"}
 
 OPENED = "as you opened it "
@@ -134,7 +133,7 @@ class FileText:
                         number,
                         width,
                         choice,
-                        agent_name.lower() if choice == THEIRS else _SHORT.get(choice, ""),
+                        _called(NAMES.get(choice, ""), agent_name),
                         here,
                     )
                 )
@@ -143,6 +142,11 @@ class FileText:
             number += len(text)
         self._drawn = drawn
         return lines, top
+
+
+def _called(name: str, agent_name: str) -> str:
+    """A name of `NAMES`, in which the other side has the name it has here."""
+    return agent_name.lower() if name == NAMES[THEIRS] else name
 
 
 def _open_lines(*, here: bool) -> list[Line]:
@@ -176,12 +180,12 @@ def file_change(base: str, yours: str, width: int) -> list[Line]:
     return lines
 
 
-def closing_words(session: MergeSession) -> str:
+def closing_words(session: MergeSession, agent_name: str = "AGENT") -> str:
     """Say what ctrl+s would do, or why it does nothing yet."""
     left = session.counts.open
     if left:
         return f"ctrl+s is off: {left} {'conflict is' if left == 1 else 'conflicts are'} still open"
     text = session.result
     total = text.count("\n") + (bool(text) and not text.endswith("\n"))
-    parts = ", ".join(f"{count} {choice}" for choice, count in session.sources().items() if count)
+    parts = ", ".join(f"{count} {_called(name, agent_name)}" for name, count in session.sources().items() if count)
     return f"ctrl+s writes {count_words(total, 'line')}" + (f": {parts}" if parts else "")

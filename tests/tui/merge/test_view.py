@@ -82,6 +82,7 @@ def test_the_last_line_says_what_ctrl_s_does() -> None:
     assert closing_words(merged) == "ctrl+s is off: 1 conflict is still open"
     merged.decide([0], "both")
     assert closing_words(merged) == "ctrl+s writes 4 lines: 2 both, 1 agent"
+    assert closing_words(merged, "DISK") == "ctrl+s writes 4 lines: 2 both, 1 disk"
 
 
 def test_what_is_drawn_again_is_what_is_drawn_anew() -> None:
