@@ -32,6 +32,15 @@ class _Did(NamedTuple):
     """What to tell; None when nothing was written."""
 
 
+class _There(NamedTuple):
+    """What has a name, or will have it once the steps before are done."""
+
+    sha: str | None = None
+    """None: nothing has it."""
+    size: int = 0
+    """Bytes."""
+
+
 class _Stopped(Exception):  # noqa: N818
     """Nothing is to stay of what was begun: the folders made for it go too."""
 
@@ -76,10 +85,9 @@ class Together:
         """Refuse a step by the rules of its roots."""
         root = self._rules.writable(step.address, actor)
         paths.split(step.address.path)
-        if isinstance(step, Write):
+        if isinstance(step, Write) and step.expected_sha256 is None:
             encode(step.data, root, step.address)
-            if step.expected_sha256 is None:
-                self._rules.check_new(root, step.address)
+            self._rules.check_new(root, step.address)
         elif isinstance(step, Rename):
             self._rules.check_new(self._rules.writable(step.new, actor), step.new)
             if step.address == step.new:
@@ -129,10 +137,10 @@ class Together:
             _Stopped: something is another version than was expected; its texts are kept.
             MemtuiError: a name is taken, or nothing has it.
         """
-        known: dict[tuple[int, str], str | None] = {}
+        known: dict[tuple[int, str], _There] = {}
         conflicts: dict[int, Outcome] = {}
 
-        def look(address: Address) -> str | None:
+        def look(address: Address) -> _There:
             site = self._site(sites, address)
             key = (site.uid, address.path)
             if key not in known:
@@ -141,22 +149,32 @@ class Together:
 
         for number, step in enumerate(steps):
             there = look(step.address)
-            if not _as_expected(step, there):
+            if isinstance(step, Write):
+                self._check_size(step, there)
+            if not _as_expected(step, there.sha):
                 conflicts[number] = self._refuse(step, sites, job)
                 continue
             here = (self._site(sites, step.address).uid, step.address.path)
             if isinstance(step, Write):
-                known[here] = sha256_hex(step.data)
+                known[here] = _There(sha256_hex(step.data), len(step.data))
                 continue
-            if there is None:
+            if there.sha is None:
                 raise NotFoundError(f"There is no {step.address}.", hint="Look at what is there now, and try again.")
-            known[here] = None
+            known[here] = _There()
             if isinstance(step, Rename):
-                if look(step.new) is not None:
+                if look(step.new).sha is not None:
                     raise _taken(step.new)
                 known[self._site(sites, step.new).uid, step.new.path] = there
         if conflicts:
             raise _Stopped(_refused(steps, conflicts))
+
+    def _check_size(self, step: Write, there: _There) -> None:
+        """Refuse a text over the root's limit, unless it takes the place of one that is no smaller.
+
+        The limit keeps memories from growing too big; one that an agent made bigger has to be mendable.
+        """
+        if step.expected_sha256 != there.sha or len(step.data) > there.size:
+            encode(step.data, self._roots.find(step.address.root), step.address)
 
     def _site(self, sites: Mapping[str, Site], address: Address) -> Site:
         return sites[self._roots.find(address.root).id]
@@ -235,15 +253,15 @@ class Together:
             return frozenset().union(*(_names(one.step) for one in did if one.change is not None))
 
 
-def _look(site: Site, address: Address, job: Job) -> str | None:
+def _look(site: Site, address: Address, job: Job) -> _There:
     try:
         content = wholefile.read(site.handle, paths.split(address.path), address, calm=True)
     except NotFoundError:
-        return None
+        return _There()
     fsio.close(content.handle)
     if job.patient and not content.settled:
         raise StillWritten
-    return content.sha
+    return _There(content.sha, len(content.data))
 
 
 def _as_expected(step: Step, now: str | None) -> bool:

@@ -12,6 +12,7 @@ from memtui.engine import paths
 from memtui.engine.model import Actor, Address, Conflict, Done, Root
 from memtui.engine.steps import Write
 from memtui.errors import MemtuiError
+from memtui.pointers.rest import index_of
 from memtui.pointers.rewriting import Rewritten, rewrite
 from memtui.values import TYPE_CHECKING, NamedTuple
 
@@ -335,10 +336,10 @@ def _chosen(task: _Task) -> tuple[list[str], int]:
 
 
 def _is_index(root: Root, path: str) -> bool:
-    """Whether a memory is an index of the kind that a root's layout has, its own or one in a folder of it."""
+    """Whether a memory is an index of the kind that a root's layout has, or its rest: its own or one in a folder."""
     policy = root.policy
     name = (policy.index_file or "").rpartition("/")[2]
-    return policy.index_format == "links" and bool(name) and path.rpartition("/")[2] == name
+    return policy.index_format == "links" and bool(name) and (index_of(path) or path).rpartition("/")[2] == name
 
 
 def _read(reader: Reader, task: _Task, path: str) -> tuple[bytes, str] | list[Left]:

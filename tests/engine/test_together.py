@@ -152,6 +152,7 @@ def test_a_refused_operation_leaves_no_new_folder(start: World, engine: Engine) 
         (Write(at("../../x.md"), NEW, None), "E_NAME"),
         (Write(at("x.md", "nowhere"), NEW, None), "E_NO_ROOT"),
         (Write(at("big.md"), b"x" * 300_000, None), "E_TOO_BIG"),
+        (Write(at("MEMORY.md"), b"x" * 300_000, sha(INDEX)), "E_TOO_BIG"),
         (Remove(at("link.md")), "E_SYMLINK"),
         (Write(at("twice.md"), NEW, sha(B)), "E_HARDLINK"),
     ],
@@ -168,6 +169,23 @@ def test_a_rule_that_says_no_stops_all_of_it(step: Step, code: str, start: World
     assert start.disk() == before
     with pytest.raises(NotFoundError):
         engine.undo(actor=ME)
+
+
+def test_what_is_over_the_limit_can_be_made_smaller_and_comes_back(start: World, engine: Engine) -> None:
+    big, less = b"x" * 300_000, b"y" * 299_999
+    (start.folder() / "a.md").write_bytes(big)
+    before = start.disk()
+    for data, expected in ((big + b"x", sha(big)), (less, sha(A))):
+        with pytest.raises(RefusedError) as caught:
+            together(engine, Write(at("a.md"), data, expected))
+        assert caught.value.code == "E_TOO_BIG"
+    with pytest.raises(RefusedError):
+        together(engine, Write(at("a.md"), less, sha(big)), Write(at("a.md"), big, sha(less)))
+    assert start.disk() == before
+    together(engine, Write(at("a.md"), less, sha(big)))
+    assert start.disk() == before | {"notes/a.md": less}
+    engine.undo(actor=ME)
+    assert start.disk() == before
 
 
 def test_the_rules_of_a_root_hold_for_every_step(tmp_path: Path) -> None:

@@ -307,3 +307,12 @@ def test_one_of_three_thousand_reads_the_index_and_the_nearest_only(
     assert done.also == "1 pointer carried along"
     assert done.left == f"{3_002 - carrying.MOST_FILES:,} more memories were not searched for links to it."
     assert reads <= carrying.MOST_FILES
+
+
+def test_the_entries_of_what_is_trashed_go_from_the_rest_of_an_index_as_well(notes: Path, engine: Engine) -> None:
+    (notes / "MEMORY-more.md").write_bytes(b"- [A](a.md)\n- [B](b.md)\n")
+    before = disk(notes)
+    trash(engine, "a.md")
+    assert disk(notes)["MEMORY-more.md"] == b"- [B](b.md)\n"
+    engine.undo(actor=ME)
+    assert disk(notes) == before
