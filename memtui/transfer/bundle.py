@@ -151,13 +151,14 @@ def read(data: bytes) -> Bundle:
     document = _document(files[LIST])
     origins = [_origin(one) for one in _rows(document, "roots", MOST_MEMORIES)]
     rest = {name: text for name, text in files.items() if name != LIST}
-    by_sha = {sha256_hex(text): text for text in rest.values()}
+    shas = {name: sha256_hex(text) for name, text in rest.items()}
+    by_sha = {shas[name]: text for name, text in rest.items()}
     named: set[str] = set()
     memories: list[Packed] = []
     seen: set[tuple[Origin, str]] = set()
     versions = 0
     for row in _rows(document, "memories", MOST_MEMORIES):
-        memory, name = _memory(row, origins, rest, by_sha)
+        memory, name = _memory(row, origins, rest, shas, by_sha)
         if (memory.origin, memory.path) in seen or name in named:
             raise bad(f"{memory.path!r} is listed twice")
         seen.add((memory.origin, memory.path))
@@ -167,8 +168,8 @@ def read(data: bytes) -> Bundle:
             raise bad(f"it lists more than {MOST_VERSIONS:,} versions")
         memories.append(memory)
     used = {past.version.sha256 for memory in memories for past in memory.history}
-    for name, text in rest.items():
-        if name not in named and not (name == f"history/{sha256_hex(text)}" and sha256_hex(text) in used):
+    for name in rest:
+        if name not in named and not (name == f"history/{shas[name]}" and shas[name] in used):
             raise bad(f"its list does not name {name!r} in it")
     return Bundle(tuple(memories))
 
@@ -231,7 +232,11 @@ def _origin(row: Mapping[str, object]) -> Origin:
 
 
 def _memory(
-    row: Mapping[str, object], origins: list[Origin], files: Mapping[str, bytes], by_sha: Mapping[str, bytes]
+    row: Mapping[str, object],
+    origins: list[Origin],
+    files: Mapping[str, bytes],
+    shas: Mapping[str, str],
+    by_sha: Mapping[str, bytes],
 ) -> tuple[Packed, str]:
     """One memory of the list, and the name of its file."""
     number, name = _count(row, "root"), _word(row, "file", most=4_096, empty=False)
@@ -243,7 +248,7 @@ def _memory(
     if number >= len(origins) or name not in files:
         raise bad(f"{path!r} is not in it")
     data = files[name]
-    if sha256_hex(data) != row.get("sha256") or len(data) != row.get("bytes"):
+    if shas[name] != row.get("sha256") or len(data) != row.get("bytes"):
         raise bad(f"{path!r} is not the text its list says")
     pinned = row.get("pinned")
     if not isinstance(pinned, bool):

@@ -1,7 +1,8 @@
 """A tar file of plain files, written the same way every time, and read as if its writer were an enemy.
 
-Anybody's `tar` can look into one. Reading never touches the disk and takes nothing but plain files: no link, no device,
-no folder, no name twice, no size that is not there. The library's own reader has hung on hostile headers before.
+Anybody's `tar` can look into one. Reading takes nothing but plain files: no link, device or folder, no name twice, no
+size that is not there. `tarfile` does not read here: its filters judge only what is extracted, and hostile headers hang
+it before that in some releases of Python 3.11 to 3.13 (CVE-2024-6232, CVE-2025-8194).
 """
 
 import zlib
