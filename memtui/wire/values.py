@@ -41,7 +41,8 @@ def text_of(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _when(ms: int | None) -> str | None:
+def when(ms: int | None) -> str | None:
+    """Turn a time in milliseconds since the epoch into JSON."""
     return None if ms is None else rfc3339(ms)
 
 
@@ -69,8 +70,8 @@ def memory(row: Memory) -> Json:
         "pinned": row.pinned,
         "uses": row.uses,
         "heat": round(row.heat, 3),
-        "last_used_at": _when(row.last_used_at),
-        "last_written_at": _when(row.last_written_at),
+        "last_used_at": when(row.last_used_at),
+        "last_written_at": when(row.last_written_at),
         "unseen": row.unseen,
         "actor": row.actor,
         "version": row.version,

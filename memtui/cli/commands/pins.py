@@ -9,7 +9,6 @@ from memtui.errors import MemtuiError, NotFoundError
 from memtui.values import NamedTuple
 from memtui.wire import outcomes, values
 from memtui.wire.outcomes import Json
-from memtui.wire.times import rfc3339
 
 PIN, SET, COUNT, SAME = "pin", "pinned", "count", "same"
 _WORDS = {PIN: "would be pinned", SET: "pinned already", COUNT: "not pinned there", SAME: "nothing new"}
@@ -90,14 +89,10 @@ def _json(one: Found) -> Json:
         "kept": {
             "pinned": one.kept.pinned,
             "uses": one.kept.uses,
-            "last_used_at": _time(one.kept.last_used_at),
-            "last_written_at": _time(one.kept.last_written_at),
+            "last_used_at": values.when(one.kept.last_used_at),
+            "last_written_at": values.when(one.kept.last_written_at),
         },
     }
-
-
-def _time(at: int | None) -> str | None:
-    return None if at is None else rfc3339(at)
 
 
 def _table(call: Call, found: list[Found]) -> None:
