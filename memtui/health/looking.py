@@ -153,7 +153,7 @@ def _reports(
     unlimited = policy._replace(index_lines=None, index_bytes=None, index_units=None, pointer_chars=None)
     named: dict[str, frozenset[str | None]] = {}
     homes = {path: path if policy.is_index(path) else index_of(path) for path in texts}
-    for path in sorted(texts, key=lambda path: (homes[path], homes[path] != path, path)):
+    for path in sorted(texts, key=lambda path: (homes[path], len(path), path)):  # the longer its number, the later
         text, home = texts[path], homes[path]
         pointed = {one for pointer in text.pointers for one in pointer.readings if one is not None}
         present = frozenset(one for one in pointed - memories.keys() if _is_there(engine, Address(root.id, one)))

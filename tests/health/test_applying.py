@@ -8,10 +8,11 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.errors import ConflictError, MemtuiError
-from memtui.health.applying import Applied, apply, choose, prepare
+from memtui.health.applying import Applied, Chosen, apply, choose, prepare
+from memtui.health.checking import FULL
 from memtui.health.fixing import REBUILT
 from memtui.health.looking import Looker
-from memtui.health.model import BELOW, BULK, DANGLING, LONG, TOGETHER, UNNAMED, IndexReport
+from memtui.health.model import BELOW, BULK, CUT, DANGLING, LONG, OUTSIDE, TOGETHER, UNNAMED, IndexReport
 from tests.health.folders import LINKS, ME, Folders, at, entry, kinds, memory
 
 
@@ -147,3 +148,101 @@ def test_a_line_that_goes_is_not_said_to_be_loaded(folders: Folders) -> None:
     with folders.engine() as engine:
         (shown,) = prepare(engine, choose(look(engine), (DANGLING,)))
         assert shown.notes == ("Below the cut: 3 lines now, 2 lines then.",)
+
+
+def fill(folders: Folders, count: int) -> bytes:
+    """Lay an index of which only the first lines are loaded, and its memories."""
+    text = "".join(entry(f"m{number}.md") for number in range(count))
+    folders.lay({"MEMORY.md": text, **{f"m{number}.md": "x\n" for number in range(count)}})
+    return text.encode()
+
+
+def test_bringing_an_index_under_the_line_is_one_step_of_undo_and_done_once(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(index_lines=10)
+    text = fill(folders, 25)
+    before = folders.disk()
+    with folders.engine() as engine:
+        assert not choose(look(engine), TOGETHER)
+        chosen = choose(look(engine), (CUT,))
+        index, rest = prepare(engine, chosen)
+        assert (index.before, index.fixes, rest.before, rest.fixes) == (text, 1, b"", 0)
+        assert rest.expected_sha256 is None
+        assert index.notes == (
+            "16 lines move to MEMORY-more.md; the agent opens it when it needs more.",
+            "1 of them was loaded until now.",
+            "The agent then loads the whole index.",
+        )
+        done = apply(engine, (index, rest), actor=ME)
+        assert (done.fixes, done.written) == (1, (at("MEMORY-more.md"), at("MEMORY.md")))
+        assert folders.held() == index.after
+        assert folders.held("MEMORY-more.md") == rest.after
+        assert index.after.rpartition(b"- [MEMORY-more.md]")[0] + rest.after == text
+        assert kinds(look(engine)) == []
+        assert fix(engine, CUT).written == ()
+        (operation,) = engine.operations(done.txn, done.txn)
+        assert operation.label == "fix notes/MEMORY.md"
+        engine.undo(actor=ME)
+        assert folders.disk() == before
+        engine.redo(actor=ME)
+        assert kinds(look(engine)) == []
+
+
+def test_what_comes_next_goes_to_the_same_file(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(index_lines=10)
+    fill(folders, 25)
+    with folders.engine() as engine:
+        fix(engine, CUT)
+        folders.lay({"new.md": "x\n", "MEMORY.md": folders.held() + entry("new.md").encode()})
+        before = folders.disk()
+        fix(engine, CUT)
+        assert folders.held("MEMORY-more.md").endswith((entry("m24.md") + entry("new.md")).encode())
+        assert kinds(look(engine)) == []
+        engine.undo(actor=ME)
+        assert folders.disk() == before
+
+
+@pytest.mark.parametrize("name", ["MEMORY-more.md", "MEMORY.md"])
+def test_a_file_that_came_or_changed_meanwhile_stops_all_of_it(folders: Folders, name: str) -> None:
+    folders.policies["notes"] = LINKS._replace(index_lines=10)
+    fill(folders, 25)
+    with folders.engine() as engine:
+        chosen = choose(look(engine), (CUT,))
+        previews = prepare(engine, chosen)
+        folders.lay({name: "an agent's\n"})
+        before = folders.disk()
+        with pytest.raises(ConflictError):
+            prepare(engine, chosen)
+        with pytest.raises(MemtuiError):
+            apply(engine, previews, actor=ME)
+    assert folders.disk() == before
+
+
+def test_nothing_else_is_done_with_it(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(index_lines=10)
+    text = fill(folders, 25) + entry("gone.md").encode()
+    folders.lay({"MEMORY.md": text})
+    with folders.engine() as engine:
+        index, rest = prepare(engine, choose(look(engine), (DANGLING, CUT)))
+    assert index.fixes == 1
+    assert index.after.rpartition(b"- [MEMORY-more.md]")[0] + rest.after == text
+
+
+def test_an_index_over_the_limit_of_writing_can_be_mended(folders: Folders) -> None:
+    lines = [entry(f"m{number}.md", "word " * 60) for number in range(1_000)]
+    text = (entry("gone.md") + "- [o](../o.md)\n" + "".join(lines)).encode()
+    folders.lay({"MEMORY.md": text, "a.md": "", **{f"m{number}.md": "" for number in range(1_000)}})
+    assert len(text) > LINKS.write_bytes
+    before = folders.disk()
+    with folders.engine() as engine:
+        (unnamed,) = look(engine)[0].of(UNNAMED)
+        assert (unnamed.fix, unnamed.why) == (None, FULL.format(LINKS.write_bytes))
+        (outside,) = look(engine)[0].of(OUTSIDE)
+        for way in ((DANGLING,), (LONG,), (CUT,)):
+            assert fix(engine, *way).written
+            engine.undo(actor=ME)
+            assert folders.disk() == before
+        apply(engine, prepare(engine, [Chosen(look(engine)[0], (outside,))]), actor=ME)
+        assert folders.held() == text.replace(b"[o](../o.md)", b"o `../o.md`")
+        fix(engine, CUT)
+        assert not [one for report in look(engine) for one in report.of(CUT)]
+        assert {"MEMORY-more.md", "MEMORY-more-2.md"} <= {path.rpartition("/")[2] for path in folders.disk()}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.health.edits import apply_edits
+from memtui.health.edits import apply_edits, as_text
 from memtui.health.model import Edit
+from memtui.pointers.index import parse
 
 
 def test_what_is_replaced_removed_and_inserted() -> None:
@@ -33,3 +35,29 @@ def test_bytes_outside_are_never_touched(data: bytes, wanted: list[tuple[int, in
     after = apply_edits(data, edits)
     rest = iter(after)
     assert all(byte in rest for byte in kept if byte >= 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("- [Title](../out.md) — hook", "- Title `../out.md` — hook"),
+        ("- [../out.md](../out.md)", "- `../out.md`"),
+        ("- [a](</etc/x y.md>), [b](b.md)", "- a `/etc/x y.md`, [b](b.md)"),
+        ("- [[../up]] it", "- `../up` it"),
+        ("- [](../out.md)", "- `../out.md`"),
+        ("See [x](/abs) there", "See x `/abs` there"),
+    ],
+)
+def test_a_link_becomes_text_that_says_the_same(line: str, wanted: str) -> None:
+    data = line.encode()
+    first, *others = parse(data, "MEMORY.md")
+    edit = as_text(data, first)
+    assert edit is not None
+    after = apply_edits(data, [edit])
+    assert after.decode() == wanted
+    assert [one.target for one in parse(after, "MEMORY.md")] == [one.target for one in others]
+
+
+@pytest.mark.parametrize("line", ["- [a](../o`ut.md)", "- [`a`](../out.md)", "- [a](<../o`ut.md>)"])
+def test_what_cannot_be_code_stays_a_link(line: str) -> None:
+    assert [as_text(line.encode(), one) for one in parse(line.encode(), "MEMORY.md")] == [None]

@@ -9,9 +9,10 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Policy, Snapshot
-from memtui.health.checking import NO_TEXT
+from memtui.health.checking import COMES_BACK, NO_TEXT, SHORTER, UNKNOWN
 from memtui.health.looking import READ_ONLY, Looker, has_index
 from memtui.health.model import BELOW, CUT, DANGLING, DUPLICATE, LONG, OUTSIDE, UNNAMED
+from memtui.health.splitting import NO_ROOM
 from tests.health.folders import LINKS, Folders, at, entry, kinds, memory
 
 
@@ -221,3 +222,67 @@ def test_a_look_that_nobody_wants_any_more_ends(folders: Folders) -> None:
         looker = Looker()
         assert looker.look(engine, engine.roots, outdated=lambda: True) == ()
         assert len(looker.look(engine, engine.roots, outdated=lambda: False)) == 1
+
+
+def test_the_rest_of_an_index_is_part_of_it(folders: Folders) -> None:
+    rest = entry("b.md") + entry("gone.md") + entry("a.md") + entry("MEMORY-more-2.md") + entry("b.md", "x" * 300)
+    folders.policies["notes"] = LINKS._replace(index_lines=3)
+    folders.lay({"MEMORY.md": entry("a.md") + entry("MEMORY-more.md"), "MEMORY-more.md": rest})
+    folders.lay({"MEMORY-more-2.md": entry("c.md"), "a.md": "", "b.md": "", "c.md": "", "d.md": ""})
+    reports = folders.look()
+    assert [(report.address.path, kinds([report])) for report in reports] == [
+        ("MEMORY.md", [(UNNAMED, None, "d.md")]),
+        ("MEMORY-more.md", [(DANGLING, 2, "gone.md"), (DUPLICATE, 3, "a.md"), (DUPLICATE, 5, "b.md")]),
+        ("MEMORY-more-2.md", []),
+    ]
+    assert reports[1].findings[1].text == "named again; the index does already"
+    assert [report.policy.index_lines for report in reports] == [3, None, None]
+
+
+def test_a_file_that_the_index_does_not_name_is_no_rest_of_it(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": entry("a.md"), "MEMORY-more.md": entry("b.md"), "a.md": "", "b.md": ""})
+    assert kinds(folders.look()) == [(UNNAMED, None, "MEMORY-more.md"), (UNNAMED, None, "b.md")]
+
+
+def test_the_rest_of_an_index_in_a_folder_is_beside_it(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(index_file="*/MEMORY.md")
+    folders.lay({"one/MEMORY.md": entry("MEMORY-more.md") + "- [two](../two/MEMORY-more.md)\n"})
+    folders.lay({"one/MEMORY-more.md": entry("a.md"), "one/a.md": ""})
+    folders.lay({"two/MEMORY-more.md": entry("b.md"), "two/b.md": "", "two/MEMORY.md": ""})
+    found = {report.address.path: kinds([report]) for report in folders.look()}
+    assert found == {"one/MEMORY.md": [], "one/MEMORY-more.md": [], "two/MEMORY.md": [(UNNAMED, None, "two/b.md")]}
+
+
+def test_the_rest_is_read_again_when_it_changes(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": entry("MEMORY-more.md"), "MEMORY-more.md": entry("a.md"), "a.md": ""})
+    with folders.engine() as engine:
+        looker = Looker()
+        assert kinds(looker.look(engine, engine.roots)) == []
+        folders.lay({"MEMORY-more.md": "# Nothing\n"})
+        assert kinds(looker.look(engine, engine.roots)) == [(UNNAMED, None, "a.md")]
+
+
+def test_a_rest_that_cannot_be_read_is_a_report_with_the_reason(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(read_bytes=80)
+    folders.lay({"MEMORY.md": entry("MEMORY-more.md"), "MEMORY-more.md": "x" * 100})
+    reports = folders.look()
+    assert {report.address.path: bool(report.problem) for report in reports} == {
+        "MEMORY-more.md": True,
+        "MEMORY.md": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        (LINKS._replace(index_lines=1, generated=("MEMORY.md",)), COMES_BACK),
+        (Policy(index_file="MEMORY.md", index_lines=1), UNKNOWN),
+        (LINKS._replace(index_lines=1), NO_ROOM),
+    ],
+)
+def test_where_the_cut_has_no_fix_it_says_why(folders: Folders, policy: Policy, why: str) -> None:
+    folders.policies["notes"] = policy
+    folders.lay({"MEMORY.md": entry("a.md") + entry("b.md"), "a.md": "", "b.md": ""})
+    (report,) = folders.look()
+    (cut,) = report.of(CUT)
+    assert (cut.fix, cut.why) == (None, f"{why} {SHORTER}")
