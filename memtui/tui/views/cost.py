@@ -167,7 +167,8 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             del tell
             return cost_jobs.load(engine, around, opened, stop)
 
-        self.bridge.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not)
+        opens = "" if self.known else "show what agents load"
+        self.bridge.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not, opens=opens)
 
     def _could_not(self, error: MemtuiError) -> None:
         """Say so in the place of what was waited for; what was known before stays."""

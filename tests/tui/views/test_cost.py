@@ -158,6 +158,25 @@ async def test_it_follows_files_in_roots_and_files_in_none(start: Start, monkeyp
         await screen.until(lambda: "a.md" not in files(view))
 
 
+async def test_keys_that_are_typed_ahead_wait_for_the_agents(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, work_out = threading.Event(), cost_jobs.load
+
+    def late(*rest: Any) -> cost_jobs.Worked:
+        assert go.wait(20)
+        return work_out(*rest)
+
+    monkeypatch.setattr(cost_jobs, "load", late)
+    async with real(start, surroundings=start.machine.surroundings()) as screen:
+        screen.burst("8", "enter", "j")
+        await screen.until(lambda: isinstance(screen.app.screen, CostScreen))
+        view = screen.app.screen
+        assert isinstance(view, CostScreen)
+        await screen.until(lambda: "reading" in screen.text)
+        assert view.opened == ""
+        go.set()
+        await screen.until(lambda: view.opened == "claude-code" and view.list.cursor == 1)
+
+
 async def test_nothing_is_looked_for_while_it_is_not_shown(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
     monkeypatch.setattr(cost_view, "LOOK", 0.02)
