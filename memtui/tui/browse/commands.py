@@ -16,13 +16,13 @@ from memtui.tui.actions import BROWSER_ROOMS, Action, in_room, shown_keys
 from memtui.tui.browse.nodes import MEMORY, Node
 from memtui.tui.browse.rows import Effect
 from memtui.tui.browse.side import CHANGES, INFO, PREVIEW
+from memtui.tui.keys.keyed import READ_ONLY
 from memtui.tui.views.table import VIEWS
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.keys.palette import Command
 
-READ_ONLY = "memtui was started with --read-only, so nothing can be written."
 NEEDS_MEMORY = frozenset(
     {"edit", "edit_outside", "describe_memory", "versions", "copy_contents", "copy_description", "copy_sha", "resolve"}
 )

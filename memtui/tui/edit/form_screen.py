@@ -25,12 +25,12 @@ from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import Page, fold
 from memtui.tui.edit.typed_screen import TypedFlow, TypedScreen
+from memtui.tui.keys.keyed import READ_ONLY
 
 LABEL = 13
 """Cells of a field's name, and of the sign before it."""
 PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
 """Keys that are not for the line of text."""
-READ_ONLY = "memtui was started with --read-only, so nothing can be written."
 
 
 class Preview(NamedTuple):

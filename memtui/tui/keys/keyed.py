@@ -19,11 +19,14 @@ from memtui.tui.actions import COUNTS, LINE, OUTSIDE, TEXT, Action, keymap, show
 from memtui.tui.browse.bars import Line
 from memtui.tui.draw.lines import Lines
 from memtui.tui.keys.keygate import HOLD, KeyGate, Verdict
-from memtui.tui.keys.letters import Letters, key_named
+from memtui.tui.keys.letters import Letters, key_named, name_of
 from memtui.tui.keys.prefix import HINT_AFTER, Sequences
 from memtui.tui.keys.typeahead import TypeAhead, typeahead_of
 
 T = TypeVar("T")
+
+READ_ONLY = "memtui was started with --read-only, so nothing can be written."
+"""Why what writes is off."""
 
 LINE_ENDS = frozenset({"enter", "tab", "ctrl+j"})
 """Keys that a pasted text is full of."""
@@ -159,10 +162,9 @@ class KeyedScreen(Screen[T]):
         if self.take_text(event.key, event.character):
             event.stop()
             return
-        printable = event.is_printable and event.character is not None
-        key = "space" if event.key == "space" else (event.character or event.key) if printable else event.key
+        key = name_of(event)
         action = self._sequences.peek(key)
-        if not printable:
+        if not event.is_printable or event.character is None:
             self._special(event, action)
             return
         event.stop()

@@ -17,6 +17,7 @@ from memtui.safe_text import visible
 from memtui.tui import themes
 from memtui.tui.actions import Action
 from memtui.tui.keys import paste_guard
+from memtui.tui.keys.letters import name_of
 from memtui.tui.keys.paste_guard import GuardedParser
 
 KEPT = 200
@@ -97,7 +98,7 @@ class KeyTest(App[int], inherit_bindings=False):
         event.stop()
         sent = "".join(_sent)
         _sent.clear()
-        key = event.character if event.is_printable and event.character and event.key != "space" else event.key
+        key = name_of(event)
         if key == self._before == "escape":
             self.exit(0)
             return

@@ -1,4 +1,4 @@
-"""Keys that take more than their own press: a letter that follows, labels on rows, a count typed before a move.
+"""Keys by name; and what takes more than one press: a letter that follows, labels on rows, a count before a move.
 
 They work the same on every screen, because no screen knows of them but this one's users in `keyed.py`.
 """
@@ -13,6 +13,8 @@ from memtui.tui.browse.bars import Line
 from memtui.tui.draw.rowlist import RowList
 
 if TYPE_CHECKING:
+    from textual import events
+
     from memtui.tui.keys.keyed import KeyedScreen
 
 MOST = 9_999
@@ -101,6 +103,12 @@ def row_list(screen: KeyedScreen[Any]) -> RowList | None:
         return screen.focused
     found = [rows for rows in screen.query(RowList) if rows.is_on_screen and rows.can_focus]
     return found[0] if found else None
+
+
+def name_of(event: events.Key) -> str:
+    """Return the key as the table of actions writes it: a character as it is, all else (and the space) by name."""
+    character = event.character if event.is_printable and event.key != "space" else None
+    return character or event.key
 
 
 def key_named(words: str, table: Iterable[Action]) -> tuple[str, ...]:

@@ -320,9 +320,7 @@ class TypeAhead:
 
     def _mind(self) -> None:
         """See to it that nothing waits for long without a word."""
-        if not self._reminding:
-            self._reminding = True
-            self._app.set_timer(TELL, self._remind)
+        self._remind_later()
         last = self._waiting[-1]
         if isinstance(last, events.Key) and self._is_always(last):
             self._app.set_timer(GRACE, lambda: self._insist(last))
@@ -339,9 +337,9 @@ class TypeAhead:
             self._say(f"Your keys waited too long and were dropped. memtui still tries to {self._what()}.")
         elif self._openings.waited_for:
             self._say(f"Your keys wait; esc drops them. memtui tries to {self._what()}.")
-        self._mind_again()
+        self._remind_later()
 
-    def _mind_again(self) -> None:
+    def _remind_later(self) -> None:
         if self._waiting and not self._reminding:
             self._reminding = True
             self._app.set_timer(TELL, self._remind)

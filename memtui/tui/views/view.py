@@ -19,7 +19,7 @@ from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.scroller import Scroller
-from memtui.tui.keys.keyed import KeyedScreen
+from memtui.tui.keys.keyed import READ_ONLY, KeyedScreen
 from memtui.tui.keys.prefix import Sequences
 from memtui.tui.views.table import COMMON, VIEW, VIEWS
 from memtui.tui.views.tabs import Tabs
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.nodes import Node
     from memtui.tui.keys.palette import Command
-
-READ_ONLY = "memtui was started with --read-only, so nothing can be written."
 
 
 class ViewScreen(KeyedScreen[None]):
