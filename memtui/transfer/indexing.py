@@ -111,16 +111,18 @@ def _one(
     pending: Mapping[Address, IndexChange],
 ) -> list[IndexChange]:
     address = Address(root.id, home)
-    try:
-        data: bytes | None = reader.read(address).bytes
-    except NotFoundError:
-        data = None
-    except MemtuiError as error:
-        return [IndexChange(address, b"", b"", None, "", (f"The index gets no line: {error.message}",))]
-    old = data or b""
-    before = pending[address].after if address in pending else old
-    earlier = pending[address].notes if address in pending else ()
-    sha = None if data is None else sha256_hex(data)
+    written_along = pending.get(address)
+    if written_along is not None:
+        old, before, sha, _, earlier = written_along[1:]
+    else:
+        earlier = ()
+        try:
+            old = before = reader.read(address).bytes
+            sha = sha256_hex(old)
+        except NotFoundError:
+            old, before, sha = b"", b"", None
+        except MemtuiError as error:
+            return [IndexChange(address, b"", b"", None, "", (f"The index gets no line: {error.message}",))]
     if not is_text(before):
         notes = [*earlier, "The index gets no line: it is not UTF-8 text."]
         return [IndexChange(address, old, before, sha, "", tuple(notes))]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from memtui.digest import sha256_hex
 from memtui.engine.model import Actor, Address, Done, Outcome, Root
 from memtui.engine.steps import Rename, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
@@ -257,10 +258,16 @@ class _Planning:
             links_ = next((one.links for one in carried.carried if one.address == step.address), 0)
             what = f"{links_:,} pointer{'s' * (links_ != 1)} carried along"
             changes[step.address] = IndexChange(step.address, before, step.data, step.expected_sha256, "", (what,))
+        # An index that comes as a file gets the lines of the others once it is there.
+        coming = {
+            item.new: IndexChange(item.new, item.after, item.after, sha256_hex(item.after), "")
+            for item in going
+            if self.roots[item.new.root].policy.is_index(item.new.path)
+        }
         if not self.wish.alone:
             for root_id in dict.fromkeys(item.new.root for item in going):
                 items = [item for item in going if item.new.root == root_id and item.old.root != root_id]
                 root = self.roots[root_id]
-                for change in indexing.added(self.reader, root, items, self.said, self.rows[root_id], changes):
+                for change in indexing.added(self.reader, root, items, self.said, self.rows[root_id], coming | changes):
                     changes[change.address] = change
         return tuple(changes.values()), carried.left, carried.rest

@@ -127,6 +127,19 @@ def test_a_missing_index_is_made_and_one_that_names_the_memory_stays(tmp_path: P
         assert not wanted.indexes
 
 
+@pytest.mark.parametrize("wish", [Wish(), Wish(as_is=True), Wish(moving=True), Wish(moving=True, as_is=True)])
+def test_an_index_that_comes_along_as_a_file_gets_the_lines_of_the_others(tmp_path: Path, wish: Wish) -> None:
+    agents = Agents(tmp_path, "serena", "claude-code")
+    agents.lay("serena", {"MEMORY.md": "---\ntitle: T\n---\n- [C](c.md)\n", "a.md": "A\n"})
+    before = agents.everything()
+    with agents.engine() as engine:
+        pairs = [pair(f"serena:project/{name}", f"claude-code:project/{name}") for name in ("MEMORY.md", "a.md")]
+        apply(engine, plan(engine, pairs, wish), actor=ME)
+        assert agents.held("claude-code")["MEMORY.md"].endswith(b"- [C](c.md)\n- [A](a.md)\n")
+        engine.undo(actor=ME)
+    assert agents.everything() == before
+
+
 def test_names_get_the_ending_the_agent_reads_unless_they_are_typed(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "serena", "goose")
     agents.lay("serena", {"a.md": "Text.\n"})
