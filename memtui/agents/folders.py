@@ -11,6 +11,8 @@ from memtui.digest import sha256_hex
 
 SLUG_LENGTH = 200
 """Agents cut longer slugs and add a hash of their own making."""
+_COMMENTED = 262_144
+"""Bytes of JSON with comments, which takes many times as long to read."""
 
 
 def slug(path: str) -> str:
@@ -85,15 +87,31 @@ def agent_value(path: str, *keys: str) -> object:
         return None
     if data is None or keys[-1].encode() not in data:  # importing json costs more than most commands' work
         return None
-    import json
-
-    try:
-        value: object = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
+    value = json_value(data)
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+def json_value(data: bytes) -> object:
+    """Read an agent's JSON, in which some agents allow comments; None when it is none."""
+    import json
+
+    try:
+        return json.loads(data)
+    except RecursionError:
+        return None
+    except ValueError:
+        if len(data) > _COMMENTED or (b"/" not in data and b"," not in data):  # neither a comment nor a comma too many
+            return None
+    from memtui.config import jsonc
+    from memtui.errors import UsageError
+
+    try:
+        node = jsonc.parse(data.decode("utf-8"))
+    except (UsageError, ValueError, RecursionError):
+        return None
+    return None if node is None else node.value
 
 
 def is_name(text: str) -> bool:

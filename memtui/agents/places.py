@@ -15,6 +15,8 @@ from memtui.engine.model import Root
 
 BOOKKEEPING = (".DS_Store", ".git", "*.lock")
 """Names that are no memories in anybody's layout."""
+LISTED = 50
+"""So many values of a list in settings are taken."""
 
 
 def there(*roots: Root) -> Iterator[Root]:
@@ -76,10 +78,66 @@ def yaml_setting(text: str, key: str) -> str | None:
         name, colon, value = line.strip().partition(":")
         if not colon or name.strip().strip("\"'") != key:
             continue
-        value = value.strip()
-        quote = value[:1] if value[:1] in ("'", '"') else ""
-        value = value[1:].partition(quote)[0] if quote else value.partition(" #")[0].strip()
+        value = _plain(value.strip())
         return value if is_path(value) else None
+    return None
+
+
+def _plain(value: str) -> str:
+    """Give a value without its quotes, or without the comment behind it."""
+    quote = value[:1] if value[:1] in ("'", '"') else ""
+    return value[1:].partition(quote)[0] if quote else value.partition(" #")[0].strip()
+
+
+def yaml_list(text: str, key: str) -> tuple[str, ...]:
+    """Find a list of plain values in the text of a YAML file by its key at the left margin, on its line or below it.
+
+    Returns:
+        The values without quotes and comments, 50 at most; empty when there is no such list.
+    """
+    found: list[str] = []
+    is_inside = False
+    for line in text.splitlines():
+        bare = line.strip()
+        if is_inside and bare.startswith("- "):
+            found.append(_item(bare[2:].strip())[0])
+        elif bare and not bare.startswith("#"):
+            name, colon, value = line.partition(":")
+            is_inside = bool(colon) and name.rstrip() == key
+            rest = value.strip().removeprefix("[") if is_inside and value.strip().startswith("[") else ""
+            while rest and rest[0] != "]" and len(found) < LISTED:
+                item, rest = _item(rest, ends=",]")
+                found.append(item)
+                rest = rest.lstrip().removeprefix(",").lstrip()
+    return tuple(filter(None, found[:LISTED]))
+
+
+def _item(text: str, ends: str = "") -> tuple[str, str]:
+    """Give the value that a text begins with, and the rest; only in double quotes a backslash is written twice."""
+    text = text.lstrip()
+    if text[:1] in ("'", '"'):
+        value, _, rest = text[1:].partition(text[0])
+        return (value.replace("\\\\", "\\") if text[0] == '"' else value), rest
+    end = min((at for at in map(text.find, ends) if at >= 0), default=len(text))
+    return _plain(text[:end].strip()), text[end:]
+
+
+def toml_flag(text: str, table: str, key: str) -> bool | None:
+    """Find a switch in the text of a TOML file without parsing it, which takes as long as a whole command.
+
+    Returns:
+        Its value; None when it is not there, or not written as plainly as programs write it.
+    """
+    inside = ""
+    for line in text.splitlines():
+        bare = line.partition("#")[0].strip()
+        if bare.startswith("["):
+            inside = bare.strip("[]").strip()
+            continue
+        name, _, value = bare.partition("=")
+        full = f"{inside}.{name.strip()}" if inside else name.strip()
+        if full == f"{table}.{key}" and value.strip() in ("true", "false"):
+            return value.strip() == "true"
     return None
 
 

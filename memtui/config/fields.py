@@ -154,7 +154,16 @@ VARIABLES = (
     ("SSH_CONNECTION", "memtui", "When set, `calm` is on unless the settings say otherwise."),
     ("LC_ALL", "memtui", "The locale, then `LC_CTYPE`, then `LANG`: an encoding other than UTF-8 turns `ascii` on."),
     ("CLAUDE_CONFIG_DIR", "Claude Code", "Its folder, instead of `~/.claude`."),
-    ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "Claude Code", "`1`: it has no auto memory, and memtui says so."),
+    (
+        "CLAUDE_CODE_DISABLE_AUTO_MEMORY",
+        "Claude Code",
+        "`1`: it has no auto memory, and memtui says so; `0`: it has, whatever its settings say.",
+    ),
+    (
+        "CLAUDE_CODE_DISABLE_CLAUDE_MDS",
+        "Claude Code",
+        "`1`: it loads no instructions and no memories, and memtui says so.",
+    ),
     ("CODEX_HOME", "Codex", "Its folder, instead of `~/.codex`."),
     ("GEMINI_CLI_HOME", "Gemini CLI", "The folder that its `.gemini` lies in, instead of the home folder."),
     ("COPILOT_HOME", "VS Code", "The folder of Copilot's hooks and instructions, instead of `~/.copilot`."),

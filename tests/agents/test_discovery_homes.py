@@ -65,6 +65,8 @@ def test_no_memory_is_read(crowded: Machine, reach: str) -> None:
     read = {os.path.basename(what) for kind, _, what in told if kind == "READ"}
     assert read <= {
         "settings.json",
+        "settings.local.json",
+        "managed-settings.json",
         "config.json",
         "config.toml",
         "config.yaml",

@@ -16,6 +16,8 @@ from memtui.agents.places import (
     quoted_settings,
     settings_text,
     there,
+    toml_flag,
+    yaml_list,
     yaml_setting,
 )
 from memtui.config.surroundings import Surroundings
@@ -94,6 +96,43 @@ def test_a_line_of_yaml(key: str, value: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("k:\n- a\n-  'b # c'\n# no\n\n- d # e\nother:\n- f\n", ("a", "b # c", "d")),
+        ("k:\n  - a\n  - b\nx: 1\n- c\n", ("a", "b")),
+        ("k: [a, \"[b], c\" , 'd'] # e\n", ("a", "[b], c", "d")),
+        ("k: [\"a\\\\.b\", 'c\\d']\n", ("a\\.b", "c\\d")),
+        ("k: []\n", ()),
+        ("k: [a, b", ("a", "b")),
+        ("  k:\n- a\n", ()),
+        ("kk:\n- a\n", ()),
+        ("k: a\n", ()),
+        ("k:\n" + "- a\n" * 99, ("a",) * 50),
+        ("k: [" + "a," * 500_000, ("a",) * 50),
+    ],
+)
+def test_a_list_of_yaml(text: str, values: tuple[str, ...]) -> None:
+    assert yaml_list(text, "k") == values
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[t]\nk = true\n", True),
+        ("[t]  # so\n  k=false # or\n", False),
+        ("t.k = true\n", True),
+        ("[t]\n[x]\nk = true\n", None),
+        ("k = true\n", None),
+        ("t = { k = true }\n", None),
+        ("[t]\nk = 1\n", None),
+        ("[t]\n# k = true\n", None),
+    ],
+)
+def test_a_switch_of_toml(text: str, value: bool | None) -> None:
+    assert toml_flag(text, "t", "k") is value
+
+
+@pytest.mark.parametrize(
     ("text", "number"), [("n: 12", 12), ("n: '9'", 9), ("n: -1", 7), ("n: ²", 7), ("n: 99999999999", 7), ("m: 1", 7)]
 )
 def test_a_number_that_can_be_believed(text: str, number: int) -> None:
@@ -120,3 +159,5 @@ def test_any_settings_are_read_without_an_error(text: str) -> None:
     for value in quoted_settings(text, "workspace"):
         assert value in text
     assert yaml_setting(text, "workspace") != ""
+    assert "" not in yaml_list(text, "workspace")
+    assert toml_flag(text, "workspace", "a") is None

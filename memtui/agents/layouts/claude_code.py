@@ -1,7 +1,7 @@
 """Claude Code: auto memory for each project, CLAUDE.md and rules, and the memories of its subagents.
 
-Worktrees of one repository share the auto memory of the main checkout. Only the user's own settings can move it: a
-repository's settings are not believed.
+Worktrees of one repository share the auto memory of the main checkout. Only the user's and the administrators' settings
+can move it; a repository's can switch it off. Source of settings: code.claude.com, pages memory, settings, env-vars.
 """
 
 import os
@@ -9,8 +9,20 @@ from collections.abc import Iterator
 
 from memtui.agents import instructions
 from memtui.agents.checkout import main_checkout
-from memtui.agents.folders import SLUG_LENGTH, agent_setting, agent_value, has_any, id_part, is_folder, names_in, slug
+from memtui.agents.folders import (
+    SLUG_LENGTH,
+    agent_setting,
+    agent_value,
+    has_any,
+    id_part,
+    is_folder,
+    names_in,
+    short_path,
+    slug,
+)
+from memtui.agents.places import is_too_wide
 from memtui.agents.projects import other_projects
+from memtui.agents.reading import is_within
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root
 
@@ -40,8 +52,11 @@ MANAGED = Policy(include=("CLAUDE.md",), ignore=IGNORED, whole=("CLAUDE.md",))
 WRITES = "Claude Code writes and tidies these files while it works."
 READS = "Claude Code reads these files and writes them when asked to."
 BELOW = " It reads those in folders further down once it works there; they are not listed here."
-OFF = " Auto memory is switched off, so Claude Code neither loads nor writes them."
+OFF = " Auto memory is switched off {where}, so Claude Code neither loads nor writes them."
 LABEL = "Claude Code instructions"
+_SYSTEM = ("claude-code", "ClaudeCode")
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+"""What its variables mean, in any case."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
@@ -86,7 +101,7 @@ def _home(surroundings: Surroundings) -> str | None:
 
 
 def _managed(surroundings: Surroundings) -> Iterator[Root]:
-    for name in ("claude-code", "ClaudeCode"):
+    for name in _SYSTEM:
         folder = os.path.join(surroundings.system_dir, name)
         if has_any(folder, ("CLAUDE.md",)):
             yield Root(
@@ -108,7 +123,8 @@ def _auto_memory(surroundings: Surroundings, folder: str, *, all_projects: bool)
     main = main_checkout(anchor) if surroundings.checkout else anchor
     projects = os.path.join(folder, "projects")
     alias: tuple[str, ...] = (f"{AGENT}:project",)
-    writes = WRITES + (OFF if _is_off(surroundings, folder) else "")
+    where = switched_off(surroundings, folder)
+    writes = WRITES + (OFF.format(where=where) if where else "")
     moved = _moved_folder(surroundings, folder)
     if moved is not None and is_folder(moved):
         note = writes + " Your settings (autoMemoryDirectory) make every project share them."
@@ -140,12 +156,46 @@ def _auto_memory(surroundings: Surroundings, folder: str, *, all_projects: bool)
         )
 
 
-def _is_off(surroundings: Surroundings, folder: str) -> bool:
-    """Whether the user has switched auto memory off; the variable is stronger than the setting."""
-    named = surroundings.variable("CLAUDE_CODE_DISABLE_AUTO_MEMORY")
-    if named is not None:
-        return named.lower() not in ("0", "false")
-    return agent_value(os.path.join(folder, "settings.json"), "autoMemoryEnabled") is False
+def settings_files(surroundings: Surroundings, home: str | None) -> tuple[tuple[str, str | None], ...]:
+    """Give its files of settings, the weakest first.
+
+    Returns:
+        For each its path, and the folder no link may lead out of where a repository may have brought it.
+    """
+    own = os.path.join(surroundings.project, ".claude")
+    bound = surroundings.checkout or surroundings.project
+    managed = (os.path.join(surroundings.system_dir, name, "managed-settings.json") for name in _SYSTEM)
+    return (
+        *(((os.path.join(home, "settings.json"), None),) if home is not None else ()),
+        (os.path.join(own, "settings.json"), bound),
+        (os.path.join(own, "settings.local.json"), bound),
+        *((path, None) for path in managed),
+    )
+
+
+def loads_nothing(surroundings: Surroundings) -> str:
+    """Say by what all files of instructions and memories are switched off; empty when they are not."""
+    named = surroundings.variable("CLAUDE_CODE_DISABLE_CLAUDE_MDS")
+    return "by CLAUDE_CODE_DISABLE_CLAUDE_MDS" if named is not None and named.strip().lower() in _YES else ""
+
+
+def switched_off(surroundings: Surroundings, home: str | None) -> str:
+    """Say where auto memory is switched off: `in ~/.claude/settings.json`; empty when it is on.
+
+    The variable is stronger than every file, and of the files the last one that says anything counts.
+    """
+    nothing = loads_nothing(surroundings)
+    if nothing:
+        return nothing
+    named = (surroundings.variable("CLAUDE_CODE_DISABLE_AUTO_MEMORY") or "").strip().lower()
+    if named in _YES:
+        return "by CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+    for path, bound in reversed(settings_files(surroundings, home) if named not in _NO else ()):
+        if bound is None or is_within(os.path.realpath(path), (os.path.realpath(bound),)):
+            enabled = agent_value(path, "autoMemoryEnabled")
+            if isinstance(enabled, bool):
+                return "" if enabled else f"in {short_path(path, surroundings.home)}"
+    return ""
 
 
 def _folder_of(projects: str, made: str) -> str | None:
@@ -160,13 +210,13 @@ def _folder_of(projects: str, made: str) -> str | None:
 
 
 def _moved_folder(surroundings: Surroundings, folder: str) -> str | None:
-    """Read where the user's own settings put auto memory; a folder as wide as the home folder is not believed."""
-    text = agent_setting(os.path.join(folder, "settings.json"), "autoMemoryDirectory")
+    """Read where the administrators' or the user's settings put auto memory; nothing as wide as the home folder."""
+    files = (path for path, bound in reversed(settings_files(surroundings, folder)) if bound is None)
+    text = next(filter(None, (agent_setting(path, "autoMemoryDirectory") for path in files)), None)
     if text is None or not text.startswith(("/", "~/")):
         return None
     moved = surroundings.folder(text)
-    home = (surroundings.home or "/").rstrip("/") + "/"
-    return None if home.startswith(moved.rstrip("/") + "/") else moved
+    return None if is_too_wide(surroundings, moved) else moved
 
 
 def _in_project(surroundings: Surroundings) -> Iterator[Root]:

@@ -1,18 +1,22 @@
 """Codex: one folder of memories for everything, which it consolidates by itself, and AGENTS.md from the checkout down.
 
-Of the memories some files are only what a consolidation works from, and are made anew by the next one.
+Of the memories some files are only what a consolidation works from, and are made anew by the next one. Sources: the
+repository openai/codex (`features/src/lib.rs`, `legacy.rs`; `MemoriesConfig`), developers.openai.com/codex/memories.
 """
 
 import os
 from collections.abc import Iterator
 
 from memtui.agents import instructions
-from memtui.agents.folders import has_any, is_folder, is_name
+from memtui.agents.folders import has_any, is_folder, is_name, short_path
+from memtui.agents.places import settings_text, toml_flag
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 AGENT = "codex"
+SWITCHES = ("memories", "memory_tool")
+"""The feature, now and as older releases called it; it is off unless it is switched on."""
 IGNORED = (".DS_Store", ".git", "*.lock")
 
 AUTO = Policy(
@@ -31,6 +35,8 @@ WRITES = (
     "Codex consolidates these files between sessions: it takes up what you change by hand, and makes the generated ones"
     " anew."
 )
+OFF = " Memories are switched off in {where}, so Codex neither loads nor writes them."
+UNWRITTEN = " memories.generate_memories is switched off in {where}, so Codex adds nothing to them."
 READS = "Codex reads one of these files in each folder, the first that is there, 32 KiB in all."
 
 
@@ -40,7 +46,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if home is not None:
         memories = os.path.join(home, "memories")
         if is_folder(memories):
-            yield Root(f"{AGENT}:global", memories, AGENT, "global", "Codex memory", AUTO, note=WRITES)
+            yield Root(
+                f"{AGENT}:global", memories, AGENT, "global", "Codex memory", AUTO, note=_note(surroundings, home)
+            )
         if has_any(home, NAMES):
             yield Root(
                 f"{AGENT}:global:instructions",
@@ -63,6 +71,21 @@ def _home(surroundings: Surroundings) -> str | None:
     if named:
         return surroundings.folder(named)
     return os.path.join(surroundings.home, ".codex") if surroundings.home else None
+
+
+def _note(surroundings: Surroundings, home: str) -> str:
+    """Say who writes the memories, and when nobody does; of a switch that is not written plainly nothing is said."""
+    path = os.path.join(home, "config.toml")
+    text, where = settings_text(path), short_path(path, surroundings.home)
+    if "[profiles." in text:  # which of them a session uses, it may be told when it starts
+        return WRITES
+    flags = [toml_flag(text, "features", name) for name in SWITCHES]
+    if False in flags or not any(name in text for name in SWITCHES):
+        return WRITES + OFF.format(where=where)
+    if toml_flag(text, "memories", "use_memories") is False:
+        return f"{WRITES} memories.use_memories is switched off in {where}, so Codex does not load them."
+    unwritten = toml_flag(text, "memories", "generate_memories") is False
+    return WRITES + (UNWRITTEN.format(where=where) if unwritten else "")
 
 
 def _fallbacks(home: str | None) -> tuple[str, ...]:

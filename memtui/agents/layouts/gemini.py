@@ -1,6 +1,7 @@
 """Gemini CLI: private memories of each project below its temporary folder, and GEMINI.md for everything and everyone.
 
 A project's folder has a short name that only Gemini's own list, or a marker in the folder, leads back to the project.
+Source of its settings: the repository google-gemini/gemini-cli, docs/reference/configuration.md and cli/auto-memory.md.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ AUTO = Policy(index_file="MEMORY.md", index_format="links", ignore=IGNORED, whol
 NAME = "GEMINI.md"
 
 WRITES = "Gemini CLI edits these files when it learns something about the project."
+PROPOSES = " Auto Memory is switched on in {where}: it puts proposals into an inbox there, for /memory inbox."
 READS = "Gemini CLI reads these files and writes them when asked to."
 
 _MARKER_LIMIT = 4_096
@@ -82,6 +84,9 @@ def _names(home: str | None) -> tuple[str, ...]:
 def _memories(surroundings: Surroundings, home: str, *, all_projects: bool) -> Iterator[Root]:
     folder = os.path.join(home, "tmp")
     listed = _listed(home)
+    settings = os.path.join(home, "settings.json")
+    proposes = agent_value(settings, "experimental", "autoMemory") is True
+    note = WRITES + (PROPOSES.format(where=short_path(settings, surroundings.home)) if proposes else "")
     alias: tuple[str, ...] = (f"{AGENT}:project",)
     mine: set[str] = set()
     for place in dict.fromkeys((surroundings.cwd, surroundings.project, surroundings.checkout or surroundings.project)):
@@ -89,16 +94,17 @@ def _memories(surroundings: Surroundings, home: str, *, all_projects: bool) -> I
             if name is None or name in mine or not _is_owner(folder, name, place):
                 continue
             mine.add(name)
-            yield _root(surroundings, folder, name, place, here=True)._replace(aliases=alias)
+            yield _root(surroundings, folder, name, place, note, here=True)._replace(aliases=alias)
             alias = ()
     if all_projects:
         projects = {name: path for path, name in listed.items()}
         for name in names_in(folder):
             if name not in mine and is_folder(os.path.join(folder, name, "memory")):
-                yield _root(surroundings, folder, name, projects.get(name) or _owner(folder, name), here=False)
+                owner = projects.get(name) or _owner(folder, name)
+                yield _root(surroundings, folder, name, owner, note, here=False)
 
 
-def _root(surroundings: Surroundings, folder: str, name: str, project: str | None, *, here: bool) -> Root:
+def _root(surroundings: Surroundings, folder: str, name: str, project: str | None, note: str, *, here: bool) -> Root:
     label = "Gemini CLI memory"
     gone = project is not None and not is_folder(project)
     return Root(
@@ -109,7 +115,7 @@ def _root(surroundings: Surroundings, folder: str, name: str, project: str | Non
         label if here else f"{label}, {short_path(project or _short(name), surroundings.home)}",
         AUTO,
         project=project,
-        note=ORPHANED if gone else WRITES,
+        note=ORPHANED if gone else note,
     )
 
 

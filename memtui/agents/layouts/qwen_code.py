@@ -38,6 +38,7 @@ IN_PROJECT = (".qwen/QWEN.local.md", ".qwen/rules/")
 LABEL = "Qwen Code instructions"
 
 WRITES = "Qwen Code writes, merges and removes these files while it works, except below pinned/."
+OFF = " They are switched off in {where} (memory.enableManagedAutoMemory), so it neither loads nor writes them."
 CHANNEL_WRITES = "Qwen Code adds a line whenever a conversation in a channel asks it to remember something."
 SHARED = "Shared through git; Qwen Code asks before it writes here."
 TEAM_SYNC = " At its start it pulls, commits and pushes them by itself."
@@ -50,16 +51,17 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     home = _home(surroundings)
     base = _base(surroundings, home)
     names = _names(home)
+    note = _note(surroundings, home)
     if base is not None and is_folder(os.path.join(base, "memories")):
         yield Root(
-            f"{AGENT}:global", os.path.join(base, "memories"), AGENT, "global", "Qwen Code memory", AUTO, note=WRITES
+            f"{AGENT}:global", os.path.join(base, "memories"), AGENT, "global", "Qwen Code memory", AUTO, note=note
         )
     if home is not None and is_folder(home):
         policy = Policy(include=(*names, "rules/"), ignore=IGNORED, whole=names)
         yield Root(
             f"{AGENT}:global:instructions", home, AGENT, "global", LABEL, policy, note=READS, kind="instructions"
         )
-    yield from _project_memory(surroundings, base, all_projects=all_projects)
+    yield from _project_memory(surroundings, base, note, all_projects=all_projects)
     yield from _team(surroundings, home)
     if home is not None and is_folder(os.path.join(home, "channels", "memory")):
         path = os.path.join(home, "channels", "memory")
@@ -93,7 +95,14 @@ def _base(surroundings: Surroundings, home: str | None) -> str | None:
     return surroundings._replace(cwd=surroundings.project).folder(chosen)
 
 
-def _project_memory(surroundings: Surroundings, base: str | None, *, all_projects: bool) -> Iterator[Root]:
+def _note(surroundings: Surroundings, home: str | None) -> str:
+    """Say who writes its own memories, and when they are switched off."""
+    settings = os.path.join(home, "settings.json") if home is not None else ""
+    off = bool(settings) and agent_value(settings, "memory", "enableManagedAutoMemory") is False
+    return WRITES + (OFF.format(where=short_path(settings, surroundings.home)) if off else "")
+
+
+def _project_memory(surroundings: Surroundings, base: str | None, note: str, *, all_projects: bool) -> Iterator[Root]:
     alias: tuple[str, ...] = (f"{AGENT}:project",)
     local = os.path.join(surroundings.project, ".qwen", "memory")
     if surroundings.variable("QWEN_CODE_MEMORY_LOCAL") == "1" and is_folder(local):
@@ -107,7 +116,7 @@ def _project_memory(surroundings: Surroundings, base: str | None, *, all_project
             in_checkout=surroundings.checkout is not None,
             aliases=alias,
             project=surroundings.project,
-            note=WRITES,
+            note=note,
         )
         alias = ()
     if base is None:
@@ -132,12 +141,12 @@ def _project_memory(surroundings: Surroundings, base: str | None, *, all_project
             AUTO,
             aliases=alias,
             project=place,
-            note=WRITES,
+            note=note,
         )
         alias = ()
     if all_projects:
         yield from other_projects(
-            surroundings, folder, listed, agent=AGENT, label="Qwen Code memory", policy=AUTO, note=WRITES
+            surroundings, folder, listed, agent=AGENT, label="Qwen Code memory", policy=AUTO, note=note
         )
 
 

@@ -1,44 +1,96 @@
 """Serena: a project's memories in `.serena/memories`, folders in folders, and the user's in `~/.serena`.
 
 A memory's name is its path without `.md`, and other memories refer to it as `mem:name`. There is no index: the agent is
-given the list of names, so a good name is what leads it to the text.
+given the list of names, so a good name is what leads it to the text. Source of its settings: the repository
+oraios/serena, docs/02-usage/045_memories.md and `MemoriesManager`: the lists of both files add up, and name memories
+(`global/…` for the user's) by regular expressions that must match the whole of a name.
 """
 
 import os
 from collections.abc import Iterator
 
-from memtui.agents.places import BOOKKEEPING, home_of, is_too_wide, on_the_way, settings_text, there, yaml_setting
+from memtui.agents.folders import short_path
+from memtui.agents.patterns import shell_patterns
+from memtui.agents.places import (
+    BOOKKEEPING,
+    home_of,
+    is_too_wide,
+    on_the_way,
+    settings_text,
+    there,
+    yaml_list,
+    yaml_setting,
+)
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 AGENT = "serena"
+CONFIG = "serena_config.yml"
 POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), suffix=".md")
 """Plain text: front matter is part of what the agent reads."""
 WRITES = "Serena's tools write these files; when Serena renames one, it rewrites `mem:` references to it in the others."
 LABEL = "Serena memory"
+OFF = " Its memory tools are switched off in {where}, so it neither loads nor writes them."
+READ_ONLY = " Its tools may not write those that your settings name (read_only_memory_patterns)."
+LOCAL = ("project.yml", "project.local.yml")
+"""Its settings of a project, in the folder `.serena`."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find the user's memories, then the current project's, wherever the user's settings put those."""
     home = home_of(surroundings, "SERENA_HOME", ".serena")
+    text = settings_text(os.path.join(home, CONFIG)) if home is not None else ""
+    where = os.path.join(home, CONFIG) if home is not None and switched_off(text) else ""
+    writes = WRITES + (OFF.format(where=short_path(where, surroundings.home)) if where else "")
+    patterns = tuple(
+        one for regex in yaml_list(text, "read_only_memory_patterns") for one in shell_patterns(regex) or ()
+    )
     if home is not None:
         path = os.path.join(home, "memories", "global")
-        yield from there(Root(f"{AGENT}:global", path, AGENT, "global", LABEL, POLICY, note=WRITES))
+        kept = yaml_setting(text, "edit_global_memories")
+        found = ("*",) if kept is not None and kept.lower() == "false" else _protected(patterns, "global/")
+        yield from there(_protect(Root(f"{AGENT}:global", path, AGENT, "global", LABEL, POLICY, note=writes), found))
     inside = os.path.join(surroundings.project, ".serena", "memories")
-    mine = Root(f"{AGENT}:project", inside, AGENT, "project", LABEL, POLICY, note=WRITES)
-    moved = _moved(surroundings, home) if home is not None else None
+    mine = _protect(
+        Root(f"{AGENT}:project", inside, AGENT, "project", LABEL, POLICY, note=writes), _protected(patterns, "")
+    )
+    moved = _moved(surroundings, text)
     if moved is not None and moved != inside:
-        said = f"{WRITES} Your settings (project_serena_folder_location) put them here."
-        found = [*there(mine._replace(path=moved, project=surroundings.project, note=said))]
-        yield from found
-        if found:
+        said = f"{mine.note} Your settings (project_serena_folder_location) put them here."
+        found_there = [*there(mine._replace(path=moved, project=surroundings.project, note=said))]
+        yield from found_there
+        if found_there:
             mine = mine._replace(id=f"{AGENT}:project:checkout", label=f"{LABEL}, in the checkout")
     yield from on_the_way(surroundings, mine, os.path.join(".serena", "memories"))
 
 
-def _moved(surroundings: Surroundings, home: str) -> str | None:
+def switched_off(text: str) -> bool:
+    """Whether a file of Serena's settings switches all memory tools off: a mode, or the setting of some releases."""
+    tools = yaml_setting(text, "enable_memory_tools")
+    modes = (mode for key in ("base_modes", "default_modes", "added_modes") for mode in yaml_list(text, key))
+    return (tools is not None and tools.lower() == "false") or "no-memories" in modes
+
+
+def _protected(patterns: tuple[str, ...], prefix: str) -> tuple[str, ...]:
+    """Say which files of a root patterns of names mean; those of the user's memories have a prefix there."""
+    found = []
+    for pattern in patterns:
+        if pattern.startswith("*"):
+            found.append(pattern)
+        elif pattern.startswith(prefix) and (prefix or not pattern.startswith("global/")):
+            found.append(pattern[len(prefix) :])
+    return tuple(one if one.endswith("*") else f"{one}.md" for one in found)
+
+
+def _protect(root: Root, patterns: tuple[str, ...]) -> Root:
+    if not patterns:
+        return root
+    return root._replace(policy=root.policy._replace(protected=patterns), note=root.note + READ_ONLY)
+
+
+def _moved(surroundings: Surroundings, settings: str) -> str | None:
     """Read where the user's own settings put projects' memories."""
-    text = yaml_setting(settings_text(os.path.join(home, "serena_config.yml")), "project_serena_folder_location")
+    text = yaml_setting(settings, "project_serena_folder_location")
     if text is None:
         return None
     project = surroundings.project

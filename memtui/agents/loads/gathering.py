@@ -6,7 +6,6 @@ nothing of what a session would not begin with.
 
 from __future__ import annotations
 
-import fnmatch
 import os
 from collections.abc import Iterable, Iterator
 
@@ -23,6 +22,7 @@ from memtui.agents.loads.loading import (
     FOLDER,
     HOME,
     MISSING,
+    NAMED,
     NAMES_ONLY,
     PROJECT,
     SKIPPED,
@@ -37,7 +37,7 @@ from memtui.agents.loads.loading import (
     start_folder,
 )
 from memtui.agents.reading import GONE, OUTSIDE, SPECIAL, Head, Reader, Tally
-from memtui.config.surroundings import Surroundings
+from memtui.config.surroundings import Surroundings, find_checkout
 from memtui.engine.model import Policy, Root
 from memtui.values import TYPE_CHECKING, NamedTuple
 
@@ -107,12 +107,16 @@ class _Gathering:
         self._count = 0
 
     def all(self) -> Iterator[Loaded]:
-        names, off = dict(self._options.names), dict(self._options.off)
+        options = self._options
+        names, places, off = dict(options.names), dict(options.places), dict(options.off)
         for source in self._table.sources:
-            chosen = source._replace(names=names.get(source.label, source.names))
-            if source.label in off:
-                chosen = chosen._replace(mark=SKIPPED, why=off[source.label], judge=None)
+            label = source.label
+            chosen = source._replace(names=names.get(label, source.names), place=places.get(label, source.place))
+            if label in off:
+                chosen = chosen._replace(mark=SKIPPED, why=off[label], judge=None)
             yield from self._source(chosen)
+        for path, why in options.problems:
+            yield Loaded("settings", path, SKIPPED, why, reading.size_of(path))
 
     # Places
 
@@ -147,6 +151,10 @@ class _Gathering:
                 else:
                     brought = None if folder == around.home else folder
                     yield _Place(folder, (os.path.realpath(folder),), brought=brought)
+        elif source.place == NAMED:
+            for named in self._options.folders:
+                outer = find_checkout(named) or named
+                yield from (_Place(folder, (os.path.realpath(outer),), brought=outer) for folder in chain(outer, named))
         else:
             yield from self._of_roots(source.place, project)
 
@@ -223,8 +231,10 @@ class _Gathering:
         if met in self._met:
             return
         self._met.add(met)
-        if any(fnmatch.fnmatchcase(path, pattern) for pattern in self._options.excludes):
-            yield Loaded(source.label, path, SKIPPED, "The agent's settings leave it out.", reading.size_of(path))
+        name = os.path.relpath(path, os.path.join(place.folder, source.named_below)).removesuffix(".md")
+        why_not = self._options.why_not(path, name) if source.excludable else ""
+        if why_not:
+            yield Loaded(source.label, path, SKIPPED, why_not, reading.size_of(path))
             return
         if is_folder:
             inside = reading.is_within(real, place.bounds)
@@ -234,8 +244,8 @@ class _Gathering:
             )
             return
         if source.mark == NAMES_ONLY:
-            name = os.path.relpath(path, place.folder).removesuffix(".md").encode("utf-8", "replace")
-            yield Loaded(source.label, path, NAMES_ONLY, source.why, reading.size_of(path), name + b"\n")
+            given = name.encode("utf-8", "replace") + b"\n"
+            yield Loaded(source.label, path, NAMES_ONLY, source.why, reading.size_of(path), given)
             return
         if source.mark not in AT_START:
             yield Loaded(source.label, path, source.mark, source.why, reading.size_of(path))
@@ -332,6 +342,10 @@ class _Gathering:
                 yield self._outside(rule, path, len(above))
                 continue
             if os.path.isdir(real):
+                continue
+            why_not = self._options.why_not(path, "") if source.excludable else ""
+            if why_not:
+                yield Loaded(label, path, SKIPPED, why_not, reading.size_of(path), depth=len(above))
                 continue
             read = self._read(source._replace(label=label, judge=None, limits=Limits()), place, path, len(above))
             if read is None:

@@ -4,10 +4,13 @@ An agent's rules for loading change every few weeks; each agent's are one table 
 knows an agent's name. `gathering.py` turns tables into what is loaded here and now.
 """
 
+import fnmatch
 import os
 
 from memtui.agents.loads.cutting import CUT, Gap, Limits, loaded
 from memtui.agents.loads.importing import Imports
+from memtui.agents.patterns import is_named
+from memtui.agents.reading import is_within
 from memtui.config.surroundings import Surroundings
 from memtui.values import TYPE_CHECKING, NamedTuple
 
@@ -30,9 +33,15 @@ AT_START = frozenset({WHOLE, CUT_OFF, NAMES_ONLY})
 """Marks of what a session begins with."""
 
 HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM = "home", "project", "folder", "chain", "ancestors", "system"
+NAMED = "named"
 """Where a source looks: the agent's own folders; the project; the folder the session starts in; from the checkout down
-to that folder; from the top of the file system down to it; the folder of this machine's administrators. Anything else
-is the id or alias of a root, or with `*` at its end the beginning of the ids of roots."""
+to that folder; from the top of the file system down to it; the folder of this machine's administrators; `NAMED`: those
+that the user's settings name, each from its checkout down. Anything else is the id or alias of a root, or with `*` at
+its end the beginning of the ids of roots."""
+
+BY_PATH, BY_NAME, BY_FOLDER = "path", "name", "folder"
+"""What `Excluded.pattern` is: a shell pattern of absolute paths (`patterns.is_named`); one of the names that the agent
+is given, in which `*` goes across folders; the path of a folder."""
 
 
 class Verdict(NamedTuple):
@@ -82,6 +91,20 @@ class Source(NamedTuple):
     """Of `SYSTEM`: folders there, of which the first that exists is meant."""
     except_for: tuple[str, ...] = ()
     """Names (last part) that belong to another source."""
+    excludable: bool = True
+    """Whether settings can leave single files of it out."""
+    named_below: str = ""
+    """The folder in the place, with a final `/`, from which the names that the agent is given count."""
+
+
+class Excluded(NamedTuple):
+    """Files that the agent's settings leave out."""
+
+    pattern: str
+    why: str
+    """One sentence."""
+    by: str = BY_PATH
+    """`BY_PATH`, `BY_NAME` or `BY_FOLDER`."""
 
 
 class Options(NamedTuple):
@@ -91,9 +114,35 @@ class Options(NamedTuple):
     """Of a label: other names."""
     off: tuple[tuple[str, str], ...] = ()
     """Of a label: why it is not loaded at all."""
-    excludes: tuple[str, ...] = ()
-    """Absolute paths (shell patterns) that are left out."""
+    places: tuple[tuple[str, str], ...] = ()
+    """Of a label: another place."""
+    folders: tuple[str, ...] = ()
+    """What `NAMED` means: absolute paths from the user's own settings."""
+    excluded: tuple[Excluded, ...] = ()
     budgets: tuple[tuple[str, int], ...] = ()
+    problems: tuple[tuple[str, str], ...] = ()
+    """Files of settings that are taken as empty, each with the reason."""
+
+    def why_not(self, path: str, name: str) -> str:
+        """Why a file is left out.
+
+        Args:
+            path: absolute.
+            name: what the agent calls it; empty when it has no name.
+
+        Returns:
+            One sentence; empty when it is not left out.
+        """
+        for one in self.excluded:
+            if one.by == BY_FOLDER:
+                is_meant = is_within(path, (one.pattern,))
+            elif one.by == BY_NAME:
+                is_meant = bool(name) and fnmatch.fnmatchcase(name, one.pattern)
+            else:
+                is_meant = is_named(path, one.pattern)
+            if is_meant:
+                return one.why
+        return ""
 
 
 class Table(NamedTuple):

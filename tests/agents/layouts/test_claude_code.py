@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.folders import slug
+from memtui.agents.folders import short_path, slug
 from memtui.engine import Engine
 from memtui.engine.model import TYPES
 from memtui.engine.roots import included
@@ -285,3 +285,34 @@ def test_memory_that_is_switched_off_says_so(
     machine.environ |= {} if variable is None else {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": variable}
     root = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"]
     assert ("switched off" in root.note) is off
+
+
+@pytest.mark.parametrize("name", ["app/.claude/settings.local.json", "etc/claude-code/managed-settings.json"])
+def test_what_switches_memory_off_is_named(machine: Machine, name: str) -> None:
+    memory(machine, machine.app)
+    machine.write("~/.claude/settings.json", json.dumps({"autoMemoryEnabled": True}))
+    file = machine.write(name, json.dumps({"autoMemoryEnabled": False}))
+    note = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"].note
+    assert f"switched off in {short_path(str(file), str(machine.home))}, so" in note
+    machine.environ["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "0"
+    assert "switched off" not in machine.roots()[f"claude-code:project:{slug(str(machine.app))}"].note
+    machine.environ["CLAUDE_CODE_DISABLE_CLAUDE_MDS"] = "yes"
+    note = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"].note
+    assert "switched off by CLAUDE_CODE_DISABLE_CLAUDE_MDS" in note
+
+
+def test_settings_behind_a_link_out_of_the_checkout_are_not_asked(machine: Machine) -> None:
+    memory(machine, machine.app)
+    machine.write("secret/settings.json", json.dumps({"autoMemoryEnabled": False}))
+    (machine.app / ".claude").symlink_to(machine.folder / "secret")
+    assert "switched off" not in machine.roots()[f"claude-code:project:{slug(str(machine.app))}"].note
+
+
+def test_the_administrators_settings_move_it_before_the_users(machine: Machine) -> None:
+    for name in ("shared", "managed"):
+        machine.write(f"{name}/MEMORY.md")
+    machine.path("~/.claude").mkdir()
+    machine.write("~/.claude/settings.json", json.dumps({"autoMemoryDirectory": str(machine.folder / "shared")}))
+    settings = json.dumps({"autoMemoryDirectory": str(machine.folder / "managed")})
+    machine.write("etc/claude-code/managed-settings.json", settings)
+    assert machine.roots()["claude-code:project:shared"].path == str(machine.folder / "managed")

@@ -1,6 +1,7 @@
 """Codex's folders: the memories, what is generated in them, and AGENTS.md from the checkout down to the user."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,32 @@ def test_a_repositorys_settings_are_not_believed(machine: Machine) -> None:
 def test_agents_md_alone_is_not_its(machine: Machine) -> None:
     machine.write("app/AGENTS.md")
     assert list(machine.roots()) == [*NATIVE, "agents-md:project:instructions"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "switched off in ~/.codex/config.toml"),
+        ("model = 'o'\n", "switched off in"),
+        ("[features]\nmemories = false\n", "switched off in"),
+        ("[features]\nmemories = true\n", ""),
+        ("[features]\nmemory_tool = true\n", ""),
+        ("features = { memories = true }\n", ""),
+        ("[features]\nmemories = true\n[memories]\nuse_memories = false\n", "does not load them"),
+        ("[features]\nmemories = true\n[memories]\ngenerate_memories = false\n", "adds nothing to them"),
+        ("[features]\nmemories = false\n[profiles.a.features]\nmemories = true\n", ""),
+    ],
+)
+def test_memories_that_are_switched_off_say_so(machine: Machine, text: str | None, said: str) -> None:
+    machine.write("~/.codex/memories/memory_summary.md")
+    if text is not None:
+        machine.write("~/.codex/config.toml", text)
+    note = machine.roots()["codex:global"].note
+    assert said in note
+    assert ("switched off" in note) is bool(said)
+
+
+def test_settings_that_are_no_file_are_not_waited_for(machine: Machine) -> None:
+    machine.write("~/.codex/memories/memory_summary.md")
+    os.mkfifo(machine.home / ".codex/config.toml")
+    assert "codex:global" in machine.roots()

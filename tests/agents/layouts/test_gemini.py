@@ -129,3 +129,11 @@ def test_a_list_that_leads_out_is_not_followed(machine: Machine) -> None:
     machine.write("~/.gemini/projects.json", json.dumps({"projects": {str(machine.app): ".."}}))
     machine.write("~/.gemini/memory/MEMORY.md")
     assert list(machine.roots()) == NATIVE
+
+
+@pytest.mark.parametrize(("value", "said"), [("true", True), ("false", False), ('"true"', False)])
+def test_auto_memory_that_is_switched_on_says_so(machine: Machine, value: str, said: bool) -> None:
+    homes.gemini(machine.home, machine.app)
+    machine.write("~/.gemini/settings.json", '// mine\n{"experimental": {"autoMemory": ' + value + "}}\n")
+    note = machine.roots()["gemini:project:app"].note
+    assert ("Auto Memory is switched on in ~/.gemini/settings.json" in note) is said

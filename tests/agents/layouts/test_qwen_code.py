@@ -201,3 +201,11 @@ def test_the_users_settings_name_the_files(machine: Machine) -> None:
         ".qwen/QWEN.local.md",
         ".qwen/rules/",
     )
+
+
+def test_memories_that_are_switched_off_say_so(machine: Machine) -> None:
+    homes.qwen_code(machine.home, machine.app)
+    mine = ("qwen-code:global", f"qwen-code:project:{slug(str(machine.app))}")
+    assert not [name for name in mine if "switched off" in machine.roots()[name].note]
+    machine.write("~/.qwen/settings.json", '{"memory": {"enableManagedAutoMemory": false}}')
+    assert [name for name in mine if "switched off in ~/.qwen/settings.json" in machine.roots()[name].note] == [*mine]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.paths import matches
 from tests.agents import homes_more
 from tests.agents.listing import listed
 from tests.agents.machine import NATIVE, Machine
@@ -57,3 +58,29 @@ def test_a_repository_cannot_move_them(machine: Machine) -> None:
     machine.write("elsewhere/memories/a.md")
     machine.write("app/.serena/serena_config.yml", f"project_serena_folder_location: {machine.folder}/elsewhere\n")
     assert list(machine.roots()) == NATIVE
+
+
+def test_what_its_tools_may_not_write_is_protected(machine: Machine) -> None:
+    homes_more.serena(machine.home, machine.app)
+    text = "read_only_memory_patterns:\n- global/java/.*\n- 'core'\n- '.*/store'\n- '(odd)+'\n"
+    machine.write("~/.serena/serena_config.yml", text)
+    roots = machine.roots()
+    assert roots["serena:global"].policy.protected == ("java/*", "*/store.md")
+    assert roots["serena:project"].policy.protected == ("core.md", "*/store.md")
+    assert "read_only_memory_patterns" in roots["serena:project"].note
+    assert [name for name in ("core.md", "modules/store.md", "x.md") if matches(name, ("core.md", "*/store.md"))] == [
+        "core.md",
+        "modules/store.md",
+    ]
+    machine.write("~/.serena/serena_config.yml", "edit_global_memories: False\n")
+    roots = machine.roots()
+    assert (roots["serena:global"].policy.protected, roots["serena:project"].policy.protected) == (("*",), ())
+
+
+@pytest.mark.parametrize("text", ["enable_memory_tools: False\n", "base_modes:\n- no-memories\n"])
+def test_tools_that_are_switched_off_are_said(machine: Machine, text: str) -> None:
+    homes_more.serena(machine.home, machine.app)
+    assert "switched off" not in machine.roots()["serena:project"].note
+    machine.write("~/.serena/serena_config.yml", text)
+    for name in ("serena:global", "serena:project"):
+        assert "switched off in ~/.serena/serena_config.yml" in machine.roots()[name].note

@@ -12,17 +12,21 @@ from memtui.agents.loads.importing import Imports
 from memtui.agents.loads.loading import (
     ANCESTORS,
     APPROVAL,
+    BY_NAME,
     CHAIN,
     CUT_OFF,
+    FOLDER,
     HOME,
     MATCHING,
     MISSING,
+    NAMED,
     NAMES_ONLY,
     ON_DEMAND,
     PROJECT,
     SKIPPED,
     SYSTEM,
     WHOLE,
+    Excluded,
     Loaded,
     Options,
     Source,
@@ -206,7 +210,10 @@ def test_settings_change_names_switch_off_and_leave_out(machine: Machine) -> Non
     machine.write("app/B.md")
     machine.write("app/C.md")
     options = Options(
-        names=(("one", ("B.md",)),), off=(("two", "Off."),), excludes=(str(machine.app / "B*"),), budgets=(("all", 0),)
+        names=(("one", ("B.md",)),),
+        off=(("two", "Off."),),
+        excluded=(Excluded(str(machine.app / "B*"), "Left out."),),
+        budgets=(("all", 0),),
     )
     sources = (
         Source("one", PROJECT, ("A.md",)),
@@ -215,6 +222,54 @@ def test_settings_change_names_switch_off_and_leave_out(machine: Machine) -> Non
     )
     found = gather(machine, table(*sources, options=lambda around, homes: options))
     assert names(machine, found) == ["app/B.md: skipped", "app/C.md: skipped", "app/A.md: cut"]
+    assert [one.why for one in found[:2]] == ["Left out.", "Off."]
+
+
+def test_settings_do_not_leave_out_what_is_not_theirs_to_leave_out(machine: Machine) -> None:
+    machine.write("app/A.md", "@./c.md\n")
+    machine.write("app/B.md", "@./d.md\n")
+    machine.write("app/c.md")
+    machine.write("app/d.md")
+    options = Options(excluded=(Excluded("**/[a-d].md", "Left out."), Excluded("A", "By name.", BY_NAME)))
+    sources = (
+        Source("x", PROJECT, ("A.md",), imports=ASKS, excludable=False),
+        Source("x", PROJECT, ("B.md",), imports=ASKS),
+    )
+    found = gather(machine, table(*sources, options=lambda around, homes: options))
+    assert names(machine, found) == ["app/A.md", "app/c.md", "app/B.md", "app/d.md: skipped"]
+
+
+def test_settings_name_further_folders_and_another_place(machine: Machine) -> None:
+    machine.write("other/.git/HEAD")
+    machine.write("secret/A.md", "SECRET")
+    for name in ("other/A.md", "other/deep/er/A.md", "plain/A.md", "A.md", "app/A.md", "app/api/A.md"):
+        machine.write(name)
+    (machine.folder / "other/deep/A.md").symlink_to("../../secret/A.md")
+    folders = tuple(str(machine.folder / name) for name in ("other/deep/er", "plain", "gone"))
+    options = Options(folders=folders, places=(("x", FOLDER),))
+    sources = (Source("x", CHAIN, ("A.md",)), Source("y", NAMED, ("A.md",)))
+    found = gather(machine, table(*sources, options=lambda around, homes: options), "app/api")
+    assert names(machine, found) == [
+        "app/api/A.md",
+        "other/A.md",
+        "other/deep/A.md: needs approval",
+        "other/deep/er/A.md",
+        "plain/A.md",
+    ]
+
+
+def test_settings_that_are_taken_as_empty_are_rows_at_the_end(machine: Machine) -> None:
+    machine.write("app/A.md")
+    file = machine.write("app/settings.json", "{")
+    options = Options(problems=((str(file), "It is odd."),))
+    found = gather(machine, table(Source("x", PROJECT, ("A.md",)), options=lambda around, homes: options))
+    assert [(one.label, one.mark, one.why) for one in found] == [("x", "", ""), ("settings", "skipped", "It is odd.")]
+
+
+def test_names_count_from_the_folder_that_the_source_says(machine: Machine) -> None:
+    machine.write("app/m/a/b.md")
+    (found,) = gather(machine, table(Source("x", PROJECT, ("m/**/*.md",), mark=NAMES_ONLY, named_below="m/")))
+    assert found.text == b"a/b\n"
 
 
 def test_blank_files_can_be_passed_over(machine: Machine) -> None:

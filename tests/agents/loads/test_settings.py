@@ -1,20 +1,66 @@
 """Agents' settings: data, small, and never a folder or a pattern where a name is wanted."""
 
+import os
 from pathlib import Path
 
-from memtui.agents.loads.settings import below, file_names, read_json, read_toml, texts
+from memtui.agents.loads.settings import (
+    File,
+    below,
+    file_names,
+    last,
+    problems,
+    read_json,
+    read_text,
+    read_toml,
+    texts,
+)
+from memtui.config.smallfile import LIMIT
 
 
-def test_what_cannot_be_read_is_empty(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_empty_and_said(tmp_path: Path) -> None:
     file = tmp_path / "a"
-    assert read_json(str(file)) == read_toml(str(file)) == {}
-    for data in (b"[1]", b"\xff", b"[" * 5_000, b""):
+    for read in (read_json, read_toml, read_text):
+        assert read(str(file)) == File(str(file), {}), "a file that is not there is no problem"
+    for data in (b"[1]", b"\xff", b"[" * 5_000, b"null", b'{"a": 1} // \xff'):
         file.write_bytes(data)
-        assert read_json(str(file)) == {}
-    file.write_bytes(b"a = \xff")
-    assert read_toml(str(file)) == {}
+        found = read_json(str(file))
+        assert (found.values, "no JSON object" in found.problem) == ({}, True), data
+    for data in (b"a = \xff", b"a = [", b"a = " + b"[" * 5_000):
+        file.write_bytes(data)
+        assert (read_toml(str(file)).values, "no TOML" in read_toml(str(file)).problem) == ({}, True), data
+    file.write_bytes(b"")
+    assert [read(str(file)).problem for read in (read_json, read_toml, read_text)] == ["", "", ""]
     file.write_bytes(b"a = 1")
-    assert read_toml(str(file)) == {"a": 1}
+    assert read_toml(str(file)) == File(str(file), {"a": 1})
+    assert read_text(str(file)) == File(str(file), {}, "a = 1")
+
+
+def test_what_is_no_small_file_is_said_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(LIMIT + 1)
+    for name in ("pipe", "folder", "huge", "loop"):
+        for read in (read_json, read_toml, read_text):
+            found = read(str(tmp_path / name))
+            assert (found.values, found.text) == ({}, "")
+            assert found.problem.endswith("None of its settings is known here."), name
+    assert problems((File("/a", {}, problem="It is odd."), File("/b", {}))) == (("/a", "It is odd."),)
+
+
+def test_json_may_have_comments(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text('// mine\n{"a": {"b": 1,},}  /* so */\n')
+    assert read_json(str(file)) == File(str(file), {"a": {"b": 1}})
+
+
+def test_the_last_file_that_says_something_counts() -> None:
+    files = (File("/a", {"x": {"y": 1}, "z": 1}), File("/b", {"x": {"y": 2}}), File("/c", {"x": 3}))
+    assert last(files, "x", "y") == (2, "/b")
+    assert last(files, "z") == (1, "/a")
+    assert last(files, "x", "n") == (None, "")
+    assert last((), "x") == (None, "")
 
 
 def test_values_of_another_kind_are_left_out() -> None:
@@ -35,6 +81,8 @@ def test_settings_of_a_checkout_are_not_read_through_a_link_out(tmp_path: Path) 
     (tmp_path / "in" / "near.json").symlink_to("s.json")
     (tmp_path / "in" / "out").symlink_to("../secret")
     inside = str(tmp_path / "in")
-    assert read_json(f"{inside}/s.json", inside) == read_json(f"{inside}/near.json", inside) == {"a": 1}
-    assert read_json(f"{inside}/link.json", inside) == read_json(f"{inside}/out/s.json", inside) == {}
-    assert read_json(f"{inside}/out/s.json") == {"a": 1}
+    for name in ("s.json", "near.json"):
+        assert read_json(f"{inside}/{name}", inside).values == {"a": 1}
+    for name in ("link.json", "out/s.json"):
+        assert read_json(f"{inside}/{name}", inside) == File(f"{inside}/{name}", {}), "its folder tells of it"
+    assert read_json(f"{inside}/out/s.json").values == {"a": 1}

@@ -8,13 +8,13 @@ import pytest
 
 from memtui.agents import discover
 from memtui.agents.loads.gathering import gather
-from memtui.agents.loads.loading import ANCESTORS, CHAIN, FOLDER, HOME, MARKS, PROJECT, SYSTEM, Loaded
+from memtui.agents.loads.loading import ANCESTORS, CHAIN, FOLDER, HOME, MARKS, NAMED, PROJECT, SYSTEM, Loaded
 from memtui.agents.loads.tables import TABLES, in_use, table_of
 from memtui.agents.table import LAYOUTS
 from memtui.engine.model import Policy
 from tests.agents.machine import Machine, snapshot
 
-PLACES = (HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM)
+PLACES = (HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM, NAMED)
 
 
 def started(machine: Machine, agent: str, cwd: str = "app", **environ: str) -> list[Loaded]:

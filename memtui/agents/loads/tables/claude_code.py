@@ -1,7 +1,13 @@
-"""What Claude Code loads when a session starts: CLAUDE.md from the machine down to the folder, rules, its own index."""
+"""What Claude Code loads when a session starts: CLAUDE.md from the machine down to the folder, rules, its own index.
+
+Source of its settings: code.claude.com, pages memory, settings and env-vars. `claudeMdExcludes` adds up over all files,
+and is matched as picomatch does, with hidden names; it leaves out no managed file and no memory.
+"""
 
 import os
 
+from memtui.agents.folders import short_path
+from memtui.agents.layouts.claude_code import loads_nothing, settings_files, switched_off
 from memtui.agents.loads.cutting import Limits
 from memtui.agents.loads.importing import Imports
 from memtui.agents.loads.loading import (
@@ -11,18 +17,20 @@ from memtui.agents.loads.loading import (
     ON_DEMAND,
     PROJECT,
     SYSTEM,
+    Excluded,
     Options,
     Source,
     Table,
     Verdict,
 )
-from memtui.agents.loads.settings import read_json, texts
+from memtui.agents.loads.settings import problems, read_json, texts
 from memtui.config.surroundings import Surroundings
 
 LARGEST = 4_194_304
 IMPORTS = Imports(depth=4, markdown=True, approval=True)
 INDEX = Limits(lines=200, bytes=25_000)
 """Of the index; what is left out of the count is dropped."""
+_AUTO = ("memory index", "memories")
 
 
 def _rule(found: dict[str, str]) -> Verdict:
@@ -31,21 +39,26 @@ def _rule(found: dict[str, str]) -> Verdict:
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:
     """Read what its settings leave out; those of the project count as well, because they only take away."""
-    inside = os.path.join(surroundings.project, ".claude")
-    found = [read_json(os.path.join(home, "settings.json")) for home in homes]
-    found += [
-        read_json(os.path.join(inside, name), surroundings.checkout or surroundings.project)
-        for name in ("settings.json", "settings.local.json")
-    ]
-    excludes: list[str] = []
-    enabled: object = True
-    for settings in found:
-        excludes += texts(settings.get("claudeMdExcludes"))
-        enabled = settings.get("autoMemoryEnabled", enabled)
-    off: tuple[tuple[str, str], ...] = ()
-    if enabled is False or surroundings.variable("CLAUDE_CODE_DISABLE_AUTO_MEMORY") in ("1", "true"):
-        off = (("memory index", "Auto memory is switched off."), ("memories", "Auto memory is switched off."))
-    return Options(off=off, excludes=tuple(excludes))
+    home = homes[0] if homes else None
+    files = tuple(read_json(path, bound) for path, bound in settings_files(surroundings, home))
+    excluded = []
+    for file in files:
+        name = short_path(file.path, surroundings.home)
+        for pattern in texts(file.values.get("claudeMdExcludes")):
+            why = f"Not loaded: claudeMdExcludes in {name} leaves it out: {pattern}"
+            excluded += [Excluded(one, why) for one in dict.fromkeys((pattern, _resolved(pattern)))]
+    nothing, where = loads_nothing(surroundings), switched_off(surroundings, home)
+    labels = {source.label for source in TABLE.sources} - {"subagent index"} if nothing else _AUTO if where else ()
+    off = tuple((label, f"Not loaded: switched off {where}.") for label in labels)
+    return Options(off=off, excluded=tuple(excluded), problems=problems(files))
+
+
+def _resolved(pattern: str) -> str:
+    """Write the beginning of an absolute pattern, up to its first sign, without links, as the paths are."""
+    fixed = pattern[: min((at for at in map(pattern.find, "*?[{") if at >= 0), default=len(pattern))]
+    folder = os.path.dirname(fixed)
+    is_path = folder.startswith("/") and "\0" not in folder
+    return os.path.realpath(folder).rstrip("/") + pattern[len(folder.rstrip("/")) :] if is_path else pattern
 
 
 def _written(label: str, place: str, *names: str) -> Source:
@@ -61,7 +74,9 @@ TABLE = Table(
     "claude-code",
     "Claude Code",
     (
-        _written("managed instructions", SYSTEM, "CLAUDE.md")._replace(system=("claude-code", "ClaudeCode")),
+        _written("managed instructions", SYSTEM, "CLAUDE.md")._replace(
+            system=("claude-code", "ClaudeCode"), excludable=False
+        ),
         _written("user instructions", HOME, "CLAUDE.md"),
         _rules("user rule", HOME, ("rules/**/*.md",)),
         _written(
@@ -74,12 +89,14 @@ TABLE = Table(
             limits=INDEX,
             comments=True,
             front_matter=True,
+            excludable=False,
         ),
         Source(
             "memories",
             "claude-code:project",
             ("**/*.md",),
             mark=ON_DEMAND,
+            excludable=False,
             why="The agent reads it when the index makes it look.",
         ),
         Source(
@@ -87,6 +104,7 @@ TABLE = Table(
             HOME,
             ("agent-memory/*/MEMORY.md",),
             mark=ON_DEMAND,
+            excludable=False,
             why="It is loaded when this subagent starts.",
         ),
         Source(
@@ -94,6 +112,7 @@ TABLE = Table(
             PROJECT,
             (".claude/agent-memory/*/MEMORY.md", ".claude/agent-memory-local/*/MEMORY.md"),
             mark=ON_DEMAND,
+            excludable=False,
             why="It is loaded when this subagent starts.",
         ),
         Source(

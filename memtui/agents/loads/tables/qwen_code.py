@@ -1,11 +1,15 @@
-"""What Qwen Code loads when a session starts: QWEN.md and AGENTS.md, and the indexes of its memory tiers."""
+"""What Qwen Code loads when a session starts: QWEN.md and AGENTS.md, and the indexes of its memory tiers.
+
+Source of its settings: the repository QwenLM/qwen-code, `packages/cli/src/config/config.ts`, issues 6936 and 6941.
+"""
 
 import os
 
+from memtui.agents.folders import short_path
 from memtui.agents.loads.cutting import Limits
 from memtui.agents.loads.importing import Imports
 from memtui.agents.loads.loading import CHAIN, HOME, ON_DEMAND, PROJECT, Options, Source, Table
-from memtui.agents.loads.settings import below, file_names, read_json
+from memtui.agents.loads.settings import file_names, last, problems, read_json
 from memtui.config.surroundings import Surroundings
 
 IMPORTS = Imports(depth=5, markdown=False, approval=False, home=False)
@@ -15,17 +19,28 @@ _TIERS = (("user", "qwen-code:global"), ("project", "qwen-code:project"), ("team
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:
-    """Read what instruction files are called, and whether the team's memories are on."""
-    names = NAMES
-    team = surroundings.variable("QWEN_CODE_MEMORY_TEAM") == "1"
-    for home in homes:
-        settings = read_json(os.path.join(home, "settings.json"))
-        names = file_names(below(settings, "context").get("fileName")) or names
-        team = team or below(settings, "memory").get("enableTeamMemory") is True
-    why = "Team memories are switched off: memory.enableTeamMemory."
+    """Read what instruction files are called, and which memories are on: the team's only when switched on."""
+    files = tuple(read_json(os.path.join(home, "settings.json")) for home in homes)
+    brought = os.path.join(surroundings.project, ".qwen", "settings.json")
+    project = read_json(brought, surroundings.checkout or surroundings.project)
+    names = file_names(last(files, "context", "fileName")[0]) or NAMES
+    off = []
+    enabled, where = last((*files, project), "memory", "enableManagedAutoMemory")
+    if enabled is False:
+        why = f"Not loaded: switched off in {short_path(where, surroundings.home)} (memory.enableManagedAutoMemory)."
+        off += [(f"{tier} {what}", why) for tier in ("user", "project") for what in ("memory index", "memories")]
+    named = surroundings.variable("QWEN_CODE_MEMORY_TEAM")
+    team, where = last(files, "memory", "enableTeamMemory")
+    if named != "1" and (named == "0" or team is not True):
+        by = "by QWEN_CODE_MEMORY_TEAM" if named == "0" else f"in {short_path(where, surroundings.home)}"
+        words = f"switched off {by}" if where or named == "0" else "not switched on"
+        off += [
+            (f"team {what}", f"Not loaded: {words} (memory.enableTeamMemory).") for what in ("memory index", "memories")
+        ]
     return Options(
         names=(("user instructions", names), ("instructions", names)),
-        off=() if team else (("team memory index", why), ("team memories", why)),
+        off=tuple(off),
+        problems=problems((*files, project)),
     )
 
 

@@ -2,6 +2,9 @@
 
 import os
 
+import pytest
+
+from memtui.agents.folders import short_path
 from tests.agents import homes
 from tests.agents.loads.test_tables import started, told
 from tests.agents.machine import Machine
@@ -34,13 +37,73 @@ def test_32_kib_for_the_project_and_not_for_the_users_own(machine: Machine) -> N
     assert [len(one.text) for one in started(machine, "codex", "app/b/c")] == [40_000, 100, 0, 0]
 
 
+ON = "[features]\nmemories = true\n"
+
+
 def test_memories_are_off_unless_they_are_switched_on(machine: Machine) -> None:
     machine.write("~/.codex/memories/memory_summary.md", "v1\n" + "x" * 12_000)
     (found,) = started(machine, "codex")
     assert (found.mark, found.text) == ("skipped", b"")
-    machine.write("~/.codex/config.toml", "[features]\nmemories = true\n")
+    assert found.why == "Not loaded: not switched on in ~/.codex/config.toml (features.memories)."
+    machine.write("~/.codex/config.toml", ON)
     (found,) = started(machine, "codex")
     assert (found.mark, len(found.text)) == ("cut", 10_000)
     assert found.text.startswith(b"v1\n")
     machine.write("~/.codex/config.toml", "[features\n")
+    assert [(one.label, one.mark) for one in started(machine, "codex")] == [
+        ("memory summary", "skipped"),
+        ("settings", "skipped"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "off"),
+    [
+        (ON, ""),
+        ("[features]\nmemory_tool = true\n", ""),
+        ("features = { memories = true }\n", ""),
+        ("[features]\nmemories = false\n", "switched off in ~/.codex/config.toml (features.memories)."),
+        ("[features]\nmemories = 1\n", "not switched on in ~/.codex/config.toml (features.memories)."),
+        ("features = true\n", "not switched on in ~/.codex/config.toml (features.memories)."),
+        (ON + "[memories]\nuse_memories = false\n", "switched off in ~/.codex/config.toml (memories.use_memories)."),
+        (ON + "[memories]\nuse_memories = 'no'\n", ""),
+        (ON + "[memories]\ngenerate_memories = false\n", ""),
+        (f"profile = 'p'\n{ON}[profiles.p.features]\nmemories = false\n", "switched off in ~/.codex/config.toml"),
+        (f"profile = 'q'\n{ON}[profiles.p.features]\nmemories = false\n", ""),
+        ("profile = 'p'\n[profiles.p.features]\nmemories = true\n", ""),
+    ],
+)
+def test_what_switches_memories_off(machine: Machine, text: str, off: str) -> None:
+    machine.write("~/.codex/memories/memory_summary.md")
+    machine.write("~/.codex/config.toml", text)
+    (found,) = started(machine, "codex")
+    assert found.why.startswith(f"Not loaded: {off}") if off else found.why == ""
+
+
+def test_the_machines_settings_count_where_the_users_say_nothing(machine: Machine) -> None:
+    machine.write("~/.codex/memories/memory_summary.md")
+    machine.write("etc/codex/config.toml", ON)
+    assert [one.mark for one in started(machine, "codex")] == [""]
+    machine.write("~/.codex/config.toml", "[features]\nmemories = false\n")
     assert [one.mark for one in started(machine, "codex")] == ["skipped"]
+
+
+def test_a_repository_switches_off_once_its_folder_is_trusted_and_never_on(machine: Machine) -> None:
+    machine.write("~/.codex/memories/memory_summary.md")
+    trust = f'[projects."{machine.app}"]\ntrust_level = "trusted"\n'
+    brought = machine.write("app/.codex/config.toml", "[features]\nmemories = false\n")
+    machine.write("~/.codex/config.toml", ON)
+    assert [one.mark for one in started(machine, "codex")] == [""]
+    machine.write("~/.codex/config.toml", ON + trust)
+    (found,) = started(machine, "codex")
+    assert short_path(str(brought), str(machine.home)) in found.why
+    brought.write_text(ON)
+    machine.write("~/.codex/config.toml", trust)
+    assert [one.mark for one in started(machine, "codex")] == ["skipped"]
+
+
+def test_without_markers_of_a_project_only_the_folder_at_hand_counts(machine: Machine) -> None:
+    machine.write("app/AGENTS.md")
+    machine.write("app/api/AGENTS.md")
+    machine.write("~/.codex/config.toml", "project_root_markers = []\n")
+    assert told(machine, started(machine, "codex", "app/api")) == ["app/api/AGENTS.md"]
