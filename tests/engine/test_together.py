@@ -109,6 +109,14 @@ def test_a_text_that_is_there_already_is_no_change(start: World, engine: Engine)
     assert start.disk() == {"notes/a.md": A, "notes/b.md": B}
 
 
+def test_a_name_that_is_taken_is_found_before_anything_is_done(start: World, engine: Engine) -> None:
+    with pytest.raises(ConflictError) as caught:
+        together(engine, Write(at("MEMORY.md"), NEW, sha(INDEX)), Rename(at("a.md"), at("b.md"), sha(A)))
+    assert caught.value.code == "E_EXISTS"
+    assert start.disk() == START
+    assert sha(NEW) not in {version.sha256 for version in engine.history(at("MEMORY.md"))}
+
+
 def test_renames_reach_a_root_whose_folder_is_not_there_yet(start: World, engine: Engine) -> None:
     start.folder(SECOND).rmdir()
     done = together(
@@ -193,7 +201,7 @@ def test_the_rules_of_a_root_hold_for_every_step(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.md").write_bytes(A)
     roots = [
-        Root("open", str(tmp_path / "open"), policy=Policy(protected=("pinned/",))),
+        Root("open", str(tmp_path / "open"), policy=Policy(protected=("pinned/",), ignore=("*.lock",))),
         Root("shut", str(tmp_path / "shut"), read_only=True),
         Root("full", str(tmp_path / "full"), policy=Policy(max_files=1)),
     ]
@@ -203,6 +211,9 @@ def test_the_rules_of_a_root_hold_for_every_step(tmp_path: Path) -> None:
         (Rename(Address("open", "a.md"), Address("shut", "b.md")), "E_READ_ONLY"),
         (Write(Address("open", "pinned/a.md"), B, None), "E_PROTECTED"),
         (Rename(Address("open", "a.md"), Address("open", "pinned/a.md")), "E_PROTECTED"),
+        (Write(Address("open", "a\x1b.md"), B, None), "E_NAME"),
+        (Rename(Address("open", "a.md"), Address("open", "a\x1b.md")), "E_NAME"),
+        (Write(Address("open", "own.lock"), B, None), "E_RESERVED"),
         (Write(Address("full", "b.md"), B, None), "E_TOO_MANY"),
         (Rename(Address("open", "a.md"), Address("full", "b.md")), "E_TOO_MANY"),
     ]
@@ -278,6 +289,39 @@ def test_somebody_who_writes_in_between_stops_it_and_keeps_what_they_wrote(
     assert start.disk() == START | {"notes/MEMORY.md": b"theirs\n"}
     with pytest.raises(NotFoundError):
         engine.undo(actor=ME)
+
+
+def test_somebody_who_opens_a_file_in_between_is_not_waited_for(start: World, engine: Engine, calls: str) -> None:
+    handles: list[int] = []
+
+    def open_index() -> None:
+        handles.append(os.open(start.folder() / "MEMORY.md", os.O_WRONLY))
+
+    with hooked(meddling("fsync_dir", open_index)):
+        done = together(engine, *STEPS)
+    os.close(handles[0])
+    assert all(outcome.ok for outcome in done.outcomes)
+    assert start.disk() == AFTER
+
+
+def test_what_joins_and_fails_leaves_the_first_to_be_undone(start: World, engine: Engine) -> None:
+    failures = 0
+    for number in itertools.count(1):
+        first = together(engine, Rename(at("a.md"), at("c.md"), sha(A)))
+        after = start.disk()
+        with hooked(failing(number, errno.EIO)) as seen:
+            try:
+                engine.together([Write(at("b.md"), NEW, sha(B))], actor=ME, label="more", joins=first.txn)
+            except MemtuiError as error:
+                failures += error.unharmed == "Nothing was changed."
+                assert start.disk() == after
+        engine.recover()
+        assert engine.next_undo() == first.txn
+        engine.undo(actor=ME)
+        assert start.disk() == START
+        if number > len(seen):
+            break
+    assert failures > 3
 
 
 def test_what_cannot_be_taken_back_is_said_and_undone_later(start: World, engine: Engine) -> None:

@@ -48,6 +48,12 @@ def test_an_entry_that_is_gone_is_not_replaced_by_another_one(name: Name) -> Non
     assert caught.value.details["is"] == (FILE.entries[0].name if name.number == 1 else None)
 
 
+def test_a_few_digits_are_no_hash() -> None:
+    assert find(FILE, Name(1, FILE.entries[0].sha256[:6])) == FILE.entries[0]
+    with pytest.raises(EntryGoneError):
+        find(FILE, Name(1, FILE.entries[0].sha256[:5]))
+
+
 def test_words_that_fit_several_entries_are_not_enough() -> None:
     file = parse(b"note one\n\nnote two\n\nelse\n\n", "goose")
     with pytest.raises(EntryGoneError, match="2 others fit it"):

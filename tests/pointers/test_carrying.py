@@ -174,6 +174,19 @@ def test_a_file_that_may_not_follow_is_left_and_named(
     assert disk(notes)["topics/MEMORY.md"] == b"- [C](c.md)\n- [A](../a-long-name-of-a-user.md)\n"
 
 
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        (INDEXED._replace(generated=("MEMORY.md",)), "generates it"),
+        (INDEXED._replace(protected=("MEMORY.md",)), "protects it"),
+    ],
+)
+def test_a_plan_leaves_a_file_that_may_not_follow(policy: Policy, why: str, opened: Callable[[Policy], Engine]) -> None:
+    found = plan(opened(policy), [(at("a.md"), at("user.md"))])
+    assert sorted(step.address.path for step in found.steps) == ["b.md", "topics/MEMORY.md", "topics/c.md"]
+    assert why in found.rest
+
+
 def test_a_file_that_changes_all_the_time_is_left_and_named(
     notes: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,15 @@ def test_what_cannot_be_spelled_the_old_way_is_left_and_said() -> None:
     assert found.carried == 2
 
 
+def test_a_shown_name_is_not_followed_into_what_would_end_the_link() -> None:
+    assert rewritten("[a.md](a.md)", {"a.md": "b].md"}) == "[a.md](b%5D.md)"
+
+
+def test_what_follows_in_an_entry_that_goes_is_not_written() -> None:
+    changed = {"a.md": None, "b.md": "c.md"}
+    assert rewritten("- [A](a.md) — see mem:b\n- [X](x.md)\n", changed, index=True) == "- [X](x.md)\n"
+
+
 def test_a_folder_that_moves_takes_what_names_it_along() -> None:
     changed: dict[str, str | None] = {"topics/": "themes/", "topics/a.md": "themes/a.md"}
     assert rewritten("[all](topics/) [A](topics/a.md)", changed) == "[all](themes/) [A](themes/a.md)"

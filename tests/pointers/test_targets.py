@@ -1,9 +1,13 @@
 """Where a link leads: below its root or nowhere, and written so that it is read as meant."""
 
+from contextlib import nullcontext
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.engine.paths import split
+from memtui.errors import RefusedError
 from memtui.pointers.targets import name_readings, readings, relative, resolve, resolve_name, resolve_plain, written
 from tests.pointers.samples import HOSTILE_TARGETS
 
@@ -31,6 +35,25 @@ below = st.lists(parts, min_size=1, max_size=4).map("/".join)
 )
 def test_a_target_is_a_path_below_the_root(target: str, here: str, path: str) -> None:
     assert resolve(target, here) == path
+
+
+@pytest.mark.parametrize(
+    ("names", "fits"),
+    [
+        (["a"] * 20, True),
+        (["a"] * 21, False),
+        (["a" * 255], True),
+        (["a" * 256], False),
+        (["é" * 128], False),
+        (["a" * 255] * 3 + ["a" * 254, "a"], True),
+        (["a" * 255] * 4 + ["a"], False),
+    ],
+)
+def test_a_path_may_be_as_long_as_one_of_a_memory(names: list[str], fits: bool) -> None:
+    path = "/".join(names)
+    assert resolve(path, "MEMORY.md") == (path if fits else None)
+    with nullcontext() if fits else pytest.raises(RefusedError):
+        split(path)
 
 
 @pytest.mark.parametrize("target", [target for target in HOSTILE_TARGETS if target != "%"])

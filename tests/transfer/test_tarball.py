@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+import tracemalloc
 import zlib
 from contextlib import suppress
 
@@ -91,8 +92,13 @@ def test_what_is_damaged_or_not_ours_is_refused(data: bytes, said: str) -> None:
 def test_a_bomb_is_stopped_at_the_limit() -> None:
     machine = zlib.compressobj(9, wbits=31)
     bomb = machine.compress(b"\0" * 20_000_000) + machine.flush()
-    with pytest.raises(RefusedError) as refused:
-        unpack(bomb, limit=1_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(RefusedError) as refused:
+            unpack(bomb, limit=1_000_000)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
     assert refused.value.code == "E_TOO_BIG"
     with pytest.raises(RefusedError) as refused:
         unpack(pack(FILES), limit=1_000)
