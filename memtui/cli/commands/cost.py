@@ -6,6 +6,9 @@ from memtui.context import startcost
 from memtui.context.startcost import Cost, Item
 from memtui.wire import costs, outcomes, values
 
+_TOGETHER = 3
+"""Of more files than this with one reason, it is said once."""
+
 
 def cost(call: Call) -> int:
     """Print what agents start with."""
@@ -75,9 +78,14 @@ def _one(call: Call, found: Cost) -> None:
     )
     if not out.terminal:
         return
-    for item in found.items:
-        if item.loaded.why and item.loaded.mark in ("cut", "needs approval", "missing", "skipped", ""):
-            out.say(f"{_path(call, item)}: {item.loaded.why}{_below(item)}")
+    marks = ("cut", "needs approval", "missing", "skipped", "")
+    told = [item for item in found.items if item.loaded.why and item.loaded.mark in marks]
+    for why, items in _by_reason(told).items():
+        if len(items) > _TOGETHER:
+            out.say(f"{len(items):,} files, the first is {_path(call, items[0])}: {why}")
+            continue
+        for item in items:
+            out.say(f"{_path(call, item)}: {why}")
     files = f"{found.files:,} file{'s' * (found.files != 1)}"
     out.say(f"{found.title} starts with {files}: {found.bytes:,} bytes, {found.tokens:,} tokens.")
     out.say(f"{found.method_words} {found.note}".strip())
@@ -93,5 +101,10 @@ def _path(call: Call, item: Item) -> str:
     return startcost.short(item.loaded.path, call.session.surroundings)
 
 
-def _below(item: Item) -> str:
-    return f" {item.below:,} bytes fall below." if item.below else ""
+def _by_reason(items: list[Item]) -> dict[str, list[Item]]:
+    """Put together what is said of several files: a switch that is off is the reason for hundreds."""
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        below = f" {item.below:,} bytes fall below." if item.below else ""
+        found.setdefault(f"{item.loaded.why}{below}", []).append(item)
+    return found

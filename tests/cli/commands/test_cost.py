@@ -44,6 +44,23 @@ def test_the_list_of_one_agent(machine: Cli, home: Path) -> None:
     assert "Claude Code starts with 1 file: 25 bytes" in shown.err.replace("\n", " ")
 
 
+def test_memories_that_are_switched_off_are_told_together_with_the_file_that_says_so(machine: Cli, home: Path) -> None:
+    (home / ".codex" / "memories").mkdir()
+    for name in ("memory_summary.md", "MEMORY.md", "a.md", "b.md"):
+        (home / ".codex" / "memories" / name).write_text("v1\n")
+    (home / ".codex" / "config.toml").write_text("[features]\nmemories = false\n")
+    shown = machine("cost", "--agent", "codex", terminal=True).err.replace("\n", " ")
+    why = "Not loaded: switched off in ~/.codex/config.toml (features.memories)."
+    assert f"4 files, the first is ~/.codex/memories/memory_summary.md: {why}" in shown
+    assert shown.count("switched off") == 1
+    assert "Codex starts with 1 file: 15 bytes" in shown
+    (home / ".codex" / "memories" / "b.md").unlink()
+    shown = machine("cost", "--agent", "codex", terminal=True).err.replace("\n", " ")
+    assert [f"/{name}: {why}" in shown for name in ("memory_summary.md", "MEMORY.md", "a.md")] == [True] * 3
+    items: list[dict[str, object]] = machine("cost", "--agent", "codex", "--json").json["items"]  # type: ignore[assignment]
+    assert [one["why"] for one in items if one["mark"] == "skipped"] == [why] * 3
+
+
 def test_json(machine: Cli) -> None:
     document = machine("cost", "--json").json
     items: list[dict[str, object]] = document["items"]  # type: ignore[assignment]
