@@ -163,17 +163,24 @@ def with_lines(
     at, lead, tail = place_of(data, lines, entries, style.end)
     made: list[bytes] = []
     unwritten: list[str] = []
-    for item in items:
-        path = item.new.path
-        if path in known:
-            continue
-        line = _line(item, home, root, style, said.get(item.old, Mention()), len(made))
-        attempt = lead + line + tail
-        whole = data[:at] + b"".join(made) + attempt + data[at:]
-        if not line or path not in {pointer.path for pointer in parse(whole, home)}:
-            unwritten.append(item.new.name)
-            continue
-        made.append(attempt)
+    # All are read back at once, and only where one of them is not as meant the halves by themselves: reading the whole
+    # index for each line would take the square of the time.
+    batches = [[item for item in items if item.new.path not in known]]
+    while batches:
+        batch = batches.pop()
+        fresh = [
+            _line(item, home, root, style, said.get(item.old, Mention()), len(made) + number)
+            for number, item in enumerate(batch)
+        ]
+        attempt = [lead + line + tail for line in fresh]
+        there = {pointer.path for pointer in parse(data[:at] + b"".join([*made, *attempt]) + data[at:], home)}
+        if all(fresh) and there.issuperset(item.new.path for item in batch):
+            made += attempt
+        elif len(batch) == 1:
+            unwritten.append(batch[0].new.name)
+        else:
+            half = len(batch) // 2
+            batches += [batch[half:], batch[:half]]
     return data[:at] + b"".join(made) + data[at:], unwritten
 
 

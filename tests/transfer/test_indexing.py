@@ -1,0 +1,49 @@
+"""Lines for an index: each is read back as meant, and many of them take no more than their share of the time."""
+
+import time
+
+from memtui.engine.model import Address
+from memtui.pointers.index import parse
+from memtui.transfer.indexing import Mention, with_lines
+from memtui.transfer.model import Item
+from tests.transfer.agents import root
+
+CLAUDE = root("claude-code")
+FEW, MANY = 300, 3_000
+MOST = 30
+"""How many times as long ten times as many take; a hundred when each line reads the whole index."""
+
+
+def items(names: list[str]) -> list[Item]:
+    """Memories that come."""
+    return [Item(Address("old", name), Address(CLAUDE.id, name), b"", b"Text.\n") for name in names]
+
+
+def test_only_names_that_cannot_be_written_get_no_line_wherever_they_stand() -> None:
+    bad = ["a\u2028b.md", "\udcff.md"]
+    good = [f"m{number}.md" for number in range(20)]
+    names = [bad[0], *good[:7], bad[1], *good[7:]]
+    data, unwritten = with_lines(b"- [x](x.md)\n", "MEMORY.md", CLAUDE, items([*names, "x.md"]), {})
+    assert [pointer.path for pointer in parse(data, "MEMORY.md")] == ["x.md", *good]
+    assert sorted(unwritten) == sorted(bad)
+    assert with_lines(data, "MEMORY.md", CLAUDE, items(good), {}) == (data, [])
+
+
+def test_a_hook_that_would_swallow_the_lines_below_it_does_not() -> None:
+    said = {Address("old", "m1.md"): Mention("t", "<!-- `` ``` [a](b.md) -->")}
+    names = [f"m{number}.md" for number in range(4)]
+    data, unwritten = with_lines(b"", "MEMORY.md", CLAUDE, items(names), said)
+    found = {pointer.path for pointer in parse(data, "MEMORY.md")}
+    assert found & {*names} == {*names} - {*unwritten}
+
+
+def test_the_time_grows_with_the_lines() -> None:
+    times: dict[int, list[float]] = {FEW: [], MANY: []}
+    for _ in range(3):
+        for size, taken in times.items():
+            coming = items([f"m{number}.md" for number in range(size)])
+            start = time.perf_counter()
+            data, _ = with_lines(b"", "MEMORY.md", CLAUDE, coming, {})
+            taken.append(time.perf_counter() - start)
+            assert data.count(b"\n") == size
+    assert min(times[MANY]) / min(times[FEW]) < MOST
