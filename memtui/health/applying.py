@@ -37,7 +37,12 @@ class Applied(NamedTuple):
 
 
 def choose(
-    reports: Sequence[IndexReport], kinds: Sequence[str], *, root: str | None = None, rebuilt: bool = True
+    reports: Sequence[IndexReport],
+    kinds: Sequence[str],
+    *,
+    root: str | None = None,
+    rebuilt: bool = True,
+    line: int | None = None,
 ) -> tuple[Chosen, ...]:
     """Pick what can be fixed.
 
@@ -46,9 +51,10 @@ def choose(
         kinds: which kinds.
         root: only this root.
         rebuilt: also indexes the agent makes anew, where a fix does not stay.
+        line: only what is wrong in this line, from 1; offers as well, for that is to name one.
 
     Returns:
-        The findings that have a fix which can be done together with others, by index.
+        The findings that have a fix, by index; without a line only those that can be done together with others.
     """
     found = []
     for report in reports:
@@ -57,7 +63,8 @@ def choose(
         here = tuple(
             finding
             for finding in report.findings
-            if finding.kind in kinds and finding.fix is not None and not finding.fix.offered
+            if finding.kind in kinds and finding.fix is not None
+            if (not finding.fix.offered if line is None else finding.line == line)
         )
         if here:
             found.append(Chosen(report, here))

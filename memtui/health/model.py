@@ -26,13 +26,16 @@ KINDS = {
 """Kinds of findings, in the order in which they are shown."""
 
 BULK = (DANGLING, UNNAMED, DUPLICATE, LONG)
-"""Kinds that can be fixed all at once; the others are for a person to decide one by one."""
+"""Kinds that can be fixed all at once."""
 
 TOGETHER = (DANGLING, UNNAMED, DUPLICATE)
 """Kinds that are fixed when everything is: shortening a line loses words, so it has to be asked for by its name."""
 
 BY_NAME = (*BULK, CUT)
 """Kinds that can be asked for by their name. What brings an index under its line is never done with anything else."""
+
+ONE_BY_ONE = (OUTSIDE, BELOW)
+"""Kinds for which there is an offer at most, for a person to take one by one."""
 
 
 class Edit(NamedTuple):

@@ -1,16 +1,17 @@
 """What is wrong with the indexes agents load, and the fixes for it: shown as a diff, made once the user agrees."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from memtui.cli import places
 from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.curation.diff import unified
 from memtui.engine.model import Root
+from memtui.errors import UsageError
 from memtui.health.applying import Applied, Chosen, apply, choose, prepare, refuse_no_text
 from memtui.health.checking import NO_TEXT
 from memtui.health.looking import Looker, has_index
-from memtui.health.model import LONG, TOGETHER, IndexReport, Preview
+from memtui.health.model import CUT, LONG, ONE_BY_ONE, TOGETHER, IndexReport, Preview
 from memtui.wire import indexes, outcomes, values
 
 _YES = ("y", "yes")
@@ -75,14 +76,19 @@ def _say(call: Call, reports: Sequence[IndexReport], roots: Sequence[Root]) -> N
             f"Nothing is wrong with the indexes of {looked:,} roots." if looked else "No agent keeps an index here."
         )
     elif fixable:
-        out.say(f"memtui health --fix all shows what would change ({len(fixable):,} can be fixed, long lines by name).")
+        what = f"{len(fixable):,} can be fixed, {LONG} and {CUT} by name"
+        out.say(f"memtui health --fix all shows what would change ({what}).")
 
 
 def _fix(call: Call, reports: Sequence[IndexReport], kind: str, *, rebuilt: bool) -> int:
     """Show what fixes would change, and make them if that is wanted."""
     engine, out = call.engine, call.out
     kinds = TOGETHER if kind == "all" else (kind,)
-    chosen = choose(reports, kinds, rebuilt=rebuilt)
+    line = call.args.number("line", 0) or None
+    chosen = choose(reports, kinds, rebuilt=rebuilt, line=line)
+    if kind in ONE_BY_ONE and (line is None or len(chosen) > 1):
+        missing = "Name its line: --line N." if line is None else "Name the root."
+        raise UsageError(f"Findings of the kind {kind} are fixed one by one.", hint=missing)
     if not chosen:
         refuse_no_text(reports, kinds)
     previews = prepare(engine, chosen)
@@ -110,7 +116,8 @@ def _agreed(call: Call, previews: Sequence[Preview]) -> bool:
 def _fixes(previews: Sequence[Preview]) -> str:
     count = sum(shown.fixes for shown in previews)
     words = "1 fix" if count == 1 else f"{count:,} fixes"
-    return f"{words} in {previews[0].address}" if len(previews) == 1 else f"{words} in {len(previews):,} indexes"
+    fixed = [shown.address for shown in previews if shown.fixes]
+    return f"{words} in {fixed[0]}" if len(fixed) == 1 else f"{words} in {len(fixed):,} indexes"
 
 
 def _diff(shown: Preview) -> list[str]:
@@ -160,6 +167,8 @@ def _tell(
         out.say(f"Nothing was written. To make the change: memtui health {_again(call)} --yes")
     else:
         out.say("There is nothing to fix.")
+        for report, why in _reasons(reports, kinds):
+            out.say(f"{report.address}: {why}")
     unread = [str(one.address) for one in reports if any(found.why == NO_TEXT for found in one.findings)]
     if unread:
         more = " and more" if len(unread) > 3 else ""
@@ -172,11 +181,24 @@ def _tell(
     if long:
         count = sum(len(one.findings) for one in long)
         out.say(f"Long lines are left as they are ({count:,}): --fix {LONG} shortens them, which loses words.")
+    cut = choose(reports, (CUT,), rebuilt=rebuilt) if kind == "all" else ()
+    if cut:
+        out.say(f"Over the line: {_names(cut)}. --fix {CUT} moves what is not loaded to a second file.")
+
+
+def _reasons(reports: Sequence[IndexReport], kinds: Sequence[str]) -> Iterator[tuple[IndexReport, str]]:
+    """Why nothing of these kinds can be fixed, once for each index; what is not text is told apart."""
+    for report in reports:
+        for why in dict.fromkeys(one.why for one in report.findings if one.kind in kinds and one.fix is None):
+            if why and why != NO_TEXT:
+                yield report, why
 
 
 def _again(call: Call) -> str:
-    root = call.args.text("root")
-    return " ".join((*([root] if root else []), "--fix", call.args.need("fix")))
+    root, line = call.args.text("root"), call.args.number("line", 0)
+    return " ".join(
+        (*([root] if root else []), "--fix", call.args.need("fix"), *(["--line", str(line)] if line else []))
+    )
 
 
 def _names(chosen: Sequence[Chosen]) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.folders import slug
+from memtui.health.checking import COMES_BACK
 from tests.cli.conftest import Cli
 
 GONE = "- [gone.md](gone.md) — was here\n"
@@ -127,3 +128,88 @@ def test_an_index_that_is_no_text_is_refused(cli: Cli, index: Path) -> None:
     assert "E_TEXT" in result.err
     assert result.status != 0
     assert index.read_bytes() == data
+
+
+def test_a_cut_line_is_fixed_only_by_name_into_a_second_file(cli: Cli, index: Path) -> None:
+    text = HERE + "- [b.md](b.md)\n" + "".join(f"- line {number}\n" for number in range(300))
+    index.write_text(text, encoding="utf-8")
+    more = index.with_name("MEMORY-more.md")
+    left = cli("health", "--fix", "all", "--yes")
+    assert "Over the line: " in left.err
+    assert "--fix cut moves what is not loaded to a second file." in left.err
+    assert "There is nothing to fix." in left.err
+    shown = cli("health", "--fix", "cut")
+    assert "+- line 299" in shown.lines
+    assert "-- line 299" in shown.lines
+    assert any(line.startswith("+++ ") and line.endswith("/MEMORY-more.md") for line in shown.lines)
+    assert "103 lines move to MEMORY-more.md; the agent opens it when it needs more." in shown.err
+    assert not more.exists()
+    made = cli("health", "--fix", "cut", "--yes")
+    assert "Made 1 fix in " in made.err
+    assert "/MEMORY.md. `memtui undo` takes it back." in made.err
+    kept, _, last = index.read_text(encoding="utf-8").rpartition("- [MEMORY-more.md](MEMORY-more.md) — ")
+    assert last.count("\n") == 1
+    assert kept + more.read_text(encoding="utf-8") == text
+    assert not cli("health").lines
+    again = cli("health", "--fix", "cut", "--yes")
+    assert "There is nothing to fix." in again.err
+    assert cli("undo").status == 0
+    assert index.read_text(encoding="utf-8") == text
+    assert not more.exists()
+
+
+def test_json_tells_of_both_files(cli: Cli, index: Path) -> None:
+    index.write_text(HERE + "- line\n" * 300, encoding="utf-8")
+    shown = cli("health", "--fix", "cut", "--json").json
+    changes = shown["changes"]
+    assert shown["fixes"] == 1
+    assert isinstance(changes, list)
+    assert [(str(one["index"]).rpartition("/")[2], one["fixes"]) for one in changes] == [
+        ("MEMORY.md", 1),
+        ("MEMORY-more.md", 0),
+    ]
+
+
+def test_where_a_cut_line_has_no_fix_it_is_said_why(cli: Cli, home: Path) -> None:
+    folder = home / ".qwen/memories"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("- line\n" * 300, encoding="utf-8")
+    result = cli("health", "qwen-code:global", "--fix", "cut", "--yes")
+    assert "There is nothing to fix." in result.err
+    assert f"qwen-code:global/MEMORY.md: {COMES_BACK}" in result.err
+
+
+def test_what_is_fixed_one_by_one_needs_its_line(cli: Cli, index: Path) -> None:
+    text = HERE + "- [Out](../out.md) — x\n" + "- line\n" * 198 + "- [b.md](b.md)\n"
+    index.write_text(text, encoding="utf-8")
+    for kind in ("outside", "below"):
+        refused = cli("health", "--fix", kind, "--yes")
+        assert refused.status == 2
+        assert "Name its line: --line N." in refused.err
+    shown = cli("health", "--fix", "outside", "--line", "2")
+    assert "+- Out `../out.md` — x" in shown.lines
+    assert "memtui health --fix outside --line 2 --yes" in shown.err
+    assert "There is nothing to fix." in cli("health", "--fix", "outside", "--line", "3", "--yes").err
+    assert index.read_text(encoding="utf-8") == text
+    assert "Made 1 fix in " in cli("health", "--fix", "outside", "--line", "2", "--yes").err
+    text = text.replace("[Out](../out.md)", "Out `../out.md`")
+    assert index.read_text(encoding="utf-8") == text
+    assert "Made 1 fix in " in cli("health", "--fix", "below", "--line", "201", "--yes").err
+    assert index.read_text(encoding="utf-8") == "- [b.md](b.md)\n" + text.removesuffix("- [b.md](b.md)\n")
+
+
+def test_one_line_of_a_kind_alone(cli: Cli, index: Path) -> None:
+    index.write_text(GONE + HERE + GONE, encoding="utf-8")
+    assert cli("health", "--fix", "dangling", "--line", "3", "--yes").status == 0
+    assert index.read_text(encoding="utf-8") == GONE + HERE
+
+
+def test_several_indexes_with_such_a_line_are_told_apart_by_the_root(cli: Cli, home: Path, index: Path) -> None:
+    folder = home / ".claude/agent-memory/helper"
+    folder.mkdir(parents=True)
+    for file in (folder / "MEMORY.md", index):
+        file.write_text("- [Out](../../out.md)\n", encoding="utf-8")
+    refused = cli("health", "--fix", "outside", "--line", "1", "--yes")
+    assert (refused.status, "Name the root." in refused.err) == (2, True)
+    assert cli("health", "claude-code:project", "--fix", "outside", "--line", "1", "--yes").status == 0
+    assert (folder / "MEMORY.md").read_text(encoding="utf-8") == "- [Out](../../out.md)\n"
