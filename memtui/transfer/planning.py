@@ -136,6 +136,10 @@ class _Planning:
         for row in listing.items:
             if row.address.root in self.rows:
                 self.rows[row.address.root][row.address.path] = row
+        self.there: dict[str, set[str]] = {root_id: set(rows) for root_id, rows in self.rows.items()}
+        """The memories there will be in each root."""
+        for _, new in self.pairs:
+            self.there[new.root].add(new.path)
         self.said = self._mentions()
         self.nested: dict[str, bool | None] = {}
 
@@ -237,8 +241,7 @@ class _Planning:
         source, target = self.roots[old.root], self.roots[new.root]
         if source.id == target.id:
             return []
-        coming = {to.path for _, to in self.pairs if to.root == new.root}
-        lost = dead_links(data, old.path, new.path, self.rows[old.root], coming | self.rows[new.root].keys())
+        lost = dead_links(data, old.path, new.path, self.rows[old.root], self.there[new.root])
         return [*remarks(data, old.name, new, target), *lost]
 
     # --- indexes
