@@ -10,6 +10,7 @@ from memtui.tui.actions import (
     ACTIONS,
     BROWSER_ROOMS,
     BY_ID,
+    OPENS,
     ROOMS,
     in_room,
     keymap,
@@ -23,6 +24,12 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_ids_are_unique_and_rooms_are_known() -> None:
     assert len(BY_ID) == len(ACTIONS)
     assert {action.room for action in ACTIONS} <= set(ROOMS)
+
+
+def test_what_opens_something_is_an_action_and_opens_one_kind_of_thing() -> None:
+    ids = [id_ for some in OPENS.values() for id_ in some]
+    assert set(ids) <= set(BY_ID)
+    assert len(ids) == len(set(ids))
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.id)

@@ -68,6 +68,7 @@ OPENS = {
         "save_as",
         "keep_as",
         "save_elsewhere",
+        "repoint",
         *("export", "export_history", "import"),
     ),
     SCREEN: (

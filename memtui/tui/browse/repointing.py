@@ -39,7 +39,11 @@ class Repointing:
             return
         root, roots, home = other.root, screen.projects.found, screen.facts.settings.home
         screen.bridge.run(
-            lambda _: where(root, roots, home), self._ask, what=f"find where {other.place} is now", latest=GROUP
+            lambda _: where(root, roots, home),
+            self._ask,
+            what=f"find where {other.place} is now",
+            latest=GROUP,
+            opens=f"find where {other.place} is now",
         )
 
     def _ask(self, found: Orphan) -> None:

@@ -1,7 +1,11 @@
 """Re-pointing in the workbench: the place is filled in, the plan is shown, and one undo brings all of it back."""
 
 import json
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,8 +14,10 @@ from memtui.agents.folders import slug
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor
+from memtui.health.orphans import Orphan, where
 from memtui.tui.app import MemtuiApp
 from memtui.tui.bridge import Bridge
+from memtui.tui.browse import repointing
 from memtui.tui.browse.browser import Facts
 from tests.agents.machine import Machine
 from tests.tui.fake_engine import FakeEngine
@@ -31,56 +37,71 @@ def machine(tmp_path: Path) -> Machine:
     return made
 
 
-async def test_the_project_is_found_its_memories_move_and_come_back(machine: Machine, tmp_path: Path) -> None:
+@asynccontextmanager
+async def projects(machine: Machine, tmp_path: Path, width: int) -> AsyncIterator[Shown]:
+    """The workbench with another project, which moved."""
     here = machine.surroundings()
     roots = discover(here)
-    moved = machine.home / ".claude/projects" / slug(str(machine.home / "new/web")) / "memory/a.md"
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
         bridge = Bridge(engine, actor=Actor("tui"))
         facts = Facts(
             Settings(DIRECTORIES, str(machine.home)), roots, more_roots=lambda: discover(here, all_projects=True)
         )
         app = MemtuiApp(bridge, facts)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with app.run_test(size=(width, 40)) as pilot:
             running = Shown(app, pilot, FakeEngine())
             await running.until_text("OTHER PROJECTS")
-            assert running.browser.memories.go_to(("others", "project"))
-            await running.press("l", "j")
-            await running.until_text("project gone")
-            await running.press("g", "p")
-            await running.until_text("~/new/web")
-            assert "it has the same name" in running.footer
-            await running.press("enter")
-            await running.until_text("enter again moves 1 memory there")
-            assert not moved.exists()
-            await running.press("enter")
-            await running.until_text("u takes it back")
-            assert moved.read_text() == "a\n"
-            await running.until_text("~/new/web  ")
-            await running.press("u")
-            await running.until(lambda: not moved.exists())
+            yield running
         bridge.close()
+
+
+async def test_the_project_is_found_its_memories_move_and_come_back(machine: Machine, tmp_path: Path) -> None:
+    moved = machine.home / ".claude/projects" / slug(str(machine.home / "new/web")) / "memory/a.md"
+    async with projects(machine, tmp_path, 120) as running:
+        assert running.browser.memories.go_to(("others", "project"))
+        await running.press("l", "j")
+        await running.until_text("project gone")
+        await running.press("g", "p")
+        await running.until_text("~/new/web")
+        assert "it has the same name" in running.footer
+        await running.press("enter")
+        await running.until_text("enter again moves 1 memory there")
+        assert not moved.exists()
+        await running.press("enter")
+        await running.until_text("u takes it back")
+        assert moved.read_text() == "a\n"
+        await running.until_text("~/new/web  ")
+        await running.press("u")
+        await running.until(lambda: not moved.exists())
 
 
 async def test_a_place_that_cannot_be_is_said_in_the_line(machine: Machine, tmp_path: Path) -> None:
-    here = machine.surroundings()
-    roots = discover(here)
-    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-        bridge = Bridge(engine, actor=Actor("tui"))
-        facts = Facts(
-            Settings(DIRECTORIES, str(machine.home)), roots, more_roots=lambda: discover(here, all_projects=True)
-        )
-        app = MemtuiApp(bridge, facts)
-        async with app.run_test(size=(160, 40)) as pilot:
-            running = Shown(app, pilot, FakeEngine())
-            await running.until_text("OTHER PROJECTS")
-            await running.press("g", "p")
-            await running.until_text("put the cursor on another project's row")
-            assert running.browser.memories.go_to(("others", "project"))
-            await running.press("l", "j", "g", "p")
-            await running.until_text("now at")
-            await running.press("x", "enter")
-            await running.until_text("There is no folder")
-            await running.press("escape")
-            await running.until(lambda: running.browser.prompt is None)
-        bridge.close()
+    async with projects(machine, tmp_path, 160) as running:
+        await running.press("g", "p")
+        await running.until_text("put the cursor on another project's row")
+        assert running.browser.memories.go_to(("others", "project"))
+        await running.press("l", "j", "g", "p")
+        await running.until_text("now at")
+        await running.press("x", "enter")
+        await running.until_text("There is no folder")
+        await running.press("escape")
+        await running.until(lambda: running.browser.prompt is None)
+
+
+async def test_keys_typed_after_it_are_for_the_line_although_it_is_slow_to_come(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = threading.Event()
+
+    def slow(*given: Any) -> Orphan:
+        assert answer.wait(10)
+        return where(*given)
+
+    monkeypatch.setattr(repointing, "where", slow)
+    async with projects(machine, tmp_path, 120) as running:
+        assert running.browser.memories.go_to(("others", "project"))
+        await running.press("l", "j")
+        running.burst("g", "p", "d", "t")
+        await running.until(lambda: len(running.app.ahead.waiting) == 2)
+        answer.set()
+        await running.until_text("now at ~/new/webdt")
