@@ -105,18 +105,26 @@ def load(
         stop: asked between batches whether nobody wants them any more.
     """
     found: list[AuditRecord] = []
+    operations: dict[str, Operation] = {}
     batch = BATCH if wish.words else limit
     at, complete = before, False
     while len(found) < limit and not stop():
         records = engine.audit(actor=wish.actor, limit=batch, before=at)
-        found += [record for record in records if matches(record, wish.words)]
+        operations |= _operations(engine, records)
+        found += [record for record in records if matches(record, wish.words, operations.get(record.txn))]
         complete = len(records) < batch
         at = records[-1].seq if records else at
         if complete:
             break
-    txns = [int(record.txn) for record in found if record.txn]
-    operations = engine.operations(str(min(txns)), str(max(txns))) if txns else ()
-    return Loaded(wish, before, at, tuple(found), operations, complete, engine.next_undo())
+    wanted = {record.txn for record in found}
+    known = tuple(operation for txn, operation in operations.items() if txn in wanted)
+    return Loaded(wish, before, at, tuple(found), known, complete, engine.next_undo())
+
+
+def _operations(engine: Engine, records: Sequence[AuditRecord]) -> dict[str, Operation]:
+    """The operations that records are of, and those between them, by number."""
+    txns = [int(record.txn) for record in records if record.txn]
+    return {one.txn: one for one in engine.operations(str(min(txns)), str(max(txns)))} if txns else {}
 
 
 def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | MemtuiError | None:

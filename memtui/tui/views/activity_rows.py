@@ -171,11 +171,13 @@ class Steps:
         return self.operations.get(step.txn)
 
 
-def matches(record: AuditRecord, words: Sequence[str]) -> bool:
-    """Whether a record has all these words, in any case: who, what, where, how it ended."""
+def matches(record: AuditRecord, words: Sequence[str], operation: Operation | None = None) -> bool:
+    """Whether a record, as part of an operation, has all these words, in any case: who, what, where, how it ended."""
     if not words:
         return True
-    verb = VERBS.get(record.operation, record.operation)
+    verb = verb_words(record, operation)
+    if operation is not None:
+        verb = f"{verb} {operation.label} {'undone' if operation.undone else ''}"
     text = f"{who_words(record.actor)} {record.actor} {verb} {record.operation} {record.address}"
     text = f"{text} {record.new_address or ''} {state_words(record)} {record.note}".casefold()
     return all(word in text for word in words)

@@ -81,6 +81,23 @@ def test_filters_find_what_is_far_back_and_can_be_stopped(engine: Engine) -> Non
     assert not stopped.complete
 
 
+def test_a_filter_finds_the_words_a_row_shows_of_its_operation(engine: Engine) -> None:
+    for name in ("b.md", "c.md"):
+        engine.create(at(name), "x\n", actor=ME)
+    engine.delete([at("b.md"), at("c.md")], actor=ME)
+    engine.undo(actor=ME)
+
+    def found(*words: str) -> list[str]:
+        loaded = load(engine, Wish(words), None)
+        kinds = {one.txn: one.kind for one in loaded.operations}
+        return [f"{kinds[record.txn]} {record.address.path}" for record in loaded.records]
+
+    assert found("undo", "you", "c.md") == ["undo c.md", "do c.md"]
+    assert found("undone", "c.md") == ["do c.md"]
+    assert sorted(found("delete", "2", "memories", "undone")) == ["do b.md", "do c.md"]
+    assert not found("undone", "create")
+
+
 def test_each_kind_of_step_is_shown(engine: Engine, world: World) -> None:
     write(engine, ["one\n", "two\n"], at("a.md"))
     engine.rename(at("a.md"), at("b.md"), actor=ME)
