@@ -13,6 +13,7 @@ from memtui.engine.model import Address, OpenConflict
 from memtui.errors import MemtuiError
 from memtui.tui.bridge import WRITE
 from memtui.tui.edit import jobs
+from memtui.tui.edit.opening import DRAFTS
 from memtui.tui.merge import questions
 from memtui.tui.merge.cases import CaseScreen
 from memtui.tui.merge.remember import written as decisions
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LANE", "Keeping", "after_edit", "ask_where", "decisions", "keep_elsewhere"]
 
-LANE = "drafts"
+LANE = DRAFTS
 """The lane drafts are written in, so that a conflict is never read before it was written."""
 EVERY = 0.25
 """Seconds between two writes of decisions, at least."""
