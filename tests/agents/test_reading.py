@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtui.agents import reading
-from memtui.agents.reading import GONE, OUTSIDE, REFUSED, SPECIAL, Head, Reader, matches
+from memtui.agents.reading import GONE, OUTSIDE, REFUSED, SPECIAL, Head, Reader, is_within, matches
 
 
 def bounds(path: Path) -> tuple[str, ...]:
@@ -179,3 +179,10 @@ def test_folders_inside_each_other_need_no_deeper_stack(tmp_path: Path) -> None:
         assert len(list(matches(str(at), "**/*.md"))) == 1
     finally:
         sys.setrecursionlimit(limit)
+
+
+def test_a_folder_whose_name_only_begins_alike_is_outside() -> None:
+    inside = ("/a/b", "/a/b/x", "/c/x")
+    paths = (*inside, "/a/bc", "/a/bc/x", "/a", "/cd", "/")
+    assert [path for path in paths if is_within(path, ("/a/b", "/c/"))] == [*inside]
+    assert is_within("/x", ("/",))

@@ -181,6 +181,10 @@ def test_what_has_a_name(world: World, engine: Engine, full: Path) -> None:
 def test_a_folder_stays_when_its_policy_says_so(world: World) -> None:
     root = Root(FIRST, str(world.folder()), policy=Policy(keep_folders=True))
     with Engine.open([root], state_dir=str(world.state)) as engine:
+        engine.create(at("e/f.md"), "x", actor=ME)
+        engine.undo(actor=ME)
+        assert names(world) == {"e"}
+        (world.folder() / "e").rmdir()
         engine.create(at("a/b.md"), "x", actor=ME)
         engine.rename_tree(at("a/b.md"), at("c/d.md"), actor=ME)
         engine.delete_tree(at("c/d.md"), actor=ME)

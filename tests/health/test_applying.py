@@ -84,6 +84,16 @@ def test_what_changes_between_showing_and_writing_is_never_written_over(folders:
     assert folders.disk() == before
 
 
+def test_a_single_index_that_changed_meanwhile_is_not_said_to_be_mended(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": entry("gone.md")})
+    with folders.engine() as engine:
+        previews = prepare(engine, choose(look(engine), BULK))
+        folders.lay({"MEMORY.md": "an agent's\n"})
+        with pytest.raises(ConflictError, match=r"MEMORY\.md changed meanwhile"):
+            apply(engine, previews, actor=ME)
+    assert folders.held() == b"an agent's\n"
+
+
 def test_an_index_that_came_meanwhile_is_never_written_over(folders: Folders) -> None:
     folders.lay({"a.md": "a\n"})
     with folders.engine() as engine:

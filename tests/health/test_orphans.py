@@ -7,7 +7,7 @@ import pytest
 
 from memtui.agents import discover
 from memtui.agents.folders import slug
-from memtui.health.orphans import EXACT, LIKELY, SEVERAL, SHARED, SPLIT, UNKNOWN, Survey, survey
+from memtui.health.orphans import EXACT, LIKELY, SEVERAL, SHARED, SPLIT, UNKNOWN, Survey, survey, where
 from tests.agents.machine import Machine
 from tests.agents.test_checkout import worktree
 
@@ -80,6 +80,15 @@ def test_an_old_project_whose_slug_another_one_took_is_an_orphan_too(machine: Ma
     (orphan,) = look(machine).orphans
     assert orphan.decoded.there == (str(other),)
     assert orphan.moved[0].why == "its path makes the same slug"
+
+
+def test_a_living_project_is_no_place_for_itself_to_have_gone(machine: Machine) -> None:
+    app = str(machine.home / "src/harbour")
+    Path(app).mkdir(parents=True)
+    root = memories(machine, app, cwd=app)
+    roots = discover(machine.surroundings(), all_projects=True)
+    found = where(next(one for one in roots if one.id == root), roots, str(machine.home))
+    assert (found.decoded.sure, found.decoded.there, found.moved) == (EXACT, (app,), ())
 
 
 def test_two_projects_on_one_slug_collide_and_it_says_how_sure(machine: Machine) -> None:

@@ -92,6 +92,31 @@ def test_an_index_that_is_there_takes_in_the_pointers_of_what_comes(world: World
     assert {name: Path(world.machine.home / name).read_bytes() for name in world.files()} == before
 
 
+def test_a_pointer_that_both_indexes_have_is_not_written_twice(world: World) -> None:
+    world.keep(world.old, "MEMORY.md", "- [Same](same.md) — old words\n")
+    world.keep(world.old, "same.md", "same\n")
+    index = world.keep(str(world.new), "MEMORY.md", "- [Same](same.md) — new words\n")
+    world.keep(str(world.new), "same.md", "same\n")
+    with world.engine() as engine:
+        repointing.apply(engine, plan(engine, world), actor=USER)
+        assert index.read_text() == "- [Same](same.md) — new words\n"
+        assert not any(slug(world.old) in name for name in world.files())
+
+
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_an_index_that_is_no_text_is_not_merged(world: World, side: str) -> None:
+    world.keep(world.old, "a.md", "a\n")
+    indexes = {"old": world.keep(world.old, "MEMORY.md", "- [A](a.md)\n")}
+    indexes["new"] = world.keep(str(world.new), "MEMORY.md", "- [B](b.md)\n")
+    indexes[side].write_bytes("- [A](a.md)\n".encode("utf-16"))
+    before = {name: path.read_bytes() for name, path in indexes.items()}
+    with world.engine() as engine:
+        wanted = plan(engine, world)
+        assert [line.why for line in wanted.staying] == ["One of the two indexes is not UTF-8 text."]
+        repointing.apply(engine, wanted, actor=USER)
+    assert {name: path.read_bytes() for name, path in indexes.items()} == before
+
+
 def test_a_memory_that_changed_since_the_plan_stops_all_of_it(world: World) -> None:
     world.keep(world.old, "a.md", "a\n")
     changing = world.keep(world.old, "b.md", "b\n")

@@ -29,6 +29,15 @@ def test_another_file_is_not_written_over_unasked(tmp_path: Path) -> None:
     assert not [one for one in tmp_path.iterdir() if one.name.endswith(".new")]
 
 
+def test_what_somebody_put_in_the_place_of_the_unfinished_file_gets_nothing(tmp_path: Path) -> None:
+    planted = tmp_path / f".b.tar.{os.getpid()}.new"
+    planted.write_bytes(b"planted")
+    with pytest.raises(StorageError):
+        bundlefile.write(str(tmp_path / "b.tar"), b"one")
+    assert planted.read_bytes() == b"planted"
+    assert not (tmp_path / "b.tar").exists()
+
+
 def test_where_nothing_can_be_written_says_so(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
         bundlefile.write(str(tmp_path / "none/b.tar"), b"one")

@@ -52,6 +52,12 @@ def test_a_type_is_nested_where_the_neighbours_nest_theirs() -> None:
     assert translate(data, root("claude-code"), "a.md").data == data
 
 
+def test_metadata_that_is_no_list_of_fields_stays_beside_a_type_that_would_be_nested() -> None:
+    data = b"---\nname: A\ndescription: B\ntype: user\nmetadata: mine\n---\nText\n"
+    found = translate(data, root("claude-code"), "a.md", Hints(nested=True))
+    assert (found.data, [note.kind for note in found.notes]) == (data, [KEPT])
+
+
 @pytest.mark.parametrize("agent", ["serena", "codex", "goose"])
 def test_front_matter_is_left_behind_where_it_would_be_text_and_every_field_is_said(agent: str) -> None:
     found = translate(NESTED, root(agent), "a.txt")

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.digest import sha256_hex
-from memtui.engine.model import Usage
+from memtui.engine import Engine
+from memtui.engine.model import Root, Usage
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 from memtui.transfer.bundle import LIST, Bundle, Origin, Packed, write
 from memtui.transfer.merging import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, Plan
@@ -142,6 +143,21 @@ def test_what_is_no_text_is_not_merged(tmp_path: Path) -> None:
     here.write("a.md", b"\xff\n")
     there.write("a.md", b"theirs\n")
     assert what(there.plan(here.export())) == {"a.md": STAYS}
+
+
+def test_a_root_that_is_read_only_keeps_what_it_has_and_that_is_said(tmp_path: Path) -> None:
+    here, there = pair(tmp_path)
+    for name in ("a.md", "b.md", "c.md"):
+        here.write(name, b"one\n")
+    there.write("a.md", b"one\n")
+    there.write("b.md", b"other\n")
+    with Engine.open(
+        [Root("notes", str(there.folder), read_only=True)], state_dir=str(tmp_path / "third")
+    ) as there.engine:
+        found = there.plan(here.export())
+        assert what(found) == {"a.md": SAME, "b.md": STAYS, "c.md": STAYS}
+        assert {one.why for one in found.of(STAYS)} == {"notes is read-only"}
+    assert there.held() == {"a.md": b"one\n", "b.md": b"other\n"}
 
 
 def test_one_that_was_deleted_here_comes_back_and_is_said(tmp_path: Path) -> None:

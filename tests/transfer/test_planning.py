@@ -246,6 +246,17 @@ def test_a_read_only_root_refuses(tmp_path: Path) -> None:
             apply(engine, wanted, actor=ME)
 
 
+def test_nothing_is_moved_out_of_a_read_only_root_and_a_copy_is_made(tmp_path: Path) -> None:
+    agents = world(tmp_path)
+    agents.lay("letta", {"a.md": "a\n"})
+    with agents.engine() as engine:
+        engine.add_roots([root("letta", str(tmp_path / "letta"), read_only=True)])
+        pairs = [pair("letta:project/a.md", "serena:project/a.md")]
+        assert [item.problem for item in plan(engine, pairs, Wish(moving=True)).items] == ["letta:project is read-only"]
+        assert all(outcome.ok for outcome in apply(engine, plan(engine, pairs, Wish()), actor=ME).outcomes)
+    assert (agents.held("letta"), agents.held("serena")) == ({"a.md": b"a\n"}, {"a.md": b"a\n"})
+
+
 def test_an_index_that_is_no_text_gets_no_line(tmp_path: Path) -> None:
     agents = world(tmp_path)
     index = "* [x.md](x.md): old\n".encode("utf-16")

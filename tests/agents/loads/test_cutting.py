@@ -34,6 +34,11 @@ def test_what_is_dropped_does_not_count() -> None:
     assert line_of(data, gaps[-1].start) == 8
 
 
+def test_what_is_dropped_below_the_cut_is_a_part_of_it() -> None:
+    data = b"one\ntwo\n<!-- x -->\nthree\n"
+    assert cut(data, comments(data), Limits(lines=1)) == (Gap(4, len(data), CUT),)
+
+
 def test_the_middle_can_go_instead() -> None:
     assert kept(b"0123456789", Limits(middle=4)) == b"0189"
     assert kept(b"0123", Limits(middle=4)) == b"0123"
