@@ -93,7 +93,7 @@ def _difference(previews: Sequence[Preview], look: Look) -> Page:
     lines: list[PageLine] = []
     for shown in previews:
         if len(previews) > 1:
-            lines += [PageLine(()), *words_page(str(shown.address), style="heading", width=look.width)]
+            lines += [PageLine(()), *words_page(shown.address.path, style="heading", width=look.width)]
         if shown.notes:
             lines += words_page(*shown.notes, style="problem", width=look.width)
         lines += compare(shown.before, shown.after, look)[1]
@@ -113,12 +113,16 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look) -> Pa
     lines += words_page(f"{kind_words(found)}.", width=width)
     chosen = choose(reports, TOGETHER)
     count = sum(len(one.findings) for one in chosen)
-    if not count:
-        return (*lines, *words_page("There is nothing that can be fixed all at once.", style="dim", width=width))
-    lines += words_page(f"D r fixes {count_words(count, 'finding')} at once:", style="good", width=width)
+    if count:
+        lines += words_page(f"D r fixes {count_words(count, 'finding')} at once:", style="good", width=width)
+    else:
+        lines += words_page("There is nothing that can be fixed all at once.", style="dim", width=width)
     long = sum(len(one.findings) for one in choose(reports, (LONG,)))
     if long:
         words = f"Long lines are left as they are ({long:,}); with the cursor on one, D k shortens them."
+        lines += words_page(words, style="dim", width=width)
+    if choose(reports, (CUT,)):
+        words = "What is not loaded stays where it is; with the cursor on cut, d f moves it to a second file."
         lines += words_page(words, style="dim", width=width)
     try:
         return (*lines, *_difference(prepare(engine, chosen), look))

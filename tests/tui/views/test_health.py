@@ -263,6 +263,55 @@ async def test_a_line_from_below_the_cut_is_offered_and_moved(world: Indexed) ->
         await screen.until(lambda: shown(view) == [("cut", "MEMORY.md"), ("below", "b.md")])
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_what_is_not_loaded_goes_to_a_second_file_and_comes_back(world: Indexed, size: tuple[int, int]) -> None:
+    world.policy = LINKS._replace(index_lines=3)
+    text = "".join(entry(f"{name}.md") for name in "abcde")
+    world.lay(MEMORY_md=text, **{f"{name}_md": "x\n" for name in "bcde"})
+    async with real(world, size=size) as screen:
+        view = await health(screen)
+        before = world.disk()
+        await screen.until_text("d f: move the rest to MEMORY-more.md.")
+        await screen.press("D")
+        await screen.until_text("k fixes 1 cut; any other key cancels")
+        await screen.press("escape", "d")
+        await screen.until_text("f move the rest to MEMORY-more.md: MEMORY.md; any other key cancels")
+        await screen.press("f")
+        await screen.until_text("Fixed MEMORY.md. u takes it back.")
+        after = world.disk()
+        assert after["MEMORY-more.md"].decode() == text.removeprefix(entry("a.md") + entry("b.md"))
+        assert after["MEMORY.md"].startswith((entry("a.md") + entry("b.md") + "- [MEMORY-more.md]").encode())
+        await screen.until(lambda: not shown(view))
+        await screen.until(lambda: screen.browser.checkup.looked == 2)
+        await screen.press("u")
+        await screen.until(lambda: world.disk() == before)
+        await screen.until(lambda: [kind for kind, _ in shown(view)] == ["cut", "below", "below"])
+
+
+async def test_both_files_are_shown_before_it_is_done(world: Indexed) -> None:
+    world.policy = LINKS._replace(index_lines=3)
+    world.lay(MEMORY_md="".join(entry(f"{name}.md") for name in "abcde"), **{f"{name}_md": "x\n" for name in "bcde"})
+    async with real(world, size=(120, 60)) as screen:
+        await health(screen)
+        await screen.until_text("3 lines move to MEMORY-more.md; the agent opens it")
+        await screen.until_text("- - [e.md](e.md)")
+        await screen.until_text("+ - [e.md](e.md)")
+        await screen.press("k")
+        await screen.until_text("on cut, d f moves it to a second file.")
+
+
+async def test_a_pointer_out_of_the_folder_can_be_made_text(world: Indexed) -> None:
+    world.lay(MEMORY_md="- [Out](../out.md) — x\n" + entry("a.md") + entry("b.md"))
+    async with real(world) as screen:
+        view = await health(screen)
+        assert shown(view) == [("outside", "../out.md")]
+        await screen.until_text("d f can make text of the link.")
+        await screen.press("d", "f")
+        await screen.until_text("Fixed ../out.md. u takes it back.")
+        assert world.disk()["MEMORY.md"].startswith("- Out `../out.md` — x\n".encode())
+        await screen.until(lambda: not shown(view))
+
+
 async def test_reading_only_shows_and_says_so(world: Indexed) -> None:
     async with real(world, read_only=True) as screen:
         await health(screen)
