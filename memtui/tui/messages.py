@@ -47,26 +47,20 @@ class Failed(Message, bubble=False):
 
 
 class RowsLoaded(Message, bubble=False):
-    """Every row, fresh from the disk (or from the last run)."""
+    """Every row, fresh from the disk."""
 
-    def __init__(self, listing: Listing, *, stale: bool = False) -> None:
+    def __init__(self, listing: Listing) -> None:
         super().__init__()
         self.listing = listing
-        self.stale = stale
-        """Remembered from the last run, not read yet."""
 
 
 class RowsChanged(Message, bubble=False):
     """Some rows differ."""
 
-    def __init__(
-        self, rows: tuple[Memory, ...], gone: tuple[Address, ...], roots: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, rows: tuple[Memory, ...], gone: tuple[Address, ...]) -> None:
         super().__init__()
         self.rows = rows
         self.gone = gone
-        self.roots = roots
-        """Roots that appeared, went away or were replaced."""
 
 
 class DraftsChanged(Message, bubble=False):

@@ -18,8 +18,8 @@ ACTIVITY_HEIGHT = 32
 LEAST_WIDTH, LEAST_HEIGHT = 20, 4
 """Below this nothing useful can be shown."""
 
-DETAIL, ACTIVITY, INFO = 7, 4, 48
-"""Lines of the details and of the activity, titles included; cells of the info pane."""
+ACTIVITY, INFO = 4, 48
+"""Lines of the activity, title included; cells of the info pane."""
 
 REST = -1
 """A pane that takes what is left."""

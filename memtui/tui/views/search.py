@@ -149,10 +149,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self.hits.focus()
         self._draw_bars()
 
-    def search_for(self, words: str) -> None:
-        """Search for these words, as if they were typed."""
-        self.line.write(words)
-
     # Typing
 
     def take_text(self, key: str, character: str | None) -> bool:
