@@ -41,6 +41,14 @@ def test_an_index_there_and_back(home: Path, tmp_path: Path, source: Path) -> No
     assert "| all 1 |" in health.page([line])
 
 
+def test_an_index_over_its_line_there_and_back(home: Path, tmp_path: Path, source: Path) -> None:
+    text = "- [a](a.md)\n- [out](../../out.md)\n" + "- line\n" * 200 + "- [b](b.md)\n- [c](c.md)\n"
+    (source / "MEMORY.md").write_text(text, encoding="utf-8")
+    (line,) = health.look(Machine(home, tmp_path), source, MADE)
+    assert dict(line.found) == {"cut": 1, "outside": 1, "below": 2}
+    assert (line.fixed, line.offered) == (1, 3)
+
+
 def test_an_undo_that_loses_something_is_noticed(
     home: Path, tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
