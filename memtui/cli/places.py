@@ -87,9 +87,23 @@ def target(engine: Engine, old: Address, text: str) -> Address:
         NotFoundError: no root is meant.
         UsageError: it is no address.
     """
-    if text.endswith("/") or any(text == root.id or text in root.aliases for root in engine.roots):
-        folder = place(engine, text)
-        if folder.roots is None or len(folder.roots) != 1:
-            raise UsageError(f"{text!r} is more than one root.", hint="Name one, such as memtui:global/.")
-        return Address(folder.roots[0], f"{folder.path}/{old.name}".lstrip("/"))
-    return engine.resolve(text)
+    into = folder(engine, text)
+    return engine.resolve(text) if into is None else Address(into.root, f"{into.path}/{old.name}".lstrip("/"))
+
+
+def folder(engine: Engine, text: str) -> Address | None:
+    """Read a folder that memories go into: a text that ends in `/`, or names a root.
+
+    Returns:
+        The folder, with an empty path for a root; None when the text is a memory's own new name.
+
+    Raises:
+        NotFoundError: no root is meant.
+        UsageError: it is no address.
+    """
+    if not (text.endswith("/") or any(text == root.id or text in root.aliases for root in engine.roots)):
+        return None
+    found = place(engine, text)
+    if found.roots is None or len(found.roots) != 1:
+        raise UsageError(f"{text!r} is more than one root.", hint="Name one, such as memtui:global/.")
+    return Address(found.roots[0], found.path)

@@ -72,16 +72,11 @@ def _way(call: Call, olds: Sequence[str], new: str) -> Way:
     sources = [_address(call, text) for text in olds]
     rows = [row.address for row in engine.list([source.root for source in sources]).items if not row.missing]
     known = frozenset(rows)
-    named = not (new.endswith("/") or any(new == root.id or new in root.aliases for root in engine.roots))
+    into = places.folder(engine, new)
+    named = into is None
     if named and len(sources) > 1:
         raise UsageError(f"{len(sources)} cannot have the one name {new!r}.", hint="End it in `/` to name a folder.")
-    if not named:
-        found = places.place(engine, new)
-        if found.roots is None or len(found.roots) != 1:
-            raise UsageError(f"{new!r} is more than one root.", hint="Name one, such as memtui:global/.")
-        target = Address(found.roots[0], found.path)
-    else:
-        target = engine.resolve(new)
+    target = engine.resolve(new) if into is None else into
     pairs: list[tuple[Address, Address]] = []
     for source, text in zip(sources, olds, strict=True):
         here = below(source, target, rows, keep=not named)
