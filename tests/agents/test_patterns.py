@@ -82,10 +82,10 @@ def test_a_shell_pattern_names_what_its_regular_expression_names(parts: list[str
 
 def test_no_pattern_takes_long() -> None:
     path = "/" + "/".join("a" * 20 for _ in range(100)) + "/b"
-    began = time.perf_counter()
+    began = time.thread_time()
     for pattern in ("**/a/" * 200 + "c", "**/" + "*a" * 500 + "c", "{a,b}" * 200 + "c", "{" * 1_000, "{a,{" * 200):
         assert not is_named(path, pattern)
     found = shell_patterns(".*a" * 300)
     assert found is not None
     assert not fnmatch.fnmatchcase("a" * 250, found[0])
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2

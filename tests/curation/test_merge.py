@@ -237,7 +237,7 @@ def test_100_kb_merge_at_once() -> None:
 
     yours, theirs = changed(), changed()
     assert len(yours) > 90_000
-    start = time.perf_counter()
+    start = time.thread_time()
     merge = merge3("".join(base), yours, theirs)
-    assert time.perf_counter() - start < 1
+    assert time.thread_time() - start < 1
     assert everywhere(merge, YOURS) == yours

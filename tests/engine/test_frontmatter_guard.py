@@ -17,9 +17,9 @@ def best_of(data: bytes, rounds: int = 3) -> float:
     """The shortest time one `split` took, in seconds."""
     times = []
     for _ in range(rounds):
-        start = time.perf_counter()
+        start = time.thread_time()
         split(data)
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     return min(times)
 
 

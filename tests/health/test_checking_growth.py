@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 from memtui.engine.model import Address
 from memtui.health.checking import MOST_IN_LINE, Index, check
 from memtui.health.fixing import preview
+from tests.growth import growth
 from tests.health.folders import LINKS, entry
 
 FEW, MANY = 1_000, 10_000
@@ -24,21 +22,10 @@ def index(size: int) -> Index:
     )
 
 
-def ratio(job: Callable[[int], object]) -> float:
-    """How many times as long the large one takes: the best of some turns each, taken in turns."""
-    times: dict[int, list[float]] = {FEW: [], MANY: []}
-    for _ in range(3):
-        for size, taken in times.items():
-            start = time.perf_counter()
-            job(size)
-            taken.append(time.perf_counter() - start)
-    return min(times[MANY]) / min(times[FEW])
-
-
 def test_checking_grows_with_the_lines() -> None:
     given = {size: index(size) for size in (FEW, MANY)}
     assert len(check(given[MANY]).findings) == 2 * MANY + 1
-    assert ratio(lambda size: check(given[size])) < MOST
+    assert growth(lambda size: check(given[size]), FEW, MANY) < MOST
 
 
 def test_the_preview_of_all_fixes_grows_with_the_lines() -> None:
@@ -48,7 +35,7 @@ def test_the_preview_of_all_fixes_grows_with_the_lines() -> None:
     def shown(size: int) -> object:
         return preview(given[size].address, given[size].data, found[size], LINKS, rebuilt=False)
 
-    assert ratio(shown) < MOST
+    assert growth(shown, FEW, MANY) < MOST
 
 
 def test_checking_grows_with_the_pointers_of_one_line() -> None:
@@ -57,4 +44,4 @@ def test_checking_grows_with_the_pointers_of_one_line() -> None:
         data = ("- " + " ".join(f"[m{number}](m{number}.md)" for number in range(size)) + "\n").encode()
         given[size] = Index(Address("notes", "MEMORY.md"), data, LINKS, {"MEMORY.md": ""})
     assert len(check(given[MANY]).findings) == MOST_IN_LINE + 2
-    assert ratio(lambda size: check(given[size])) < MOST
+    assert growth(lambda size: check(given[size]), FEW, MANY) < MOST

@@ -1,11 +1,10 @@
 """Lines for an index: each is read back as meant, and many of them take no more than their share of the time."""
 
-import time
-
 from memtui.engine.model import Address
 from memtui.pointers.index import parse
 from memtui.transfer.indexing import Mention, with_lines
 from memtui.transfer.model import Item
+from tests.growth import growth
 from tests.transfer.agents import root
 
 CLAUDE = root("claude-code")
@@ -38,12 +37,10 @@ def test_a_hook_that_would_swallow_the_lines_below_it_does_not() -> None:
 
 
 def test_the_time_grows_with_the_lines() -> None:
-    times: dict[int, list[float]] = {FEW: [], MANY: []}
-    for _ in range(3):
-        for size, taken in times.items():
-            coming = items([f"m{number}.md" for number in range(size)])
-            start = time.perf_counter()
-            data, _ = with_lines(b"", "MEMORY.md", CLAUDE, coming, {})
-            taken.append(time.perf_counter() - start)
-            assert data.count(b"\n") == size
-    assert min(times[MANY]) / min(times[FEW]) < MOST
+    coming = {size: items([f"m{number}.md" for number in range(size)]) for size in (FEW, MANY)}
+
+    def lines(size: int) -> None:
+        data, _ = with_lines(b"", "MEMORY.md", CLAUDE, coming[size], {})
+        assert data.count(b"\n") == size
+
+    assert growth(lines, FEW, MANY) < MOST

@@ -52,7 +52,7 @@ def test_hostile_texts_take_no_longer_than_others(piece: str, rule: Imports) -> 
     plain = "word @a.md\n" * 40_000
     took = []
     for one in (plain, text):
-        start = time.perf_counter()
+        start = time.thread_time()
         find(one, rule)
-        took.append(time.perf_counter() - start)
+        took.append(time.thread_time() - start)
     assert took[1] < max(50 * took[0], 3.0)
