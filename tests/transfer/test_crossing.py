@@ -159,6 +159,7 @@ def test_a_newer_text_is_taken_and_an_older_one_is_not(tmp_path: Path) -> None:
             put(other, "testing.md", FRONT + "newer\n", "claude-code:project")
         new = bundle_of(agents, history=True)
         assert what(wanted(engine, new))["testing.md"] == NEWER
+        put(engine, "MEMORY.md", "No line, as the user wants it.\n")
         index = here.held("qwen-code")["MEMORY.md"]
         take(engine, new)
         assert here.held("qwen-code")["testing.md"].decode() == MAPPED + "newer\n"
@@ -193,11 +194,21 @@ def test_what_was_made_up_and_where_the_type_is_stay_as_they_are_here(tmp_path: 
         assert what(wanted(engine, data))["role.md"] == SAME
         assert what(wanted(engine, data, "memtui:project"))["testing.md"] == SAME
         described = here.held("qwen-code")["role.md"].decode().replace("knows SQL", "mine")
-        put(engine, "role.md", described)
-        assert what(wanted(engine, data))["role.md"] == SAME
         put(engine, "role.md", described + "More.\n")
         assert what(wanted(engine, bundle_of(source(tmp_path / "c"))))["role.md"] == OLDER
+        put(engine, "role.md", described)
+        assert what(wanted(engine, data))["role.md"] == SAME
     assert here.held("memtui")["testing.md"] == nested
+
+
+def test_a_text_that_came_in_another_shape_is_known_again(tmp_path: Path) -> None:
+    agents, here = source(tmp_path / "a"), Agents(tmp_path / "b", "memtui")
+    data = bundle_of(agents)
+    with here.engine() as engine:
+        take(engine, data, "memtui:project")
+        assert here.held("memtui")["testing.md"].decode() == FRONT + BODY
+        put(engine, "testing.md", MAPPED + BODY + "five\n", "memtui:project")
+        assert what(wanted(engine, data, "memtui:project"))["testing.md"] == OLDER
 
 
 def test_as_is_keeps_every_byte_and_takes_the_index_as_a_file(tmp_path: Path) -> None:
