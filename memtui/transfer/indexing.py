@@ -16,6 +16,7 @@ from memtui.errors import MemtuiError, NotFoundError
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import parse
 from memtui.pointers.lines import Style, home_of, is_entry, is_text, place_of, spans, style_of, text_of, write_entry
+from memtui.pointers.rest import index_of
 from memtui.pointers.targets import is_writable, written
 from memtui.transfer.model import IndexChange, Item
 from memtui.values import TYPE_CHECKING, NamedTuple
@@ -47,7 +48,7 @@ class Mention(NamedTuple):
 def mentions(
     text: Callable[[str], bytes], policy: Policy, wanted: Sequence[str], present: Mapping[str, object]
 ) -> dict[str, Mention]:
-    """Read what the indexes of a root say of some of its memories.
+    """Read what the indexes of a root, and the files with their rest, say of some of its memories.
 
     Args:
         text: reads a file of the root, or raises a `MemtuiError`.
@@ -59,12 +60,13 @@ def mentions(
         return {}
     found: dict[str, Mention] = {}
     chosen = frozenset(wanted)
-    for home in {home_of(policy.index_file, path, present) for path in wanted} - {""}:
+    homes = {home_of(policy.index_file, path, present) for path in wanted} - {""}
+    for here in (*homes, *sorted(path for path in present if index_of(path) in homes)):
         try:
-            data = text(home)
+            data = text(here)
         except MemtuiError:
             continue  # an index that is not there, or cannot be read, says nothing
-        for pointer in parse(data, home, present):
+        for pointer in parse(data, here, present):
             if pointer.path in chosen and pointer.path is not None:
                 found.setdefault(pointer.path, Mention(pointer.text, pointer.hook))
     return found

@@ -2,7 +2,7 @@
 
 from memtui.engine.model import Address
 from memtui.pointers.index import parse
-from memtui.transfer.indexing import Mention, with_lines
+from memtui.transfer.indexing import Mention, mentions, with_lines
 from memtui.transfer.model import Item
 from tests.growth import growth
 from tests.transfer.agents import root
@@ -34,6 +34,17 @@ def test_a_hook_that_would_swallow_the_lines_below_it_does_not() -> None:
     data, unwritten = with_lines(b"", "MEMORY.md", CLAUDE, items(names), said)
     found = {pointer.path for pointer in parse(data, "MEMORY.md")}
     assert found & {*names} == {*names} - {*unwritten}
+
+
+def test_what_the_rest_of_an_index_says_counts_after_the_index() -> None:
+    held = {
+        "MEMORY.md": b"- [One](a.md) - of a\n",
+        "MEMORY-more.md": b"- [Two](a.md) - again\n- [B](b.md) - of b\n",
+        "notes-more.md": b"- [C](c.md) - of c\n",
+    }
+    present = {path: None for path in (*held, "a.md", "b.md", "c.md")}
+    found = mentions(held.__getitem__, CLAUDE.policy, ["a.md", "b.md", "c.md"], present)
+    assert found == {"a.md": Mention("One", "of a"), "b.md": Mention("B", "of b")}
 
 
 def test_the_time_grows_with_the_lines() -> None:
