@@ -16,11 +16,13 @@ HERE = Origin("claude-code:project:app", "claude-code", "project", ("claude-code
 THERE = Origin("memtui:global", "memtui", "global")
 OLD = Past(Version(sha256_hex(b"old\n"), 4, "mcp:x", 5, "modified", note="late write"), b"old\n")
 NOW = Past(Version(sha256_hex(b"A\n"), 2, "cli", 9, "modified"), b"A\n")
+OTHER = HERE._replace(id="qwen-code:project", agent="qwen-code", index_file="MEMORY.md")
 WHOLE = Bundle(
     (
         Packed(HERE, "a.md", b"A\n", pinned=True, uses=3, last_used_at=7, history=(NOW, OLD)),
         Packed(HERE, "deep/ä b.md", b"\xff\x00", last_written_at=8),
         Packed(THERE, "a.md", b"A\n"),
+        Packed(OTHER, "a.md", b"A\n"),
     )
 )
 
@@ -78,6 +80,8 @@ def first(key: str, value: object) -> Callable[[dict[str, Any], dict[str, bytes]
         lambda document, files: document.update(format="zip"),
         lambda document, files: document["roots"][0].update(scope="moon"),
         lambda document, files: document["roots"][0].update(aliases="x"),
+        lambda document, files: document["roots"][0].update(index_file=None),
+        lambda document, files: document["roots"][0].update(index_file="x" * 2_000),
         lambda document, files: document["memories"][0]["history"][0].update(actor=""),
         lambda document, files: files.update({"unlisted": b"1"}),
         lambda document, files: files.update({"history/" + "0" * 64: b"1"}),
