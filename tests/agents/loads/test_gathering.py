@@ -245,7 +245,8 @@ def test_settings_name_further_folders_and_another_place(machine: Machine) -> No
     for name in ("other/A.md", "other/deep/er/A.md", "plain/A.md", "A.md", "app/A.md", "app/api/A.md"):
         machine.write(name)
     (machine.folder / "other/deep/A.md").symlink_to("../../secret/A.md")
-    folders = tuple(str(machine.folder / name) for name in ("other/deep/er", "plain", "gone"))
+    (machine.folder / "other/out").symlink_to("../secret")
+    folders = tuple(str(machine.folder / name) for name in ("other/deep/er", "plain", "gone", "other/out"))
     options = Options(folders=folders, places=(("x", FOLDER),))
     sources = (Source("x", CHAIN, ("A.md",)), Source("y", NAMED, ("A.md",)))
     found = gather(machine, table(*sources, options=lambda around, homes: options), "app/api")
@@ -255,6 +256,7 @@ def test_settings_name_further_folders_and_another_place(machine: Machine) -> No
         "other/deep/A.md: needs approval",
         "other/deep/er/A.md",
         "plain/A.md",
+        "other/out: needs approval",
     ]
 
 

@@ -66,8 +66,7 @@ def _distrusted(surroundings: Surroundings, trusted: File, files: tuple[File, ..
     longest, decision = "", ""
     for path, level in trusted.values.items():
         meant = os.path.dirname(path) if level == "TRUST_PARENT" else path
-        is_meant = os.path.isabs(path) and is_within(surroundings.project, (meant,))
-        if is_meant and isinstance(level, str) and len(path) > len(longest):
+        if isinstance(level, str) and len(path) > len(longest) and is_within(surroundings.project, (meant,)):
             longest, decision = path, level
     if decision != "DO_NOT_TRUST":
         return ""

@@ -6,7 +6,7 @@ Sources of their settings: oraios/serena, docs/02-usage/045_memories.md and `Mem
 
 import os
 
-from memtui.agents.folders import is_name, short_path
+from memtui.agents.folders import short_path
 from memtui.agents.layouts import serena
 from memtui.agents.loads.loading import (
     BY_FOLDER,
@@ -81,7 +81,7 @@ def _without_folder(file: File) -> tuple[str, ...]:
     known: dict[str, object] = {}
     for one in found if isinstance(found, list) else ():
         agent = one.get("agentId") if isinstance(one, dict) else None
-        if isinstance(agent, str) and is_name(agent) and known.get(agent) is not True:
+        if isinstance(agent, str) and known.get(agent) is not True:
             known[agent] = one.get("memfs")
     return tuple(agent for agent, enabled in known.items() if enabled is False)
 

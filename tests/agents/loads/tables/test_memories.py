@@ -96,8 +96,8 @@ def test_letta_of_one_agent_can_be_off(machine: Machine) -> None:
     machine.write("~/.letta/lc-local-backend/memfs/one/memory/persona.md")
     agents: list[object] = [
         {"agentId": "one", "memfs": False},
-        {"agentId": "two", "memfs": False},
         {"agentId": "two", "baseUrl": "localhost", "memfs": True},
+        {"agentId": "two", "memfs": False},
         {"agentId": "three", "pinned": True},
         {"agentId": "../three", "memfs": False},
         {"agentId": 3, "memfs": False},
