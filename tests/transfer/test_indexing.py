@@ -42,7 +42,7 @@ def test_what_the_rest_of_an_index_says_counts_after_the_index() -> None:
         "MEMORY-more.md": b"- [Two](a.md) - again\n- [B](b.md) - of b\n",
         "notes-more.md": b"- [C](c.md) - of c\n",
     }
-    present = {path: None for path in (*held, "a.md", "b.md", "c.md")}
+    present = dict.fromkeys((*held, "a.md", "b.md", "c.md"))
     found = mentions(held.__getitem__, CLAUDE.policy, ["a.md", "b.md", "c.md"], present)
     assert found == {"a.md": Mention("One", "of a"), "b.md": Mention("B", "of b")}
 
