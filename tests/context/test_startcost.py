@@ -66,6 +66,7 @@ def test_the_cut_line_is_where_the_health_of_the_index_says(machine: Machine) ->
     assert data[: item.loaded.cut.start].count(b"\n") == line
     assert item.bytes == line * len(b"- [a](a.md) - hook\n") - len(b"- [a](a.md) - hook\n")
     assert item.below == len(data) - item.loaded.cut.start
+    assert found.below == item.below
 
 
 def test_memories_have_their_address_and_other_files_none(machine: Machine) -> None:

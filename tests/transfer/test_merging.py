@@ -101,6 +101,19 @@ def test_what_merges_cleanly_is_merged_and_one_undo_takes_it_back(tmp_path: Path
     assert what(there.plan(data)) == {"a.md": MERGED}
 
 
+def test_the_last_text_both_had_is_what_both_are_compared_with(tmp_path: Path) -> None:
+    here, there = pair(tmp_path)
+    here.write("a.md", BASE)
+    here.write("a.md", BASE.replace(b"one", b"ONE"))
+    there.take(here.export(history=True))
+    there.write("a.md", BASE.replace(b"two", b"TWO"))  # and what was done to the first line is taken back
+    here.write("a.md", BASE.replace(b"one", b"ONE").replace(b"four", b"FOUR"))
+    data = here.export(history=True)
+    assert what(there.plan(data)) == {"a.md": MERGED}
+    there.take(data)
+    assert there.held() == {"a.md": b"one\nTWO\nthree\nFOUR\n"}
+
+
 def test_what_does_not_merge_is_a_draft_and_a_conflict_of_its_common_past(tmp_path: Path) -> None:
     mine, theirs = BASE.replace(b"one", b"ONE"), BASE.replace(b"one", b"eins")
     there, data = diverged(tmp_path, mine, theirs)
