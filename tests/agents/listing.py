@@ -3,8 +3,10 @@
 import os
 from pathlib import Path
 
+from memtui.agents.loads.loading import Loaded
 from memtui.engine import Engine
 from memtui.engine.model import Root
+from tests.agents.machine import Machine
 
 Tree = dict[str, tuple[int, int, int, bytes]]
 
@@ -50,3 +52,8 @@ def hashed(folder: Path, without: Path | None = None) -> Tree:
             )
             found[str(path)] = (state.st_mode, state.st_size, state.st_mtime_ns, content)
     return found
+
+
+def marked(machine: Machine, found: list[Loaded]) -> list[str]:
+    """Path from the machine's folder, and the mark."""
+    return [os.path.relpath(one.path, machine.folder) + (f": {one.mark}" if one.mark else "") for one in found]

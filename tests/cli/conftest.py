@@ -107,6 +107,13 @@ class Cli(Protocol):
 
 
 @pytest.fixture
+def config(home: Path) -> Path:
+    """Where the settings file is looked for; not there yet."""
+    (home / ".memtui-test").mkdir()
+    return home / ".memtui-test" / "config.toml"
+
+
+@pytest.fixture
 def workbench() -> FakeWorkbench:
     """A workbench that opens nothing."""
     return FakeWorkbench()

@@ -34,6 +34,7 @@ from memtui.agents.loads.loading import (
     Verdict,
 )
 from memtui.engine.model import Policy
+from tests.agents.listing import marked
 from tests.agents.machine import Machine
 
 ASKS = Imports(depth=2, markdown=True, approval=True)
@@ -53,11 +54,6 @@ def gather(machine: Machine, found: Table, cwd: str = "app", **environ: str) -> 
     return list(gathering.gather(found, around, discover(around), whole))
 
 
-def names(machine: Machine, found: list[Loaded]) -> list[str]:
-    """Path from the machine's folder, and the mark."""
-    return [os.path.relpath(one.path, machine.folder) + (f": {one.mark}" if one.mark else "") for one in found]
-
-
 def test_places_are_looked_at_in_order_and_each_file_once(machine: Machine) -> None:
     machine.write("~/.x/A.md")
     machine.write("etc/x/A.md")
@@ -72,7 +68,7 @@ def test_places_are_looked_at_in_order_and_each_file_once(machine: Machine) -> N
         Source("again", PROJECT, ("A.md", "B.md")),
     )
     home = os.path.relpath(machine.home, machine.folder)
-    found = names(machine, gather(machine, table(*sources), "app/deep"))
+    found = marked(machine, gather(machine, table(*sources), "app/deep"))
     assert found == ["etc/x/A.md", f"{home}/.x/A.md", "A.md", "app/A.md", "app/deep/A.md"]
 
 
@@ -82,14 +78,14 @@ def test_a_chain_begins_at_the_checkout_and_takes_the_first_name_of_a_folder(mac
     machine.write("app/B.md")
     machine.write("app/deep/B.md")
     found = gather(machine, table(Source("x", CHAIN, ("A.md", "B.md"), first=True)), "app/deep")
-    assert names(machine, found) == ["app/A.md", "app/deep/B.md"]
+    assert marked(machine, found) == ["app/A.md", "app/deep/B.md"]
 
 
 def test_files_share_a_number_of_bytes(machine: Machine) -> None:
     for name in ("a/A.md", "a/b/A.md", "a/b/c/A.md"):
         machine.write(f"app/{name}", "x" * 10)
     found = gather(machine, table(Source("x", CHAIN, ("A.md",), budget="all"), budgets=(("all", 15),)), "app/a/b/c")
-    assert names(machine, found) == ["app/a/A.md", "app/a/b/A.md: cut", "app/a/b/c/A.md: cut"]
+    assert marked(machine, found) == ["app/a/A.md", "app/a/b/A.md: cut", "app/a/b/c/A.md: cut"]
     assert [len(one.text) for one in found] == [10, 5, 0]
     assert [one.cut.end - one.cut.start if one.cut else 0 for one in found] == [0, 5, 10]
     assert "5 were left" in found[1].why
@@ -109,7 +105,7 @@ def test_imports_are_followed_to_their_depth_and_loops_end(machine: Machine) -> 
     machine.write("app/c.md", "@b.md @d.md\n")
     machine.write("app/d.md")
     found = gather(machine, table(Source("x", PROJECT, ("A.md",), imports=ASKS)))
-    assert names(machine, found) == ["app/A.md", "app/b.md", "app/c.md", "app/d.md: skipped"]
+    assert marked(machine, found) == ["app/A.md", "app/b.md", "app/c.md", "app/d.md: skipped"]
     assert [one.depth for one in found] == [0, 1, 2, 3]
 
 
@@ -151,7 +147,7 @@ def test_a_link_to_a_folder_is_listed_and_not_entered(machine: Machine) -> None:
     (machine.app / "rules" / "in").symlink_to("../other")
     (machine.app / "rules" / "loop").symlink_to(".")
     found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",))))
-    assert names(machine, found) == [
+    assert marked(machine, found) == [
         "app/rules/c.md",
         "app/rules/in: skipped",
         "app/rules/loop: skipped",
@@ -163,7 +159,7 @@ def test_special_and_large_files_are_skipped(machine: Machine) -> None:
     os.mkfifo(machine.app / "A.md")
     machine.write("app/B.md", "x" * 11)
     found = gather(machine, table(Source("x", PROJECT, ("A.md", "B.md"), largest=10)))
-    assert names(machine, found) == ["app/A.md: skipped", "app/B.md: skipped"]
+    assert marked(machine, found) == ["app/A.md: skipped", "app/B.md: skipped"]
     assert [one.raw for one in found] == [b"", b""]
 
 
@@ -221,7 +217,7 @@ def test_settings_change_names_switch_off_and_leave_out(machine: Machine) -> Non
         Source("three", PROJECT, ("A.md",), budget="all"),
     )
     found = gather(machine, table(*sources, options=lambda around, homes: options))
-    assert names(machine, found) == ["app/B.md: skipped", "app/C.md: skipped", "app/A.md: cut"]
+    assert marked(machine, found) == ["app/B.md: skipped", "app/C.md: skipped", "app/A.md: cut"]
     assert [one.why for one in found[:2]] == ["Left out.", "Off."]
 
 
@@ -236,7 +232,7 @@ def test_settings_do_not_leave_out_what_is_not_theirs_to_leave_out(machine: Mach
         Source("x", PROJECT, ("B.md",), imports=ASKS),
     )
     found = gather(machine, table(*sources, options=lambda around, homes: options))
-    assert names(machine, found) == ["app/A.md", "app/c.md", "app/B.md", "app/d.md: skipped"]
+    assert marked(machine, found) == ["app/A.md", "app/c.md", "app/B.md", "app/d.md: skipped"]
 
 
 def test_settings_name_further_folders_and_another_place(machine: Machine) -> None:
@@ -250,7 +246,7 @@ def test_settings_name_further_folders_and_another_place(machine: Machine) -> No
     options = Options(folders=folders, places=(("x", FOLDER),))
     sources = (Source("x", CHAIN, ("A.md",)), Source("y", NAMED, ("A.md",)))
     found = gather(machine, table(*sources, options=lambda around, homes: options), "app/api")
-    assert names(machine, found) == [
+    assert marked(machine, found) == [
         "app/api/A.md",
         "other/A.md",
         "other/deep/A.md: needs approval",
@@ -278,7 +274,7 @@ def test_blank_files_can_be_passed_over(machine: Machine) -> None:
     machine.write("app/A.md", " \n")
     machine.write("app/B.md", "b")
     found = gather(machine, table(Source("x", PROJECT, ("A.md", "B.md"), first=True, blank=False)))
-    assert names(machine, found) == ["app/B.md"]
+    assert marked(machine, found) == ["app/B.md"]
     assert gather(machine, table(Source("x", PROJECT, ("A.md",), blank=False))) == []
 
 
@@ -325,7 +321,7 @@ def test_a_file_that_makes_trouble_is_a_row_and_takes_no_other_along(machine: Ma
         return Verdict()
 
     found = gather(machine, table(Source("rule", PROJECT, ("rules/**/*.md",), judge=judge)))
-    assert names(machine, found) == ["app/rules/a.md", "app/rules/b.md: skipped", "app/rules/c.md"]
+    assert marked(machine, found) == ["app/rules/a.md", "app/rules/b.md: skipped", "app/rules/c.md"]
     assert found[1].why == "memtui cannot work out whether it is loaded: RecursionError: too deep."
     assert found[1].size
 
@@ -341,7 +337,7 @@ def test_no_link_of_a_checkout_is_followed_out_of_it(machine: Machine) -> None:
         Source("c", ANCESTORS, ("y/**/*.md", ".x/rules/*.md"), mark=NAMES_ONLY),
     )
     found = gather(machine, table(*sources), "app")
-    assert names(machine, found) == ["app/.x: needs approval", "app/y: needs approval"]
+    assert marked(machine, found) == ["app/.x: needs approval", "app/y: needs approval"]
     assert {one.why for one in found} == {
         "It is a link to a folder, not followed: it leads out. The agent may load what is in it."
     }
@@ -354,7 +350,7 @@ def test_no_link_of_a_folder_above_is_followed_out_of_it(machine: Machine) -> No
     machine.write("work/sub/.git/HEAD")
     (machine.folder / "work" / "rules").symlink_to("../secret")
     found = gather(machine, table(Source("a", ANCESTORS, ("rules/*.md",))), "work/sub")
-    assert names(machine, found) == ["work/rules: needs approval"]
+    assert marked(machine, found) == ["work/rules: needs approval"]
 
 
 def test_the_users_own_folders_may_be_links(machine: Machine) -> None:
@@ -364,7 +360,7 @@ def test_the_users_own_folders_may_be_links(machine: Machine) -> None:
     (machine.folder / "dotfiles" / "x" / "more").symlink_to(machine.folder / "more")
     found = gather(machine, table(Source("user", HOME, ("rules/**/*.md", "more/*.md"), mark=ON_DEMAND)))
     home = os.path.relpath(machine.home, machine.folder)
-    assert names(machine, found) == [f"{home}/.x/rules/a.md: on demand", f"{home}/.x/more/b.md: on demand"]
+    assert marked(machine, found) == [f"{home}/.x/rules/a.md: on demand", f"{home}/.x/more/b.md: on demand"]
 
 
 def test_a_home_that_a_variable_puts_into_the_checkout_is_the_checkouts(machine: Machine) -> None:
@@ -373,7 +369,7 @@ def test_a_home_that_a_variable_puts_into_the_checkout_is_the_checkouts(machine:
     (machine.app / "own" / "rules").symlink_to("../../secret")
     moved = table(Source("user", HOME, ("rules/*.md",)), variables=("CLAUDE_CONFIG_DIR",))
     found = gather(machine, moved, CLAUDE_CONFIG_DIR=str(machine.app / "own"))
-    assert names(machine, found) == ["app/own/rules: needs approval"]
+    assert marked(machine, found) == ["app/own/rules: needs approval"]
 
 
 def test_files_beyond_the_most_are_counted(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from memtui.agents.loads.loading import ANCESTORS, CHAIN, FOLDER, HOME, MARKS, N
 from memtui.agents.loads.tables import TABLES, in_use, table_of
 from memtui.agents.table import LAYOUTS
 from memtui.engine.model import Policy
+from tests.agents.listing import marked
 from tests.agents.machine import Machine, snapshot
 
 PLACES = (HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM, NAMED)
@@ -29,11 +30,6 @@ def cut_at(data: bytes, policy: Policy) -> int | None:
     """The byte after the lines that are loaded."""
     lines = data.splitlines(keepends=True)
     return None if policy.index_lines is None or len(lines) <= policy.index_lines else len(b"".join(lines[:200]))
-
-
-def told(machine: Machine, found: list[Loaded]) -> list[str]:
-    """Path from the machine's folder, and the mark."""
-    return [os.path.relpath(one.path, machine.folder) + (f": {one.mark}" if one.mark else "") for one in found]
 
 
 @pytest.mark.parametrize("agent", TABLES)
@@ -127,6 +123,6 @@ def test_a_folder_that_a_link_of_the_checkout_leads_to_is_not_opened(
         monkeypatch.setattr(os, name, audited(getattr(os, name)))
     for agent in agents:
         found = gather(table_of(agent), around, roots, lambda data, policy: None)
-        assert told(machine, list(found)) == [f"app/{link}: needs approval"]
+        assert marked(machine, list(found)) == [f"app/{link}: needs approval"]
         assert "a link to a folder, not followed" in found[0].why
     assert not [path for path in opened if path.startswith(str(machine.folder / ".secret"))]

@@ -8,13 +8,6 @@ import pytest
 from tests.cli.conftest import Cli
 
 
-@pytest.fixture
-def config(home: Path) -> Path:
-    """Where the settings file is looked for; not there yet."""
-    (home / ".memtui-test").mkdir()
-    return home / ".memtui-test" / "config.toml"
-
-
 def test_the_answer_carries_the_context(cli: Cli, config: Path) -> None:
     assert cli("create", "memtui:global/style.md", "-", stdin=b"---\ndescription: How we write\n---\nx\n").status == 0
     result = cli("context", "--format", "hook", "--client", "claude-code", stdin=b'{"hook_event_name": "SessionStart"}')

@@ -9,13 +9,6 @@ from memtui.tui.actions import ACTIONS
 from tests.cli.conftest import Cli, FakeWorkbench
 
 
-@pytest.fixture
-def config(home: Path) -> Path:
-    """Where the settings file is looked for; not there yet."""
-    (home / ".memtui-test").mkdir()
-    return home / ".memtui-test" / "config.toml"
-
-
 def test_config_shows_each_setting_and_where_it_came_from(cli: Cli, config: Path) -> None:
     config.write_text(
         'calm = true\n[retention]\ndays = 7\n[access]\ncodex = "ro"\nqwen.global = "off"\nqwen."*" = "plan"\n'
