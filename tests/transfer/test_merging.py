@@ -104,6 +104,7 @@ def test_what_merges_cleanly_is_merged_and_one_undo_takes_it_back(tmp_path: Path
 def test_the_last_text_both_had_is_what_both_are_compared_with(tmp_path: Path) -> None:
     here, there = pair(tmp_path)
     here.write("a.md", BASE)
+    there.take(here.export(history=True))
     here.write("a.md", BASE.replace(b"one", b"ONE"))
     there.take(here.export(history=True))
     there.write("a.md", BASE.replace(b"two", b"TWO"))  # and what was done to the first line is taken back
