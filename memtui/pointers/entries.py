@@ -9,38 +9,24 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from memtui.pointers.index import Pointer
+from memtui.pointers.lines import BLOCK, BOM, ITEM, Span
 
 BETWEEN = " · ".encode()
 """What stands between several entries in one line."""
 
-_ITEM = re.compile(rb"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?$)")
 _BEFORE = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*$")
 """What may stand before the link of an entry."""
 _SIGNS = re.compile(rb"[^\w\[\]]*")
-_BLOCK = re.compile(rb"[ \t]*(?:#{1,6}(?:[ \t]|\r?$)|>|```|~~~|<!--|\||(?:-{3,}|\*{3,}|_{3,})[ \t]*\r?$)")
-"""What begins something else than more text of the item before it."""
-_BOM = b"\xef\xbb\xbf"
-
-
-def spans(data: bytes) -> list[tuple[int, int]]:
-    """Find where each line begins and ends, its line feed included."""
-    found = []
-    start = 0
-    while start < len(data):
-        stop = data.find(b"\n", start) + 1 or len(data)
-        found.append((start, stop))
-        start = stop
-    return found
 
 
 def entry_cuts(
-    data: bytes, lines: Sequence[tuple[int, int]], number: int, pointers: Sequence[Pointer], going: Collection[int]
+    data: bytes, lines: Sequence[Span], number: int, pointers: Sequence[Pointer], going: Collection[int]
 ) -> list[tuple[int, int]]:
     """Say what to cut so that pointers of one line go.
 
     Args:
         data: the index.
-        lines: see `spans`.
+        lines: its lines.
         number: the line.
         pointers: all of its pointers, in their order.
         going: where the links of those that go begin, in bytes of the file.
@@ -54,11 +40,11 @@ def entry_cuts(
     return _parts(data, lines[number], pointers, going)
 
 
-def _whole(data: bytes, lines: Sequence[tuple[int, int]], number: int, first: Pointer) -> tuple[int, int] | None:
+def _whole(data: bytes, lines: Sequence[Span], number: int, first: Pointer) -> tuple[int, int] | None:
     """The line of an entry, with the text below it that belongs to it; None when it is not plainly one."""
     start, end = lines[number]
-    start += len(_BOM) * (number == 0 and data.startswith(_BOM))
-    item = _ITEM.match(data[start:end])
+    start += len(BOM) * (number == 0 and data.startswith(BOM))
+    item = ITEM.match(data[start:end])
     if b"\r" in data[start:end].rstrip(b"\r\n"):
         return None  # it may be several lines
     if item is None or not _BEFORE.match(data[start : first.start]):
@@ -68,12 +54,12 @@ def _whole(data: bytes, lines: Sequence[tuple[int, int]], number: int, first: Po
         text = data[slice(*lines[below])]
         if not text.strip():
             following = next((data[slice(*span)] for span in lines[below + 1 :][:1]), b"")
-            loose = _depth(following) > indent and following.strip() != b"" and not _ITEM.match(following)
+            loose = _depth(following) > indent and following.strip() != b"" and not ITEM.match(following)
             return None if loose else (start, end)
-        nested = _ITEM.match(text)
+        nested = ITEM.match(text)
         if nested is not None:
             return None if len(nested[1]) > indent else (start, end)
-        if _BLOCK.match(text):
+        if BLOCK.match(text):
             return None if _depth(text) > indent else (start, end)
         if _depth(text) <= indent:
             return None  # more of its text, or not: nobody can tell
@@ -85,9 +71,7 @@ def _depth(text: bytes) -> int:
     return len(text) - len(text.lstrip(b" \t"))
 
 
-def _parts(
-    data: bytes, line: tuple[int, int], pointers: Sequence[Pointer], going: Collection[int]
-) -> list[tuple[int, int]]:
+def _parts(data: bytes, line: Span, pointers: Sequence[Pointer], going: Collection[int]) -> list[tuple[int, int]]:
     """Parts of a line of several entries, each with one of the dots beside it; nothing where there are no dots."""
     between = []
     for one, following in pairwise(pointers):

@@ -11,14 +11,15 @@ from memtui.values import NamedTuple
 
 _ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+\[")
 """A list item that begins with its link; signs such as stars may stand before it."""
-_ITEM = re.compile(rb"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
-_BLOCK = re.compile(rb"[ \t]*(?:#{1,6}(?:[ \t]|$)|>|```|~~~|<!--|\||(?:-{3,}|\*{3,}|_{3,})[ \t]*$)")
+ITEM = re.compile(rb"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?$)")
+"""A list item."""
+BLOCK = re.compile(rb"[ \t]*(?:#{1,6}(?:[ \t]|\r?$)|>|```|~~~|<!--|\||(?:-{3,}|\*{3,}|_{3,})[ \t]*\r?$)")
 """What begins something else than more text of the item before it."""
 _STYLE = re.compile(
     r"(?P<lead>[ \t]*(?:[-*+]|(?P<number>\d{1,9})[.)])[ \t]+)\[(?P<text>[^\]]*)\]\((?P<target>[^)]*)\)"
     r"(?P<gap>[ \t]*(?:[—–:|]|--?)[ \t]*|[ \t]+|$)"
 )
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _LOOKED_AT = 40
 """So many of the last entries say how a new one is written."""
 
@@ -57,7 +58,7 @@ def spans(data: bytes) -> list[Span]:
 def text_of(data: bytes, span: Span) -> bytes:
     """A line without its line end, and without the byte-order mark of the file."""
     text = data[span.start : span.end].rstrip(b"\r\n")
-    return text.removeprefix(_BOM) if span.start == 0 else text
+    return text.removeprefix(BOM) if span.start == 0 else text
 
 
 def is_text(data: bytes) -> bool:
@@ -78,11 +79,11 @@ def goes_on(text: bytes, following: bytes | None) -> bool:
     """Whether the line after an entry belongs to it: more of its text, or an item below it."""
     if following is None or not following.strip():
         return False
-    item = _ITEM.match(following)
+    item = ITEM.match(following)
     if item is not None:
-        mine = _ITEM.match(text)
+        mine = ITEM.match(text)
         return mine is not None and len(item[1]) > len(mine[1])
-    return _BLOCK.match(following) is None
+    return BLOCK.match(following) is None
 
 
 def style_of(data: bytes, lines: Sequence[Span], entries: Sequence[int]) -> Style:
@@ -130,7 +131,7 @@ def place_of(data: bytes, lines: Sequence[Span], entries: Sequence[int], end: by
     while entries and last < len(lines) - 1 and goes_on(text_of(data, lines[last]), text_of(data, lines[last + 1])):
         last += 1
     at = lines[last].end if lines else len(data)
-    if at and data[:at] != _BOM and not data.endswith((b"\n", end), 0, at):
+    if at and data[:at] != BOM and not data.endswith((b"\n", end), 0, at):
         return at, end, b""
     return at, b"", end
 

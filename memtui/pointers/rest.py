@@ -7,17 +7,14 @@ index.
 import re
 from collections.abc import Sequence
 
-from memtui.pointers.lines import Span
+from memtui.pointers.lines import BLOCK, BOM, ITEM, Span, text_of
 from memtui.pointers.prose import prose
 
 _MARK = "-more"
 _REST = re.compile(r"(.+)-more(?:-[2-9]|-[1-9]\d{1,3})?(\.[^./]+)?")
-_BEGINS = re.compile(rb"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?$)|#{1,6}(?:[ \t]|\r?$)|>|```|~~~|<!--|\|")
-"""What begins something of its own, also right below other text."""
 _HEADING = re.compile(rb"[ \t]*#{1,6}(?:[ \t]|\r?$)")
 _RULE = re.compile(rb"[ \t]*(?:-{3,}|={3,})[ \t]*\r?$")
 """May make a heading of the line above it; at the head of a file, front matter of what is below."""
-_BOM = b"\xef\xbb\xbf"
 
 
 def rest_name(index: str, number: int) -> str:
@@ -63,12 +60,11 @@ def borders(data: bytes, lines: Sequence[Span]) -> list[int]:
     last = b""  # the last line that is not blank
     hidden = False  # whether that one ends in code, in a comment or in front matter
     for number, span in enumerate(lines):
-        raw = data[span.start : span.end].rstrip(b"\r\n")
-        text = raw.removeprefix(_BOM) if number == 0 else raw
+        text = text_of(data, span)
         if not text.strip():
             above = text
             continue
-        shown = clear[number][1][len(raw) - len(text) :]
+        shown = clear[number][1][len(BOM) * (number == 0 and data.startswith(BOM)) :]
         begins_hidden = _depth(shown) > _depth(text)
         if (
             _depth(text) <= indent
@@ -87,7 +83,7 @@ def _apart(above: bytes, text: bytes) -> bool:
     sign = text.lstrip(b" \t")[:1]
     if sign in (b"|", b">") and above.lstrip(b" \t")[:1] == sign:
         return False
-    return _BEGINS.match(text.lstrip(b" \t")) is not None
+    return ITEM.match(text) is not None or BLOCK.match(text) is not None
 
 
 def _depth(text: bytes) -> int:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from memtui.pointers.entries import entry_cuts
-from memtui.pointers.entries import spans as _spans
 from memtui.pointers.index import Pointer
 from memtui.pointers.index import parse as parse_index
+from memtui.pointers.lines import spans
 from memtui.pointers.links import IMPORT, LINK, MEM, NAME, Link
 from memtui.pointers.links import parse as parse_links
 from memtui.pointers.targets import (
@@ -189,13 +189,13 @@ class _Rewriting:
         for pointer in parse_index(self.data, self.here):
             lines.setdefault(pointer.line, []).append(pointer)
         by_start = {link.start: link for link in gone}
-        spans = _spans(self.data)
+        rows = spans(self.data)
         taken: set[int] = set()
         for number, pointers in lines.items():
             going = {pointer.start for pointer in pointers} & by_start.keys()
             if not going:
                 continue
-            edits = entry_cuts(self.data, spans, number, pointers, going)
+            edits = entry_cuts(self.data, rows, number, pointers, going)
             self.edits += [_Edit(start, end, b"") for start, end in edits]
             if edits:
                 taken |= going

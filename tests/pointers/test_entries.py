@@ -2,8 +2,9 @@
 
 from hypothesis import given
 
-from memtui.pointers.entries import entry_cuts, spans
+from memtui.pointers.entries import entry_cuts
 from memtui.pointers.index import parse
+from memtui.pointers.lines import spans
 from tests.pointers.samples import files
 
 
