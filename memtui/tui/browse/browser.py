@@ -229,9 +229,8 @@ class BrowserScreen(Parts):
         """Say how far a change of many memories is, where the keys are shown."""
         self.chrome.progress = event.words
         self.chrome.update("footer")
-        for top in self.app.screen_stack[1:]:
-            if isinstance(top, KeyedScreen):
-                top.show_progress()
+        for top in (one for one in self.app.screen_stack[1:] if isinstance(one, KeyedScreen)):
+            top.show_progress()
 
     def on_health_changed(self, event: messages.HealthChanged) -> None:
         """Say how the watcher is."""
