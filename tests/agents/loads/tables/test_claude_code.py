@@ -8,7 +8,8 @@ import pytest
 from memtui.agents.folders import short_path, slug
 from memtui.agents.loads.tables.claude_code import LARGEST
 from tests.agents import homes
-from tests.agents.loads.test_tables import started, told
+from tests.agents.listing import marked
+from tests.agents.loads.test_tables import started
 from tests.agents.machine import Machine
 
 
@@ -19,7 +20,7 @@ def test_the_hierarchy_is_loaded_in_order(machine: Machine) -> None:
     home = os.path.relpath(machine.home, machine.folder)
     memory = f"{home}/.claude/projects/{slug(str(machine.app))}/memory"
     matching = ": only when matching files are touched"
-    assert told(machine, started(machine, "claude-code")) == [
+    assert marked(machine, started(machine, "claude-code")) == [
         "etc/claude-code/CLAUDE.md",
         f"{home}/.claude/CLAUDE.md",
         f"{home}/.claude/prefs/style.md",
@@ -44,7 +45,7 @@ def test_the_hierarchy_is_loaded_in_order(machine: Machine) -> None:
 def test_in_a_folder_its_own_file_is_loaded_too(machine: Machine) -> None:
     machine.write("app/CLAUDE.md")
     machine.write("app/api/CLAUDE.md", "Of a folder.\n")
-    assert told(machine, started(machine, "claude-code", "app/api")) == ["app/CLAUDE.md", "app/api/CLAUDE.md"]
+    assert marked(machine, started(machine, "claude-code", "app/api")) == ["app/CLAUDE.md", "app/api/CLAUDE.md"]
 
 
 def test_comments_and_front_matter_of_rules_go_and_code_is_no_import(machine: Machine) -> None:

@@ -6,14 +6,15 @@ import pytest
 
 from memtui.agents.folders import short_path
 from tests.agents import homes
-from tests.agents.loads.test_tables import started, told
+from tests.agents.listing import marked
+from tests.agents.loads.test_tables import started
 from tests.agents.machine import Machine
 
 
 def test_a_home_as_it_leaves_it(machine: Machine) -> None:
     homes.codex(machine.home, machine.app)
     home = os.path.relpath(machine.home, machine.folder)
-    found = told(machine, started(machine, "codex", "app/api/v2"))
+    found = marked(machine, started(machine, "codex", "app/api/v2"))
     assert found[:5] == [
         f"{home}/.codex/AGENTS.md",
         "app/AGENTS.md",
@@ -106,4 +107,4 @@ def test_without_markers_of_a_project_only_the_folder_at_hand_counts(machine: Ma
     machine.write("app/AGENTS.md")
     machine.write("app/api/AGENTS.md")
     machine.write("~/.codex/config.toml", "project_root_markers = []\n")
-    assert told(machine, started(machine, "codex", "app/api")) == ["app/api/AGENTS.md"]
+    assert marked(machine, started(machine, "codex", "app/api")) == ["app/api/AGENTS.md"]

@@ -6,14 +6,15 @@ import os
 import pytest
 
 from tests.agents import homes
-from tests.agents.loads.test_tables import started, told
+from tests.agents.listing import marked
+from tests.agents.loads.test_tables import started
 from tests.agents.machine import Machine
 
 
 def test_a_home_as_it_leaves_it(machine: Machine) -> None:
     homes.gemini(machine.home, machine.app)
     home = os.path.relpath(machine.home, machine.folder)
-    found = told(machine, started(machine, "gemini"))
+    found = marked(machine, started(machine, "gemini"))
     assert found[0] == f"{home}/.gemini/GEMINI.md"
     assert found[1] == "app/GEMINI.md"
     assert f"{home}/.gemini/tmp/app/memory/MEMORY.md" in found
@@ -27,7 +28,7 @@ def test_imports_out_of_the_project_are_refused_and_chains_end(machine: Machine)
         machine.write(f"app/{number}.md", f"@{number + 1}.md\n")
     machine.write("app/a1.md", "@a2.md")
     found = started(machine, "gemini")
-    assert told(machine, found)[:2] == ["app/GEMINI.md", "secret.md: skipped"]
+    assert marked(machine, found)[:2] == ["app/GEMINI.md", "secret.md: skipped"]
     machine.write("app/GEMINI.md", "@a1.md\n")
     for number in range(1, 8):
         machine.write(f"app/a{number}.md", f"@a{number + 1}.md\n")
@@ -44,12 +45,12 @@ def test_further_folders_bring_instructions_once_that_is_switched_on(machine: Ma
     context: dict[str, object] = {"includeDirectories": [str(machine.folder / "other/deep"), "~/missing", 3, "a\0"]}
     machine.write("~/.gemini/settings.json", json.dumps({"context": context}))
     found = started(machine, "gemini")
-    assert told(machine, found) == ["other/GEMINI.md: skipped", "other/deep/GEMINI.md: skipped"]
+    assert marked(machine, found) == ["other/GEMINI.md: skipped", "other/deep/GEMINI.md: skipped"]
     why = "Not loaded: not switched on in ~/.gemini/settings.json (context.loadMemoryFromIncludeDirectories)."
     assert {one.why for one in found} == {why}
     context["loadMemoryFromIncludeDirectories"] = True
     machine.write("~/.gemini/settings.json", json.dumps({"context": context}))
-    assert told(machine, started(machine, "gemini")) == [
+    assert marked(machine, started(machine, "gemini")) == [
         "other/GEMINI.md",
         "other/deep/GEMINI.md",
         "other/secret.md",
@@ -106,8 +107,8 @@ def test_the_machines_settings_are_the_weakest_and_the_strongest(machine: Machin
     for name in ("A.md", "B.md", "C.md"):
         machine.write(f"app/{name}")
     machine.write("etc/gemini-cli/system-defaults.json", json.dumps({"context": {"fileName": "A.md"}}))
-    assert told(machine, started(machine, "gemini")) == ["app/A.md"]
+    assert marked(machine, started(machine, "gemini")) == ["app/A.md"]
     machine.write("~/.gemini/settings.json", json.dumps({"context": {"fileName": "B.md"}}))
-    assert told(machine, started(machine, "gemini")) == ["app/B.md"]
+    assert marked(machine, started(machine, "gemini")) == ["app/B.md"]
     machine.write("etc/gemini-cli/settings.json", json.dumps({"context": {"fileName": "C.md"}}))
-    assert told(machine, started(machine, "gemini")) == ["app/C.md"]
+    assert marked(machine, started(machine, "gemini")) == ["app/C.md"]
