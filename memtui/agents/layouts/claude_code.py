@@ -20,14 +20,13 @@ from memtui.agents.folders import (
     short_path,
     slug,
 )
-from memtui.agents.places import is_too_wide
+from memtui.agents.places import BOOKKEEPING, home_of, is_too_wide
 from memtui.agents.projects import other_projects
 from memtui.agents.reading import is_within
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root
 
 AGENT = "claude-code"
-IGNORED = (".DS_Store", ".git", "*.lock")
 
 AUTO = Policy(
     index_file="MEMORY.md",
@@ -36,7 +35,7 @@ AUTO = Policy(
     index_bytes=25_000,
     index_uncounted=("front-matter", "comments"),
     pointer_chars=150,
-    ignore=IGNORED,
+    ignore=BOOKKEEPING,
     types=TYPES,
     fields=("name", "description", "type"),
     suffix=".md",
@@ -45,9 +44,9 @@ AUTO = Policy(
 """One topic per file; of the index, the first 200 lines or 25 KB are loaded, and a line of it should stay short."""
 SUBAGENTS = AUTO._replace(index_file="*/MEMORY.md", whole=("*/MEMORY.md",))
 """A folder for each subagent, each with an index of its own."""
-PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=IGNORED, whole=("CLAUDE.md",))
+PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=BOOKKEEPING, whole=("CLAUDE.md",))
 IN_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
-MANAGED = Policy(include=("CLAUDE.md",), ignore=IGNORED, whole=("CLAUDE.md",))
+MANAGED = Policy(include=("CLAUDE.md",), ignore=BOOKKEEPING, whole=("CLAUDE.md",))
 
 WRITES = "Claude Code writes and tidies these files while it works."
 READS = "Claude Code reads these files and writes them when asked to."
@@ -61,7 +60,7 @@ _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Claude Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
-    folder = _home(surroundings)
+    folder = home_of(surroundings, "CLAUDE_CONFIG_DIR", ".claude")
     if folder is not None and is_folder(folder):
         yield Root(
             f"{AGENT}:global",
@@ -88,16 +87,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if folder is not None and is_folder(folder):
         yield from _auto_memory(surroundings, folder, all_projects=all_projects)
     yield from _in_project(surroundings)
-    policy = Policy(include=IN_PROJECT, ignore=IGNORED, whole=IN_PROJECT[:3])
+    policy = Policy(include=IN_PROJECT, ignore=BOOKKEEPING, whole=IN_PROJECT[:3])
     outer = instructions.ancestors(surroundings.project)
     yield from instructions.above(surroundings, AGENT, LABEL, outer, policy, READS)
-
-
-def _home(surroundings: Surroundings) -> str | None:
-    named = surroundings.variable("CLAUDE_CONFIG_DIR")
-    if named:
-        return surroundings.folder(named)
-    return os.path.join(surroundings.home, ".claude") if surroundings.home else None
 
 
 def _managed(surroundings: Surroundings) -> Iterator[Root]:
@@ -224,7 +216,7 @@ def _in_project(surroundings: Surroundings) -> Iterator[Root]:
     checked_out = surroundings.checkout is not None
     paths = instructions.along(surroundings, project, IN_PROJECT)
     whole = instructions.along(surroundings, project, IN_PROJECT[:3])
-    policy = Policy(include=paths, ignore=IGNORED, whole=whole)
+    policy = Policy(include=paths, ignore=BOOKKEEPING, whole=whole)
     yield from instructions.here(surroundings, AGENT, LABEL, project, policy, READS + BELOW)
     for name, label in (
         ("agent-memory", "Claude Code subagents"),

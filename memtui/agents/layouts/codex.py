@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from memtui.agents import instructions
 from memtui.agents.folders import has_any, is_folder, is_name, short_path
-from memtui.agents.places import settings_text, toml_flag
+from memtui.agents.places import BOOKKEEPING, home_of, settings_text, toml_flag
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -17,14 +17,13 @@ from memtui.engine.model import Policy, Root
 AGENT = "codex"
 SWITCHES = ("memories", "memory_tool")
 """The feature, now and as older releases called it; it is off unless it is switched on."""
-IGNORED = (".DS_Store", ".git", "*.lock")
 
 AUTO = Policy(
     index_file="memory_summary.md",
     front_matter="forbidden",
     entries=(("MEMORY.md", "codex"),),
     generated=("raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
-    ignore=IGNORED,
+    ignore=BOOKKEEPING,
     whole=("memory_summary.md", "MEMORY.md", "raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
 )
 """The summary is loaded at every start, and its first line is `v1`; `MEMORY.md` holds blocks and is searched."""
@@ -42,7 +41,7 @@ READS = "Codex reads one of these files in each folder, the first that is there,
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Codex's roots: the memories, the user's instructions, and the project's; no project has memories apart."""
-    home = _home(surroundings)
+    home = home_of(surroundings, "CODEX_HOME", ".codex")
     if home is not None:
         memories = os.path.join(home, "memories")
         if is_folder(memories):
@@ -56,21 +55,14 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
                 AGENT,
                 "global",
                 "Codex instructions",
-                Policy(include=NAMES, ignore=IGNORED, whole=NAMES),
+                Policy(include=NAMES, ignore=BOOKKEEPING, whole=NAMES),
                 note=READS,
                 kind="instructions",
             )
     top = surroundings.checkout or surroundings.project
     names = instructions.along(surroundings, top, (*NAMES, *_fallbacks(home)))
-    policy = Policy(include=names, ignore=IGNORED, whole=names)
+    policy = Policy(include=names, ignore=BOOKKEEPING, whole=names)
     yield from instructions.here(surroundings, AGENT, "Codex instructions", top, policy, READS)
-
-
-def _home(surroundings: Surroundings) -> str | None:
-    named = surroundings.variable("CODEX_HOME")
-    if named:
-        return surroundings.folder(named)
-    return os.path.join(surroundings.home, ".codex") if surroundings.home else None
 
 
 def _note(surroundings: Surroundings, home: str) -> str:

@@ -21,6 +21,7 @@ from memtui.agents.folders import (
     names_in,
     short_path,
 )
+from memtui.agents.places import BOOKKEEPING
 from memtui.agents.projects import ORPHANED
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
@@ -28,7 +29,7 @@ from memtui.digest import sha256_hex
 from memtui.engine.model import Policy, Root
 
 AGENT = "gemini"
-IGNORED = (".DS_Store", ".git", "*.lock", "inbox", "skills")
+IGNORED = (*BOOKKEEPING, "inbox", "skills")
 """The inbox and the drafts of skills are proposals that Gemini asks about, not memories."""
 
 AUTO = Policy(index_file="MEMORY.md", index_format="links", ignore=IGNORED, whole=("MEMORY.md", "GEMINI.md"))

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from memtui.agents import instructions
 from memtui.agents.checkout import main_checkout
 from memtui.agents.folders import has_any, id_part, is_folder, is_path, names_in, short_path
+from memtui.agents.places import BOOKKEEPING
+from memtui.agents.projects import ORPHANED
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.digest import sha256_hex
@@ -25,14 +27,13 @@ POLICY = Policy(
     shown_bytes=102_400,
     entries=(("*.md", "plain"),),
     fields=("description",),
-    ignore=(".DS_Store", ".git", "*.lock", "memory-meta.json"),
+    ignore=(*BOOKKEEPING, "memory-meta.json"),
 )
 """100 KiB for one file, and 1,000 files in a scope."""
 NAMES = ("AGENTS.md", "AGENTS.local.md")
 INSTRUCTIONS = Policy(include=NAMES, ignore=POLICY.ignore, whole=NAMES)
 WRITES = "Mux writes these files while it works; it refuses more than 1,000 in one scope."
 READS = "Mux reads these files and writes them when asked to."
-ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."
 
 _LIST_LIMIT = 8_388_608
 """Bytes of Mux's list of projects that are still read."""

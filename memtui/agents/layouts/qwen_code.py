@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from memtui.agents import instructions
 from memtui.agents.folders import agent_names, agent_setting, agent_value, id_part, is_folder, short_path, slug
+from memtui.agents.places import BOOKKEEPING, home_of
 from memtui.agents.projects import other_projects
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root
 
 AGENT = "qwen-code"
-IGNORED = (".DS_Store", ".git", "*.lock", "meta.json", "extract-cursor.json")
+IGNORED = (*BOOKKEEPING, "meta.json", "extract-cursor.json")
 
 AUTO = Policy(
     index_file="MEMORY.md",
@@ -48,7 +49,7 @@ READS = "Qwen Code reads these files and writes them when asked to."
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Qwen Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
-    home = _home(surroundings)
+    home = home_of(surroundings, "QWEN_HOME", ".qwen")
     base = _base(surroundings, home)
     names = _names(home)
     note = _note(surroundings, home)
@@ -71,13 +72,6 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     # AGENTS.md belongs to many agents: it is Qwen Code's only where Qwen Code is in use.
     known = home is not None and is_folder(home)
     yield from _instructions(surroundings, tuple(name for name in names if known or name != "AGENTS.md"))
-
-
-def _home(surroundings: Surroundings) -> str | None:
-    named = surroundings.variable("QWEN_HOME")
-    if named:
-        return surroundings.folder(named)
-    return os.path.join(surroundings.home, ".qwen") if surroundings.home else None
 
 
 def _base(surroundings: Surroundings, home: str | None) -> str | None:
