@@ -19,6 +19,18 @@ def test_the_only_folder_is_found(tmp_path: Path) -> None:
     assert SlugDecoder().decode(slug(str(project))) == (str(project),)
 
 
+def test_a_slug_with_endless_ways_leaves_something_for_the_others(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    for name in ("x", "x-x"):
+        (tmp_path / "x" / name).symlink_to(tmp_path / "x")
+    (tmp_path / "app").mkdir()
+    decoder = SlugDecoder()
+    endless = slug(str(tmp_path)) + "-x" * 25
+    for ending in range(20):
+        assert decoder.decode(f"{endless}-{ending}") is None
+    assert decoder.decode(slug(str(tmp_path / "app"))) == (str(tmp_path / "app"),)
+
+
 def test_every_folder_that_shares_the_slug_is_found(tmp_path: Path) -> None:
     shared = [tmp_path / "a" / "b-c", tmp_path / "a-b" / "c", tmp_path / "a_b.c"]
     for project in shared:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Policy
-from memtui.health.checking import MOST_IN_LINE, UNREAD, UNWRITABLE, Found, Index, check, named
+from memtui.health.checking import FULL, MOST_IN_LINE, UNREAD, UNWRITABLE, Found, Index, check, named
 from memtui.health.edits import apply_edits
 from memtui.health.model import BELOW, BULK, DANGLING, DUPLICATE, LONG, TOGETHER, UNNAMED, IndexFinding
 from tests.health.folders import LINKS
@@ -236,6 +236,16 @@ def test_many_findings_in_one_line_are_summed_up() -> None:
     assert [one.path for one in found] == [*(f"m{number:02}.md" for number in range(MOST_IN_LINE)), "MEMORY.md", "g.md"]
     assert found[MOST_IN_LINE].text == "30 more findings of this kind in the line"
     assert (found[MOST_IN_LINE].kind, found[MOST_IN_LINE].line, found[MOST_IN_LINE].fix) == (DANGLING, 1, None)
+
+
+def test_an_index_that_is_larger_than_memtui_writes_gets_no_line_and_says_why() -> None:
+    data = "- [gone](gone.md) — one\n- [a](a.md)\n"
+    policy = LINKS._replace(write_bytes=len(data.encode()))
+    assert the(UNNAMED, checked(data, {"a.md": "", "b.md": ""}, policy)).fix is not None
+    found = checked(data, {"a.md": "", "b.md": ""}, policy._replace(write_bytes=policy.write_bytes - 1))
+    assert the(UNNAMED, found).fix is None
+    assert the(UNNAMED, found).why == FULL.format(policy.write_bytes - 1)
+    assert the(DANGLING, found).fix is not None
 
 
 def test_no_control_comes_from_a_description() -> None:

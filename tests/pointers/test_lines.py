@@ -2,7 +2,18 @@
 
 import pytest
 
-from memtui.pointers.lines import Style, goes_on, home_of, is_entry, place_of, spans, style_of, text_of, write_entry
+from memtui.pointers.lines import (
+    Style,
+    goes_on,
+    home_of,
+    is_entry,
+    is_text,
+    place_of,
+    spans,
+    style_of,
+    text_of,
+    write_entry,
+)
 from tests.pointers.samples import LIMIT, LONG, growth
 
 
@@ -70,3 +81,9 @@ def look(data: bytes) -> None:
 @pytest.mark.parametrize("name", LONG)
 def test_time_grows_with_the_size_only(name: str) -> None:
     assert growth(look, LONG[name]) < LIMIT
+
+
+def test_what_is_no_text_is_told() -> None:
+    assert is_text("é\r\n\ufeff".encode())
+    assert not is_text(b"a\x00b")
+    assert not is_text(b"\xff\xfe")

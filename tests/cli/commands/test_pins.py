@@ -55,6 +55,7 @@ def test_it_is_taken_over_and_the_pins_are_one_step(cli: Cli, app: Path) -> None
     assert marks(cli) == {PREFERENCES: (True, 3), COLON: (True, 3), build: (False, 3), plan: (True, 9)}
     again = cli("pins", "mux", "--write", "--json").json
     assert (again["txn"], again["counted"]) == (None, 0)
+    assert {row["state"] for row in cli("pins", "mux", "--json").items} == {"pinned", "same"}
     assert cli("undo").status == 0
     assert {pinned for pinned, _ in marks(cli).values()} == {False}
     assert marks(cli)[plan] == (False, 9)
