@@ -40,7 +40,6 @@ def choose(
     reports: Sequence[IndexReport],
     kinds: Sequence[str],
     *,
-    root: str | None = None,
     rebuilt: bool = True,
     line: int | None = None,
 ) -> tuple[Chosen, ...]:
@@ -49,7 +48,6 @@ def choose(
     Args:
         reports: what was found.
         kinds: which kinds.
-        root: only this root.
         rebuilt: also indexes the agent makes anew, where a fix does not stay.
         line: only what is wrong in this line, from 1; offers as well, for that is to name one.
 
@@ -58,7 +56,7 @@ def choose(
     """
     found = []
     for report in reports:
-        if (root is not None and report.address.root != root) or (report.rebuilt and not rebuilt):
+        if report.rebuilt and not rebuilt:
             continue
         here = tuple(
             finding

@@ -156,8 +156,6 @@ class _Checking:
     """One index being checked."""
 
     def __init__(self, index: Index) -> None:
-        known = index.memories
-        self.folders = {path[:at] for path in known for at in range(len(path)) if path[at] == "/"}
         self.index = index if index.why or is_text(index.data) else index._replace(why=NO_TEXT)
         self.lines = spans(index.data)
         self.measure = measure(index.data, index.policy)
@@ -181,10 +179,7 @@ class _Checking:
         return found
 
     def _is_there(self, path: str | None) -> bool:
-        if path is None:
-            return False
-        index = self.index
-        return path in index.memories or path in index.present or path.rstrip("/") in self.folders
+        return path is not None and (path in self.index.memories or path in self.index.present)
 
     def _alone(self, line: int, text: bytes, pointers: int) -> str:
         if pointers > 1:

@@ -61,28 +61,29 @@ def preview(
     fixed = [finding for finding in findings if finding.fix is not None]
     fixed = [finding for finding in fixed if finding.fix is not None and finding.fix.pieces] or fixed
     after = apply_edits(before, (edit for finding in fixed if finding.fix is not None for edit in finding.fix.edits))
+    old, new = measure(before, policy), measure(after, policy)
     notes = [REBUILT] if rebuilt else []
-    notes += _moved_notes(before, pieces_of(fixed), policy)
-    notes += _cut_notes(address.path, before, after, policy)
+    notes += _moved_notes(before, old, pieces_of(fixed))
+    notes += _cut_notes(address.path, before, old, after, new)
     return Preview(address, before, after, None if data is None else sha256_hex(data), len(fixed), tuple(notes))
 
 
-def _moved_notes(before: bytes, pieces: Sequence[Piece], policy: Policy) -> list[str]:
+def _moved_notes(before: bytes, old: Measure, pieces: Sequence[Piece]) -> list[str]:
     """What goes to other files, and that the agent has to open those."""
     if not pieces:
         return []
-    cut, first = measure(before, policy).cut, before.count(b"\n", 0, pieces[0].start)
+    first = before.count(b"\n", 0, pieces[0].start)
     count = len(before[pieces[0].start :].splitlines())
     names = " and ".join(piece.path.rpartition("/")[2] for piece in pieces)
     notes = [f"{_count(count)} {'moves' if count == 1 else 'move'} to {names}; the agent opens it when it needs more."]
-    if cut is not None and first < cut:
-        notes.append(f"{cut - first:,} of them {'was' if cut - first == 1 else 'were'} loaded until now.")
+    loaded = (old.cut or 0) - first
+    if loaded > 0:
+        notes.append(f"{loaded:,} of them {'was' if loaded == 1 else 'were'} loaded until now.")
     return notes
 
 
-def _cut_notes(path: str, before: bytes, after: bytes, policy: Policy) -> list[str]:
+def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measure) -> list[str]:
     """What moves over the cut line."""
-    old, new = measure(before, policy), measure(after, policy)
     if old.cut is None and new.cut is None:
         return []
     hidden, left = _below(path, before, old), _below(path, after, new)

@@ -153,6 +153,10 @@ def _reports(
     unlimited = policy._replace(index_lines=None, index_bytes=None, index_units=None, pointer_chars=None)
     named: dict[str, frozenset[str | None]] = {}
     homes = {path: path if policy.is_index(path) else index_of(path) for path in texts}
+    rests: dict[str, dict[str, bytes]] = {home: {} for home in homes.values()}
+    for path, home in homes.items():
+        if path != home:
+            rests[home][path] = texts[path].data
     for path in sorted(texts, key=lambda path: (homes[path], len(path), path)):  # the longer its number, the later
         text, home = texts[path], homes[path]
         pointed = {one for pointer in text.pointers for one in pointer.readings if one is not None}
@@ -166,7 +170,7 @@ def _reports(
             tuple(orphans.get(path, ())),
             why,
             rebuilt.match(path),
-            {one: texts[one].data for one in texts if homes[one] == path != one},
+            rests.get(path, {}),
             named.get(home, frozenset()),
         )
         named[home] = index.named | _named(text)

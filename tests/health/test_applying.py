@@ -26,7 +26,8 @@ def look(engine: Engine) -> tuple[IndexReport, ...]:
 
 
 def fix(engine: Engine, *wanted: str, root: str | None = None) -> Applied:
-    return apply(engine, prepare(engine, choose(look(engine), wanted, root=root)), actor=ME)
+    reports = [report for report in look(engine) if root in (None, report.address.root)]
+    return apply(engine, prepare(engine, choose(reports, wanted)), actor=ME)
 
 
 def test_one_kind_of_one_root(folders: Folders) -> None:

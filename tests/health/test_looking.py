@@ -13,6 +13,7 @@ from memtui.health.checking import COMES_BACK, NO_TEXT, SHORTER, UNKNOWN
 from memtui.health.looking import READ_ONLY, Looker, has_index
 from memtui.health.model import BELOW, CUT, DANGLING, DUPLICATE, LONG, OUTSIDE, UNNAMED
 from memtui.health.splitting import NO_ROOM
+from tests.growth import growth
 from tests.health.folders import LINKS, Folders, at, entry, kinds, memory
 
 
@@ -286,3 +287,23 @@ def test_where_the_cut_has_no_fix_it_says_why(folders: Folders, policy: Policy, 
     (report,) = folders.look()
     (cut,) = report.of(CUT)
     assert (cut.fix, cut.why) == (None, f"{why} {SHORTER}")
+
+
+def test_the_time_grows_with_the_indexes_of_one_root(folders: Folders) -> None:
+    few, many = 60, 600
+    folders.policies.clear()
+    for size in (few, many):
+        name = f"n{size}"
+        folders.policies[name] = LINKS._replace(index_file="**/MEMORY.md")
+        lines = "".join(entry(f"m{number}.md") for number in range(5))
+        for number in range(size):
+            here = f"a folder {number}"
+            folders.lay({f"{here}/MEMORY.md": lines, **{f"{here}/m{one}.md": "" for one in range(5)}}, name)
+    with folders.engine() as engine:
+        roots = {root.id: root for root in engine.roots}
+        listings = {name: engine.list([name]) for name in roots}
+
+        def look(size: int) -> object:
+            return Looker().look(engine, [roots[f"n{size}"]], listings[f"n{size}"])
+
+        assert growth(look, few, many) < 30
