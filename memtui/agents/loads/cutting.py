@@ -1,6 +1,7 @@
 """What of a text an agent loads: spans it drops, and where its limits cut, as byte offsets of the text as it is.
 
-Pure. Everybody who draws a cut line asks here, so that two views cannot draw it at two places.
+Pure. Everybody who draws a cut line in a text that an agent loads asks here, so that two views cannot draw it at two
+places; only an index has rules of its own, in `pointers/cutline.py`, which its health shares.
 """
 
 from memtui.values import NamedTuple
