@@ -183,16 +183,6 @@ class BrowserScreen(Parts):
         """Take in a full list."""
         self.filling.take(event.listing)
 
-    def list_taken(self, listing: Listing, effect: Effect) -> None:
-        """Show what became of the rows with a full list."""
-        self.chrome.loading = False
-        self.take(effect)
-        self.checkup.rows_loaded(listing)
-        if listing.truncated:
-            self.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
-        if self.editing:
-            self.host.rows_changed(None)
-
     def on_rows_changed(self, event: messages.RowsChanged) -> None:
         """Take in rows that differ."""
         rows = [memory for memory in event.rows if not self.forest.others.hides(memory.address.root)]

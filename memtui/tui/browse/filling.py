@@ -75,4 +75,15 @@ class Filling:
             yield
         effect = Effect(self._rebuilt, frozenset(self._touched))
         self._work, self._rebuilt, self._touched = None, False, set()
-        screen.list_taken(listing, effect)
+        self._show(listing, effect)
+
+    def _show(self, listing: Listing, effect: Effect) -> None:
+        """Show what became of the rows, and tell whoever follows them."""
+        screen = self._screen
+        screen.chrome.loading = False
+        screen.take(effect)
+        screen.checkup.rows_loaded(listing)
+        if listing.truncated:
+            screen.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
+        if screen.editing:
+            screen.host.rows_changed(None)
