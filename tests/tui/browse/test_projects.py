@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 
-from memtui.engine.model import Root
+from memtui.engine.model import Address, Root
+from memtui.tui import heap
 from tests.tui.fake_engine import ROOTS, FakeEngine
 from tests.tui.shown import Shown, engine_with, shown
 
@@ -68,6 +70,19 @@ async def test_opening_one_reads_that_one() -> None:
         assert running.browser.forest.others.read == {WEB[7].id}
         await running.press("l")
         await running.until_text("~/web-7: far.md")
+
+
+async def test_the_collector_does_not_go_through_what_was_read_until_it_is_put_away() -> None:
+    async with shown(engine(), more_roots=everything) as running:
+        await others(running)
+        heap.let_go()
+        await running.press("A")
+        await running.until_text(f"Read {COUNT} folders")
+        leaf = running.browser.forest.nodes[Address(WEB[0].id, "far.md")]
+        assert gc.get_freeze_count() > 0
+        assert not any(one is leaf for one in gc.get_objects())
+        await running.press("A")
+        assert gc.get_freeze_count() == 0
 
 
 async def test_all_of_them_are_read_and_put_away_with_one_key_and_come_back_at_the_next_start() -> None:
