@@ -134,8 +134,9 @@ def _look(engine: Reader, shelf: _Shelf) -> Iterator[IndexReport]:
             yield IndexReport(address, None, measure(b"", policy), policy, problem=error.message)
             continue
         texts[path] = _Text(snapshot.bytes, snapshot.sha256, parse(snapshot.bytes, path, shelf.rows) if linked else ())
-        rests = {one for one in _named(texts[path]) if one is not None and index_of(one) == (index_of(path) or path)}
-        waiting += sorted(rests.intersection(shelf.rows).difference(waiting))
+        home = path if policy.is_index(path) else index_of(path)
+        rests = {one for one in _named(texts[path]) if one is not None and index_of(one) == home}
+        waiting += [one for one in sorted(rests & shelf.rows.keys()) if one not in waiting]
     orphans = _unnamed(shelf, frozenset().union(*map(_named, texts.values()))) if linked else {}
     found = {path: texts.get(path, _MISSING) for path in {*texts, *(orphans.keys() - shelf.rows.keys())}}
     yield from _reports(engine, shelf, found, orphans)
