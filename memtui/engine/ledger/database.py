@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 import threading
 import zlib
 from collections.abc import Callable, Iterator
@@ -18,7 +17,8 @@ from functools import wraps
 import apsw
 
 from memtui.engine import fsio
-from memtui.engine.ledger.migrations import LATEST, MIGRATIONS
+from memtui.engine.ledger.making import begin, copy, has_tables, is_sound, may_be_one, migrate, size
+from memtui.engine.ledger.migrations import LATEST
 from memtui.engine.ledger.ownrows import OwnRows
 from memtui.engine.ledger.uses import Use, Waiting, write
 from memtui.errors import BusyError, MemtuiError, StorageError
@@ -245,29 +245,27 @@ class Database:
             if self.read_only and not os.path.lexists(self.path):
                 return self._in_memory("")
             fsio.make_root(self.directory)
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+            if not may_be_one(self.path):
+                return self._in_memory("it is not a regular file")
+            if not size(self.path):
+                self._repair()  # there is none yet, or it was emptied, which is damage
             try:
-                status = os.fstat(handle)
-            finally:
-                os.close(handle)
+                database = self._prepare()
+            except (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError) as error:
+                if isinstance(error, apsw.CantOpenError) and os.path.lexists(self.path):
+                    raise
+                self._repair()  # it is damaged, or somebody has just moved it aside because it was
+                database = self._prepare()
         except OSError as error:
             return self._in_memory(os.strerror(error.errno or 0))
-        if not stat.S_ISREG(status.st_mode):
-            return self._in_memory("it is not a regular file")
-        if status.st_size == 0 and self.backups():
-            self._repair()  # an emptied file is damage, not a new ledger
-        try:
-            database = self._prepare()
-        except (apsw.NotADBError, apsw.CorruptError):
-            self._repair()
-            database = self._prepare()
         except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError) as error:
             return self._in_memory(str(error))
         self._identity = self._on_disk()
         return database
 
     def _prepare(self) -> apsw.Connection:
-        database = apsw.Connection(self.path)
+        # Never made here: SQLite removes the log beside an empty file, also one that belongs to the next ledger.
+        database = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             database.set_busy_timeout(BUSY_MS)
             database.execute(f"PRAGMA cache_size={-CACHE_KIB}")
@@ -275,7 +273,7 @@ class Database:
             database.set_update_hook(self.own_rows.note)
             (version,) = next(iter(database.execute("PRAGMA user_version")))
             if version == LATEST:
-                if not _has_tables(database):
+                if not has_tables(database):
                     raise apsw.NotADBError("the tables of a ledger are missing")
                 self.mode = "normal"
             elif version > LATEST:
@@ -283,7 +281,7 @@ class Database:
                 self.notices.append("The ledger was written by a newer memtui; this one only reads it.")
             else:
                 database.execute("PRAGMA journal_mode=WAL")
-                _migrate(database, self.clock)
+                migrate(database, self.clock)
                 self.mode = "normal"
         except BaseException:
             database.close()
@@ -292,7 +290,7 @@ class Database:
 
     def _in_memory(self, reason: str) -> apsw.Connection:
         database = apsw.Connection(":memory:")
-        _migrate(database, self.clock)
+        migrate(database, self.clock)
         self.mode = "memory"
         if reason and reason != self._in_the_way:
             self.notices.append(
@@ -320,22 +318,24 @@ class Database:
         guard = fsio.open_lock(os.path.join(self.directory, "repair.lock"))
         try:
             fsio.lock(guard)
-            if _is_sound(self.path):
+            if is_sound(self.path, BUSY_MS):
                 return  # another process repaired it while we waited
+            source = next((name for name in reversed(self.backups()) if is_sound(name, BUSY_MS)), None)
+            if source is None and not self.backups() and not size(self.path):
+                begin(self.path, self.clock)
+                return
             stamp = self.clock()
             for suffix in ("", "-wal", "-shm"):
                 if os.path.lexists(self.path + suffix):
                     os.replace(self.path + suffix, f"{self.path}.damaged-{stamp}{suffix}")
-            source = next((name for name in reversed(self.backups()) if _is_sound(name)), None)
             if source is not None:
-                _copy(source, self.path)
+                copy(source, self.path)
             else:
-                # Made whole before anybody else may look: half of a new ledger would be taken for a damaged one.
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-                self._prepare().close()
-            kept = f"The damaged one is kept as {os.path.basename(self.path)}.damaged-{stamp}"
+                begin(self.path, self.clock)
+            aside = f"{self.path}.damaged-{stamp}"
+            kept = f" The damaged one is kept as {os.path.basename(aside)}." if os.path.lexists(aside) else ""
             now = "a backup took its place" if source else "it starts empty: history, pins and usage begin anew"
-            self.notices.append(f"The ledger was damaged; {now}. {kept}. No memory is affected.")
+            self.notices.append(f"The ledger was damaged; {now}.{kept} No memory is affected.")
         finally:
             fsio.close(guard)
 
@@ -439,22 +439,6 @@ class _Errors:
             raise _translated(error) from error
 
 
-def _migrate(database: apsw.Connection, clock: Callable[[], int]) -> None:
-    for number, step in enumerate(MIGRATIONS, start=1):
-        database.execute("BEGIN IMMEDIATE")
-        try:
-            (version,) = next(iter(database.execute("PRAGMA user_version")))
-            if version < number:
-                database.execute(step)
-                database.execute("INSERT INTO migrations VALUES (?, ?)", (number, clock()))
-                database.execute(f"PRAGMA user_version={number}")
-            database.execute("COMMIT")
-        except BaseException:
-            if database.in_transaction:
-                database.execute("ROLLBACK")
-            raise
-
-
 def _no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
     return StorageError(
         f"Changes are off: {reason}.",
@@ -516,40 +500,3 @@ def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
         unharmed="The memory on disk is as it was.",
         hint="Run `memtui doctor`.",
     )
-
-
-def _is_sound(path: str) -> bool:
-    if not os.path.exists(path):
-        return False
-    try:
-        database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    except apsw.Error:
-        return False
-    try:
-        database.set_busy_timeout(BUSY_MS)
-        if next(iter(database.execute("PRAGMA quick_check(1)")))[0] != "ok":
-            return False
-        return bool(next(iter(database.execute("PRAGMA user_version")))[0]) and _has_tables(database)
-    except apsw.Error:
-        return False
-    finally:
-        database.close()
-
-
-def _has_tables(database: apsw.Connection) -> bool:
-    """Whether this is a ledger at all, and not a file somebody put in its place."""
-    names = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    return names >= {"roots", "memories", "blobs", "versions", "txns", "audit", "drafts"}
-
-
-def _copy(source: str, target: str) -> None:
-    part = target + ".part"
-    with (
-        open(source, "rb") as reader,
-        open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as writer,
-    ):
-        while piece := reader.read(1 << 20):
-            writer.write(piece)
-        writer.flush()
-        os.fsync(writer.fileno())
-    os.replace(part, target)
