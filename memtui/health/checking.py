@@ -346,7 +346,7 @@ class _Checking:
             f"({_count(found.lost_lines, 'line')}, {_memories(len(self.below))}) is not loaded"
         )
         fix, why = self._split()
-        why = "" if fix else f"{why} {SHORTER}"
+        why = "" if fix else index.why or f"{why} {SHORTER}"
         yield IndexFinding(CUT, index.address, found.cut + 1, index.address.path, text, fix, why, index.address)
         first = self._first_entry()
         wanted = set(self.below)
@@ -357,8 +357,10 @@ class _Checking:
 
     def _split(self) -> tuple[Fix | None, str]:
         index = self.index
-        if index.why or index.rebuilt or index.policy.index_format != LINKS:
-            return None, index.why or (COMES_BACK if index.rebuilt else UNKNOWN)
+        if index.why:
+            return None, index.why
+        if index.rebuilt or index.policy.index_format != LINKS:
+            return None, COMES_BACK if index.rebuilt else UNKNOWN
         there = index.memories.keys() | index.present
         return split(index.data, index.address.path, index.policy, there, index.rests)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.errors import ConflictError, MemtuiError
@@ -14,6 +17,7 @@ from memtui.health.fixing import REBUILT
 from memtui.health.looking import Looker
 from memtui.health.model import BELOW, BULK, CUT, DANGLING, LONG, OUTSIDE, TOGETHER, UNNAMED, IndexReport
 from tests.health.folders import LINKS, ME, Folders, at, entry, kinds, memory
+from tests.health.test_checking import FILES
 
 
 @pytest.fixture
@@ -257,3 +261,28 @@ def test_an_index_over_the_limit_of_writing_can_be_mended(folders: Folders) -> N
         fix(engine, CUT)
         assert not [one for report in look(engine) for one in report.of(CUT)]
         assert {"MEMORY-more.md", "MEMORY-more-2.md"} <= {path.rpartition("/")[2] for path in folders.disk()}
+
+
+@settings(max_examples=40, deadline=None)
+@given(FILES, st.integers(2, 8))
+def test_whatever_is_moved_comes_back_and_is_moved_once(text: str, limit: int) -> None:
+    with TemporaryDirectory() as base:
+        folders = Folders(Path(base), {"notes": LINKS._replace(index_lines=limit)})
+        folders.lay({"MEMORY.md": text, "a.md": "", "b.md": ""})
+        before = folders.disk()
+        with folders.engine() as engine:
+            if not fix(engine, CUT).written:
+                assert folders.disk() == before
+                return
+            after = folders.disk()
+            assert not [one for report in look(engine) for one in report.of(CUT)]
+            assert not fix(engine, CUT).written
+            assert folders.disk() == after
+            moved = b"".join(data for path, data in sorted(after.items()) if "MEMORY-more" in path)
+            kept = after["notes/MEMORY.md"]
+            assert text.encode().endswith(moved)
+            assert kept.startswith(text.encode().removesuffix(moved))
+            unnamed = {one.path for report in look(engine) for one in report.of(UNNAMED)}
+            engine.undo(actor=ME)
+            assert folders.disk() == before
+            assert unnamed == {one.path for report in look(engine) for one in report.of(UNNAMED)}

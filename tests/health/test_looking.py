@@ -217,6 +217,18 @@ def test_an_index_that_is_no_text_is_shown_and_not_fixed(folders: Folders, data:
     assert {(one.fix, one.why) for one in report.findings} == {(None, NO_TEXT)}
 
 
+def test_a_cut_index_that_is_no_text_or_only_read_says_that_alone(folders: Folders) -> None:
+    folders.policies["notes"] = LINKS._replace(index_lines=1)
+    folders.lay({"MEMORY.md": "- [g](g.md)\n- [h](h.md)\n".encode("utf-16")})
+    (cut,) = folders.look()[0].of(CUT)
+    assert (cut.fix, cut.why) == (None, NO_TEXT)
+    roots = [root._replace(read_only=True) for root in folders.roots()]
+    folders.lay({"MEMORY.md": entry("g.md") * 3})
+    with Engine.open(roots, state_dir=str(folders.base / "state")) as engine:
+        (cut,) = Looker().look(engine, engine.roots)[0].of(CUT)
+    assert (cut.fix, cut.why) == (None, READ_ONLY)
+
+
 def test_a_look_that_nobody_wants_any_more_ends(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("gone.md")})
     with folders.engine() as engine:
