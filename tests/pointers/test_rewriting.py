@@ -10,8 +10,6 @@ from memtui.pointers.links import parse
 from memtui.pointers.rewriting import Rewritten, rewrite
 from tests.pointers.samples import LIMIT, LONG, files, growth, texts
 
-RENAMED: dict[str, str | None] = {"a.md": "b c.md", "topics/b.md": "d.md"}
-
 
 def rewritten(text: str, changed: dict[str, str | None], here: str = "MEMORY.md", **options: object) -> str:
     """The new text."""
