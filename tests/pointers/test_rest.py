@@ -4,6 +4,7 @@ import pytest
 
 from memtui.pointers.lines import spans
 from memtui.pointers.rest import borders, index_of, rest_name
+from tests.pointers.samples import LIMIT, LONG, growth
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,8 @@ def test_other_names_are_no_rest(path: str) -> None:
 def test_what_belongs_together_is_not_parted(text: str, wanted: list[int]) -> None:
     data = text.encode()
     assert borders(data, spans(data)) == wanted
+
+
+@pytest.mark.parametrize("name", sorted(LONG))
+def test_odd_lines_take_no_more_than_their_share_of_the_time(name: str) -> None:
+    assert growth(lambda data: borders(data, spans(data)), LONG[name]) < LIMIT
