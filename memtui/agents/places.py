@@ -122,23 +122,27 @@ def _item(text: str, ends: str = "") -> tuple[str, str]:
     return _plain(text[:end].strip()), text[end:]
 
 
-def toml_flag(text: str, table: str, key: str) -> bool | None:
-    """Find a switch in the text of a TOML file without parsing it, which takes as long as a whole command.
+def toml_flags(text: str, *names: str) -> dict[str, bool]:
+    """Find switches in the text of a TOML file without parsing it, which takes as long as a whole command.
+
+    Args:
+        text: the whole file.
+        names: each a table, a dot and a key.
 
     Returns:
-        Its value; None when it is not there, or not written as plainly as programs write it.
+        Name to value, without those that are not there, or not written as plainly as programs write them.
     """
+    found: dict[str, bool] = {}
     inside = ""
     for line in text.splitlines():
-        bare = line.partition("#")[0].strip()
+        bare = line.strip()
         if bare.startswith("["):
-            inside = bare.strip("[]").strip()
-            continue
-        name, _, value = bare.partition("=")
-        full = f"{inside}.{name.strip()}" if inside else name.strip()
-        if full == f"{table}.{key}" and value.strip() in ("true", "false"):
-            return value.strip() == "true"
-    return None
+            inside = bare.partition("#")[0].strip("[] ") + "."
+        elif bare.partition("#")[0].rstrip().endswith(("true", "false")):
+            name, _, value = bare.partition("#")[0].partition("=")
+            if inside + name.strip() in names and value.strip() in ("true", "false"):
+                found[inside + name.strip()] = value.strip() == "true"
+    return found
 
 
 def quoted_settings(text: str, key: str) -> tuple[str, ...]:

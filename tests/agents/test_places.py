@@ -16,7 +16,7 @@ from memtui.agents.places import (
     quoted_settings,
     settings_text,
     there,
-    toml_flag,
+    toml_flags,
     yaml_list,
     yaml_setting,
 )
@@ -123,13 +123,15 @@ def test_a_list_of_yaml(text: str, values: tuple[str, ...]) -> None:
         ("t.k = true\n", True),
         ("[t]\n[x]\nk = true\n", None),
         ("k = true\n", None),
+        ("[t]\nother = true\nk = false\n", False),
+        ('[t]\nk = "true"\n', None),
         ("t = { k = true }\n", None),
         ("[t]\nk = 1\n", None),
         ("[t]\n# k = true\n", None),
     ],
 )
 def test_a_switch_of_toml(text: str, value: bool | None) -> None:
-    assert toml_flag(text, "t", "k") is value
+    assert toml_flags(text, "t.k", "t.other").get("t.k") is value
 
 
 @pytest.mark.parametrize(
@@ -160,4 +162,4 @@ def test_any_settings_are_read_without_an_error(text: str) -> None:
         assert value in text
     assert yaml_setting(text, "workspace") != ""
     assert "" not in yaml_list(text, "workspace")
-    assert toml_flag(text, "workspace", "a") is None
+    assert toml_flags(text, "workspace.a") == {}

@@ -183,7 +183,8 @@ def switched_off(surroundings: Surroundings, home: str | None) -> str:
     if named in _YES:
         return "by CLAUDE_CODE_DISABLE_AUTO_MEMORY"
     for path, bound in reversed(settings_files(surroundings, home) if named not in _NO else ()):
-        if bound is None or is_within(os.path.realpath(path), (os.path.realpath(bound),)):
+        # A checkout's files are rare, and to resolve links costs more than to look whether one is there.
+        if bound is None or (os.path.lexists(path) and is_within(os.path.realpath(path), (os.path.realpath(bound),))):
             enabled = agent_value(path, "autoMemoryEnabled")
             if isinstance(enabled, bool):
                 return "" if enabled else f"in {short_path(path, surroundings.home)}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from memtui.agents import instructions
 from memtui.agents.folders import has_any, is_folder, is_name, short_path
-from memtui.agents.places import BOOKKEEPING, home_of, settings_text, toml_flag
+from memtui.agents.places import BOOKKEEPING, home_of, toml_flags
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -42,12 +42,12 @@ READS = "Codex reads one of these files in each folder, the first that is there,
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Codex's roots: the memories, the user's instructions, and the project's; no project has memories apart."""
     home = home_of(surroundings, "CODEX_HOME", ".codex")
+    settings = _settings(home)
     if home is not None:
         memories = os.path.join(home, "memories")
         if is_folder(memories):
-            yield Root(
-                f"{AGENT}:global", memories, AGENT, "global", "Codex memory", AUTO, note=_note(surroundings, home)
-            )
+            note = _note(surroundings, home, settings)
+            yield Root(f"{AGENT}:global", memories, AGENT, "global", "Codex memory", AUTO, note=note)
         if has_any(home, NAMES):
             yield Root(
                 f"{AGENT}:global:instructions",
@@ -60,40 +60,43 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
                 kind="instructions",
             )
     top = surroundings.checkout or surroundings.project
-    names = instructions.along(surroundings, top, (*NAMES, *_fallbacks(home)))
+    names = instructions.along(surroundings, top, (*NAMES, *_fallbacks(settings)))
     policy = Policy(include=names, ignore=BOOKKEEPING, whole=names)
     yield from instructions.here(surroundings, AGENT, "Codex instructions", top, policy, READS)
 
 
-def _note(surroundings: Surroundings, home: str) -> str:
+def _settings(home: str | None) -> bytes:
+    if home is None:
+        return b""
+    try:
+        return read_small(os.path.join(home, "config.toml")) or b""
+    except OSError:
+        return b""
+
+
+def _note(surroundings: Surroundings, home: str, settings: bytes) -> str:
     """Say who writes the memories, and when nobody does; of a switch that is not written plainly nothing is said."""
-    path = os.path.join(home, "config.toml")
-    text, where = settings_text(path), short_path(path, surroundings.home)
+    text, where = settings.decode("utf-8", "replace"), short_path(os.path.join(home, "config.toml"), surroundings.home)
     if "[profiles." in text:  # which of them a session uses, it may be told when it starts
         return WRITES
-    flags = [toml_flag(text, "features", name) for name in SWITCHES]
-    if False in flags or not any(name in text for name in SWITCHES):
+    features = [f"features.{name}" for name in SWITCHES]
+    flags = toml_flags(text, *features, "memories.use_memories", "memories.generate_memories")
+    if False in map(flags.get, features) or not any(name in text for name in SWITCHES):
         return WRITES + OFF.format(where=where)
-    if toml_flag(text, "memories", "use_memories") is False:
+    if flags.get("memories.use_memories") is False:
         return f"{WRITES} memories.use_memories is switched off in {where}, so Codex does not load them."
-    unwritten = toml_flag(text, "memories", "generate_memories") is False
+    unwritten = flags.get("memories.generate_memories") is False
     return WRITES + (UNWRITTEN.format(where=where) if unwritten else "")
 
 
-def _fallbacks(home: str | None) -> tuple[str, ...]:
+def _fallbacks(settings: bytes) -> tuple[str, ...]:
     """Read the further names from the user's own settings; what leads out of a folder is no name."""
-    if home is None:
-        return ()
-    try:
-        data = read_small(os.path.join(home, "config.toml"))
-    except OSError:
-        return ()
-    if data is None or b"project_doc_fallback_filenames" not in data:  # parsing it costs more than most commands' work
+    if b"project_doc_fallback_filenames" not in settings:  # parsing it costs more than most commands' work
         return ()
     import tomllib
 
     try:
-        names: object = tomllib.loads(data.decode()).get("project_doc_fallback_filenames")
+        names: object = tomllib.loads(settings.decode()).get("project_doc_fallback_filenames")
     except (ValueError, RecursionError):
         return ()
     return tuple(
