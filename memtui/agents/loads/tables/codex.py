@@ -8,7 +8,7 @@ trust the folder, and only where they switch memories off.
 import os
 
 from memtui.agents.folders import short_path
-from memtui.agents.layouts.codex import SWITCHES
+from memtui.agents.layouts.codex import NAMES, SWITCHES
 from memtui.agents.loads.cutting import Limits
 from memtui.agents.loads.loading import CHAIN, FOLDER, HOME, ON_DEMAND, Options, Source, Table
 from memtui.agents.loads.settings import File, below, file_names, last, problems, read_toml
@@ -18,7 +18,6 @@ BUDGET = 32_768
 """Bytes for all instruction files of a project."""
 SUMMARY = 10_000
 """Bytes: 2,500 tokens as Codex counts them, four bytes each; what is longer loses its middle."""
-NAMES = ("AGENTS.override.md", "AGENTS.md")
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:

@@ -8,6 +8,7 @@ settings. `experimental.autoMemory` is about what it writes, and changes nothing
 import os
 
 from memtui.agents.folders import short_path
+from memtui.agents.layouts.gemini import NAME
 from memtui.agents.loads.importing import Imports
 from memtui.agents.loads.loading import CHAIN, FOLDER, HOME, NAMED, ON_DEMAND, PROJECT, Options, Source, Table
 from memtui.agents.loads.settings import File, file_names, last, problems, read_json, texts
@@ -16,7 +17,7 @@ from memtui.config.surroundings import Surroundings
 
 IMPORTS = Imports(depth=5, markdown=False, approval=False, home=False)
 """Its own rule: what leads out of the project is refused, not asked about."""
-NAMES: tuple[str, ...] = ("GEMINI.md",)
+NAMES: tuple[str, ...] = (NAME,)
 _FURTHER = "further folder"
 
 

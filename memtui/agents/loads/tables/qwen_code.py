@@ -6,6 +6,7 @@ Source of its settings: the repository QwenLM/qwen-code, `packages/cli/src/confi
 import os
 
 from memtui.agents.folders import short_path
+from memtui.agents.layouts.qwen_code import NAMES
 from memtui.agents.loads.cutting import Limits
 from memtui.agents.loads.importing import Imports
 from memtui.agents.loads.loading import CHAIN, HOME, ON_DEMAND, PROJECT, Options, Source, Table
@@ -14,7 +15,6 @@ from memtui.config.surroundings import Surroundings
 
 IMPORTS = Imports(depth=5, markdown=False, approval=False, home=False)
 INDEX = Limits(lines=200, units=25_000)
-NAMES: tuple[str, ...] = ("QWEN.md", "AGENTS.md")
 _TIERS = (("user", "qwen-code:global"), ("project", "qwen-code:project"), ("team", "qwen-code:project:team"))
 
 
