@@ -9,10 +9,16 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents.folders import has_any, short_path, slug
+from memtui.agents.reading import is_within
 from memtui.config.surroundings import Surroundings, find_checkout
 from memtui.engine.model import Policy, Root
 
 ABOVE = "These files lie above the project and hold for everything below them."
+
+
+def start_folder(surroundings: Surroundings) -> str:
+    """Where a session starts: the working directory when it lies in the project, else the project."""
+    return surroundings.cwd if is_within(surroundings.cwd, (surroundings.project,)) else surroundings.project
 
 
 def chain(surroundings: Surroundings, top: str) -> tuple[str, ...]:
@@ -26,9 +32,8 @@ def chain(surroundings: Surroundings, top: str) -> tuple[str, ...]:
         The empty path, then each folder on the way with a final `/`; only as far down as the project that was asked
         for, when the user stands outside of it.
     """
-    project, here = surroundings.project, surroundings.cwd
-    place = here if _inside(here, project) else project
-    parts = os.path.relpath(place, top).split(os.sep) if _inside(place, top) and place != top else []
+    place = start_folder(surroundings)
+    parts = os.path.relpath(place, top).split(os.sep) if is_within(place, (top,)) and place != top else []
     return ("", *("/".join(parts[: count + 1]) + "/" for count in range(len(parts))))
 
 
@@ -90,7 +95,3 @@ def above(
                 note=f"{note} {ABOVE}",
                 kind="instructions",
             )
-
-
-def _inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

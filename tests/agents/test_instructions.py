@@ -7,8 +7,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.agents.instructions import along, ancestors, chain
+from memtui.agents.instructions import along, ancestors, chain, start_folder
 from memtui.config.surroundings import Surroundings
+from tests.agents.machine import Machine
 
 PARTS = st.lists(st.sampled_from(["a", "b", "ab", "ä"]), max_size=5)
 
@@ -64,3 +65,10 @@ def test_up_to_the_root_but_without_it() -> None:
 
 def test_ancestors_are_pythons_parents(tmp_path: Path) -> None:
     assert list(ancestors(str(tmp_path))) == [str(path) for path in reversed(tmp_path.parents)][1:]
+
+
+def test_a_session_starts_in_the_folder_below_the_project_else_in_the_project(machine: Machine) -> None:
+    (machine.app / "api").mkdir()
+    assert start_folder(machine.surroundings("app/api")) == str(machine.app / "api")
+    assert start_folder(machine.surroundings()) == str(machine.app)
+    assert start_folder(machine.surroundings(".", project=str(machine.app))) == str(machine.app)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from memtui.agents import reading
+from memtui.agents.instructions import start_folder
 from memtui.agents.loads.cutting import CUT, DROPPED, Gap, Limits, comments, cut, front_matter
 from memtui.agents.loads.heading import fields, is_text
 from memtui.agents.loads.importing import Imports, find
@@ -34,7 +35,6 @@ from memtui.agents.loads.loading import (
     Table,
     Verdict,
     chain,
-    start_folder,
 )
 from memtui.agents.reading import GONE, OUTSIDE, SPECIAL, Head, Reader, Tally
 from memtui.config.surroundings import Surroundings, find_checkout

@@ -233,12 +233,6 @@ class Loaded(NamedTuple):
         return next((gap for gap in self.gaps if gap.kind == CUT), None)
 
 
-def start_folder(surroundings: Surroundings) -> str:
-    """Where the session starts: the working directory when it lies in the project, else the project."""
-    inside = surroundings.cwd.startswith(surroundings.project.rstrip(os.sep) + os.sep)
-    return surroundings.cwd if inside else surroundings.project
-
-
 def chain(top: str, bottom: str) -> tuple[str, ...]:
     """Every folder from one down to another that lies in it."""
     found = [bottom]

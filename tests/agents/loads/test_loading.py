@@ -13,18 +13,10 @@ from memtui.agents.loads.loading import (
     Source,
     Table,
     chain,
-    start_folder,
 )
 from tests.agents.machine import Machine
 
 TABLE = Table("x", "X", (Source("a", HOME, ("A.md",)),), variables=("CODEX_HOME",), at_home=(".x",), in_project=(".x",))
-
-
-def test_a_session_starts_in_the_folder_below_the_project_else_in_the_project(machine: Machine) -> None:
-    (machine.app / "api").mkdir()
-    assert start_folder(machine.surroundings("app/api")) == str(machine.app / "api")
-    assert start_folder(machine.surroundings()) == str(machine.app)
-    assert start_folder(machine.surroundings(".", project=str(machine.app))) == str(machine.app)
 
 
 def test_a_chain_goes_from_the_top_down() -> None:
