@@ -46,7 +46,7 @@ AGENT_VARIABLES = (
     "OPENCLAW_WORKSPACE_DIR",
     "OPENCLAW_PROFILE",
 )
-"""The variables of agents that say where their memories and settings are; nothing else of the environment is kept."""
+"""The variables of agents that say where their memories and settings are, or switch them off; no others are kept."""
 
 
 class RootEntry(NamedTuple):
