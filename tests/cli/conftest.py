@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -179,7 +180,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
             f'echo "$1" >> "{log}"\ncp "$1" "{log}.$(wc -l < "{log}" | tr -d " ")"\n'
             f'case $(wc -l < "{log}" | tr -d " ") in\n{cases}\nesac\n'
         )
-        monkeypatch.setenv("MEMTUI_EDITOR", f"sh {script}")
+        monkeypatch.setenv("MEMTUI_EDITOR", shlex.join(["sh", str(script)]))
         return log
 
     return set_up

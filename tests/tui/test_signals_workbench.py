@@ -1,6 +1,7 @@
 """The workbench itself, killed and hung up on while somebody types: the text is offered again, whatever it was."""
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable
@@ -107,7 +108,7 @@ def test_the_users_editor_gets_the_terminal_and_gives_the_text_back(
         "import sys; print('EDITOR HERE', flush=True); input();"
         "p = sys.argv[1]; t = open(p, newline='').read(); open(p, 'w', newline='').write('by editor ' + t)"
     )
-    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    monkeypatch.setenv("EDITOR", shlex.join([sys.executable, str(script)]))
     with start(tmp_path) as terminal:
         open_note(terminal)
         terminal.press("f4")

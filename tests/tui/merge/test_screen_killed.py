@@ -1,6 +1,7 @@
 """The workbench killed in the conflict screen, at any moment: no text is lost, and it opens again where it was."""
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable
@@ -169,7 +170,7 @@ def test_a_death_while_the_whole_result_is_in_an_editor_keeps_what_was_saved_the
         "open(p, 'w').write(t[:start] + 'by hand\\n' + t[end:])\n"
         "print('EDITOR HERE', flush=True); input()\n"
     )
-    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    monkeypatch.setenv("EDITOR", shlex.join([sys.executable, str(script)]))
     with start(tmp_path) as terminal:
         into_conflict(terminal, tmp_path)
         terminal.press("E")
