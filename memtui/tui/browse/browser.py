@@ -154,7 +154,7 @@ class BrowserScreen(Parts):
     @property
     def page_is_read(self) -> bool:
         """Whether the memory's text is on the screen, in front of the user."""
-        return self.app.screen is self and self.app.app_focus and self.page_view.is_on_screen and not self.editing
+        return self.is_active and self.app.app_focus and self.page_view.is_on_screen and not self.editing
 
     @property
     def help_text(self) -> str:

@@ -494,3 +494,15 @@ async def test_a_long_path_is_drawn_once_whatever_the_width(width: int) -> None:
         drawn = "".join(line.partition("▏")[2].strip() for line in screen.text.split("\n"))
         assert path in drawn
         assert drawn.count("folder05") == 1
+
+
+async def test_a_text_that_comes_when_the_workbench_is_left_is_in_front_of_nobody() -> None:
+    async with shown() as screen:
+        await screen.go("memtui:project/notes.md")
+        await screen.until(lambda: screen.browser.page_is_read)
+        stack = screen.app._screen_stack[:]
+        screen.app._screen_stack.clear()
+        try:
+            assert not screen.browser.page_is_read
+        finally:
+            screen.app._screen_stack.extend(stack)
