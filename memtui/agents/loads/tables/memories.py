@@ -182,16 +182,19 @@ OPENCLAW = Table(
     "openclaw",
     "OpenClaw",
     (
-        Source(
-            "workspace",
-            HOME,
-            tuple(f"workspace/{name}.md" for name in ("AGENTS", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT")),
+        *(
+            Source("workspace", "openclaw:global:instructions", tuple(f"{name}.md" for name in names), advised=most)
+            for names, most in (
+                (("AGENTS", "SOUL", "TOOLS", "IDENTITY"), 20_000),
+                (("USER",), 4_000),
+                (("HEARTBEAT",), 20_000),
+            )
         ),
-        Source("memory", HOME, ("workspace/MEMORY.md",)),
+        Source("memory", "openclaw:global", ("MEMORY.md",), advised=20_000),
         Source(
             "daily notes",
-            HOME,
-            ("workspace/memory/**/*.md",),
+            "openclaw:global",
+            ("memory/**/*.md",),
             mark=ON_DEMAND,
             why="AGENTS.md tells the agent which ones to read, usually those of today and yesterday.",
         ),

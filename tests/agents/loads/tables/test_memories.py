@@ -150,6 +150,29 @@ def test_openclaw_reads_its_daily_notes_on_demand(machine: Machine) -> None:
     assert marks(machine, "openclaw") == [("AGENTS.md", ""), ("MEMORY.md", ""), ("2026-03-01.md", "on demand")]
 
 
+def test_openclaw_is_looked_for_where_its_variables_and_settings_put_it(machine: Machine) -> None:
+    for place in ("~/.openclaw/workspace", "moved", "named"):
+        for name in ("AGENTS.md", "USER.md", "MEMORY.md", "memory/2026-03-01.md"):
+            machine.write(f"{place}/{name}")
+    machine.write("moved/USER.md", "x" * 4_001)
+    found = started(machine, "openclaw", OPENCLAW_WORKSPACE_DIR=str(machine.folder / "moved"))
+    assert [os.path.relpath(one.path, machine.folder) for one in found] == [
+        "moved/AGENTS.md",
+        "moved/USER.md",
+        "moved/MEMORY.md",
+        "moved/memory/2026-03-01.md",
+    ]
+    assert [one.why for one in found if one.mark == ""] == [
+        "",
+        "It has 4,001 characters; the agent's own limit is 4,000.",
+        "",
+    ]
+    settings = f"{{ agents: {{ defaults: {{ workspace: '{machine.folder}/named' }} }} }}\n"
+    machine.write("~/.openclaw/openclaw.json", settings)
+    found = started(machine, "openclaw", OPENCLAW_WORKSPACE_DIR=str(machine.folder / "moved"))
+    assert {os.path.relpath(one.path, machine.folder).split("/")[0] for one in found} == {"named"}
+
+
 def test_hermes_of_one_memory_can_be_off(machine: Machine) -> None:
     machine.write("~/.hermes/memories/MEMORY.md")
     machine.write("~/.hermes/memories/USER.md")
