@@ -41,7 +41,7 @@ def defines(place: Path, name: str) -> bool:
     for file in files:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
-                return True
+                return name.startswith("test_")
             if place.is_dir() and isinstance(node, ast.Constant) and isinstance(node.value, str) and name in node.value:
                 return True
     return False
@@ -80,5 +80,6 @@ def test_what_is_missing_is_found() -> None:
     ]  # fmt: skip
     assert defines(here, "test_what_is_missing_is_found")
     assert not defines(here, "test_that_is_not_there")
+    assert not defines(here, "held_by")
     assert not defines(ROOT / "tests/bench", "a measurement nobody took")
     assert not of_kind(ROOT / "tests/test_safe_text.py", "P")
