@@ -29,7 +29,7 @@ SERVER = ((".vscode-server", "server-"), (".vscode-server-insiders", "server-ins
 MEMORIES = os.path.join("memory-tool", "memories")
 
 
-class _Edition(NamedTuple):
+class Edition(NamedTuple):
     """One installation of the editor."""
 
     user: str
@@ -41,7 +41,7 @@ class _Edition(NamedTuple):
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find the user's memories and instructions, the current project's, then, if asked, all other workspaces'."""
     alias: tuple[str, ...] = (f"{AGENT}:project",)
-    for edition in _editions(surroundings):
+    for edition in editions(surroundings):
         yield from _personal(edition)
         for root in _workspaces(surroundings, edition, all_projects=all_projects):
             if alias and root.scope == "project" and root.label == LABEL:
@@ -57,22 +57,23 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     yield from in_project(surroundings, only(mine, ".github/copilot-instructions.md", ".github/instructions/"))
 
 
-def _editions(surroundings: Surroundings) -> Iterator[_Edition]:
+def editions(surroundings: Surroundings) -> Iterator[Edition]:
+    """Find every installation of the editor, whether Copilot ever ran in it or not."""
     portable, home, config = surroundings.variable("VSCODE_PORTABLE"), surroundings.home, surroundings.config_home()
     if portable:
-        yield _Edition(os.path.join(surroundings.folder(portable), "user-data", "User"), "portable-")
+        yield Edition(os.path.join(surroundings.folder(portable), "user-data", "User"), "portable-")
     bases = [base for base in (config, home and os.path.join(home, "Library", "Application Support")) if base]
     for base in bases:
         for name, prefix in DESKTOP:
             if is_folder(os.path.join(base, name, "User")):
-                yield _Edition(os.path.join(base, name, "User"), prefix)
+                yield Edition(os.path.join(base, name, "User"), prefix)
     for name, prefix in SERVER if home else ():
         user = os.path.join(home or "", name, "data", "User")
         if is_folder(user):
-            yield _Edition(user, prefix)
+            yield Edition(user, prefix)
 
 
-def _personal(edition: _Edition) -> Iterator[Root]:
+def _personal(edition: Edition) -> Iterator[Root]:
     prefix = edition.prefix
     instance = f":{prefix.rstrip('-')}" if prefix else ""
     label = f", {instance[1:]}" if instance else ""
@@ -88,7 +89,7 @@ def _instructions(name: str, path: str) -> Root:
     return Root(f"{AGENT}:{name}", path, AGENT, "global", label, INSTRUCTIONS, note=READS, kind="instructions")
 
 
-def _workspaces(surroundings: Surroundings, edition: _Edition, *, all_projects: bool) -> Iterator[Root]:
+def _workspaces(surroundings: Surroundings, edition: Edition, *, all_projects: bool) -> Iterator[Root]:
     mine = {surroundings.project, surroundings.checkout, surroundings.cwd}
     storage = os.path.join(edition.user, "workspaceStorage")
     for name in names_in(storage):

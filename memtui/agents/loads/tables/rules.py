@@ -1,7 +1,15 @@
-"""What agents with rule files load when a session starts; front matter decides for each rule."""
+"""What agents with rule files load when a session starts; front matter decides for each rule.
 
+Source of Copilot's setting: code.visualstudio.com/docs/copilot, page memory: its memory tool is on unless switched off.
+"""
+
+import os
+
+from memtui.agents.folders import short_path
+from memtui.agents.layouts.copilot import editions
 from memtui.agents.loads.cutting import Limits
 from memtui.agents.loads.loading import (
+    BY_FOLDER,
     CHAIN,
     FOLDER,
     HOME,
@@ -10,14 +18,19 @@ from memtui.agents.loads.loading import (
     PROJECT,
     SKIPPED,
     SYSTEM,
+    Excluded,
+    Options,
     Source,
     Table,
     Verdict,
 )
+from memtui.agents.loads.settings import problems, read_json
+from memtui.config.surroundings import Surroundings
 
 ON_TOP = "Its own system prompt, tools and MCP servers come on top."
 BY_HAND = Verdict(ON_DEMAND, "It is loaded when somebody names it.")
 DECIDES = Verdict(ON_DEMAND, "The agent is shown its description, and decides.")
+_MEMORY = "github.copilot.chat.tools.memory.enabled"
 _BANK = "It is read when the rules tell the agent to, as the usual text about memory banks does at each task."
 
 
@@ -57,6 +70,21 @@ def _copilot(found: dict[str, str]) -> Verdict:
     return Verdict(MATCHING, f"applyTo: {pattern}") if pattern else BY_HAND
 
 
+def _copilots_memory(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:
+    """Read in which installations of the editor the memory tool is switched off."""
+    del homes
+    folders = tuple(edition.user for edition in editions(surroundings))
+    files = tuple(read_json(os.path.join(folder, "settings.json")) for folder in folders)
+    excluded = []
+    for folder, file in zip(folders, files, strict=True):
+        if file.values.get(_MEMORY) is False:
+            why = f"Not loaded: switched off in {short_path(file.path, surroundings.home)} ({_MEMORY})."
+            excluded += [
+                Excluded(os.path.join(folder, name), why, BY_FOLDER) for name in ("globalStorage", "workspaceStorage")
+            ]
+    return Options(excluded=tuple(excluded), problems=problems(files))
+
+
 def _cline(found: dict[str, str]) -> Verdict:
     return Verdict(MATCHING, f"paths: {found['paths']}") if found.get("paths") else Verdict()
 
@@ -93,6 +121,7 @@ COPILOT = Table(
     at_home=(".copilot",),
     in_project=(".github/copilot-instructions.md", ".github/instructions"),
     budgets=(("lines", 200),),
+    options=_copilots_memory,
     note=ON_TOP,
     also=("vscode", "github-copilot"),
 )
