@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -221,7 +222,7 @@ def test_discovery_is_quick(full: Machine) -> None:
         for entry in os.scandir(projects):
             os.stat(Path(entry.path, "memory"))
 
-    calls = (bare, lambda: discover(here), lambda: discover(here, all_projects=True))
+    calls: list[Callable[[], object]] = [bare, lambda: discover(here), lambda: discover(here, all_projects=True)]
     times: list[list[float]] = [[], [], []]
     for _ in range(9):  # in turns: what slows this machine down slows all of them
         for call, taken in zip(calls, times, strict=True):
