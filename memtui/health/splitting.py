@@ -1,6 +1,7 @@
-"""Bringing an index under its agent's line without losing a byte: the rest goes to a second file, which a line names.
+"""Bringing an index under its agent's line without losing a word: the rest goes to a second file, which a line names.
 
-Pure. Nothing is written anew but that line: what goes is a span of the very file, so that nothing in it can differ.
+Pure. Nothing is written anew but that line: what goes is a span of the very file, so that no byte of it can differ.
+Where it is enough, only blank lines below blank lines go.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -14,11 +15,11 @@ from memtui.pointers.cutline import measure
 from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import Span, is_entry, spans, style_of, text_of, write_entry
 from memtui.pointers.prose import prose
-from memtui.pointers.rest import borders, rest_name
+from memtui.pointers.rest import borders, rest_name, surplus
 from memtui.pointers.targets import written
 
 HOOK = "more of this index: open it when no line above fits"
-NO_PLACE = "There is no place to part it: a paragraph, a block of code or a comment reaches over the line."
+NO_PLACE = "There is no place to part it: what belongs together, such as a paragraph or code, reaches over the line."
 MISREAD = "In a file of its own the rest would not be read as it is here: a comment or a block of code has no end."
 NO_ROOM = "No line that names a second file has room in what the agent loads."
 
@@ -26,7 +27,7 @@ NO_ROOM = "No line that names a second file has room in what the agent loads."
 def split(
     data: bytes, path: str, policy: Policy, known: Iterable[str], rests: Mapping[str, bytes]
 ) -> tuple[Fix | None, str]:
-    """Work out how the rest of an index goes to another file, so that all that is left in it is loaded.
+    """Work out how all of an index is loaded: without needless blank lines, else with its rest in another file.
 
     Args:
         data: the index, which is longer than its agent loads.
@@ -39,6 +40,9 @@ def split(
         The fix and nothing, or None and why there is none.
     """
     lines, cut = spans(data), measure(data, policy).cut
+    blank = tuple(Edit(*lines[number]) for number in surplus(data, lines))
+    if blank and measure(apply_edits(data, blank), policy).cut is None:
+        return Fix("take out blank lines below blank lines", blank), ""
     places = borders(data, lines)[1:]  # what comes first stays
     heads = [number for number in places if cut is not None and number <= cut]
     starts = [lines[number].start for number in places]

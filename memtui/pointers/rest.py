@@ -5,10 +5,11 @@ index.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from memtui.pointers.lines import BLOCK, BOM, ITEM, Span, text_of
 from memtui.pointers.prose import prose
+from memtui.values import NamedTuple
 
 _MARK = "-more"
 _REST = re.compile(r"(.+)-more(?:-[2-9]|-[1-9]\d{1,3})?(\.[^./]+)?")
@@ -56,26 +57,55 @@ def borders(data: bytes, lines: Sequence[Span]) -> list[int]:
     clear = prose(data)
     indent = min((_depth(text) for _, text in clear if text.strip()), default=0)
     found = []
-    above = b""  # the line above, as it is
-    last = b""  # the last line that is not blank
-    hidden = False  # whether that one ends in code, in a comment or in front matter
+    above = _Line(-1, b"")
+    for line in _solid(data, lines, clear):
+        if (
+            _depth(line.text) <= indent
+            and not _RULE.match(line.text)
+            and not (line.begins_hidden if above.ends_hidden else _HEADING.match(above.text) or _RULE.match(above.text))
+            and (above.number < line.number - 1 or line.number == 0 or _apart(above.text, line.text))
+        ):
+            found.append(line.number)
+        above = line
+    return found
+
+
+def surplus(data: bytes, lines: Sequence[Span]) -> list[int]:
+    """Find the blank lines below a blank line, which say nothing: those in code and before what is indented left out.
+
+    Args:
+        data: the index.
+        lines: its lines.
+
+    Returns:
+        Their numbers, rising.
+    """
+    found: list[int] = []
+    above = _Line(-1, b"")
+    for line in _solid(data, lines, prose(data)):
+        if not (above.ends_hidden and line.begins_hidden) and not line.text.startswith((b" ", b"\t")):
+            found += range(above.number + 2, line.number)
+        above = line
+    return found
+
+
+class _Line(NamedTuple):
+    """A line that is not blank."""
+
+    number: int
+    text: bytes
+    begins_hidden: bool = False
+    """It begins in code, in a comment or in front matter."""
+    ends_hidden: bool = False
+
+
+def _solid(data: bytes, lines: Sequence[Span], clear: Sequence[tuple[int, bytes]]) -> Iterator[_Line]:
+    """The lines that are not blank; `clear` is their prose."""
     for number, span in enumerate(lines):
         text = text_of(data, span)
-        if not text.strip():
-            above = text
-            continue
-        shown = clear[number][1][len(BOM) * (number == 0 and data.startswith(BOM)) :]
-        begins_hidden = _depth(shown) > _depth(text)
-        if (
-            _depth(text) <= indent
-            and not _RULE.match(text)
-            and not (begins_hidden if hidden else _HEADING.match(last) or _RULE.match(last))
-            and (not above.strip() or _apart(above, text))
-        ):
-            found.append(number)
-        hidden = len(shown.rstrip()) < len(text.rstrip())
-        above = last = text
-    return found
+        if text.strip():
+            shown = clear[number][1][len(BOM) * (number == 0 and data.startswith(BOM)) :]
+            yield _Line(number, text, _depth(shown) > _depth(text), len(shown.rstrip()) < len(text.rstrip()))
 
 
 def _apart(above: bytes, text: bytes) -> bool:

@@ -14,6 +14,8 @@ from memtui.health.checking import named
 from memtui.health.edits import apply_edits
 from memtui.health.splitting import HOOK, MISREAD, NO_PLACE, NO_ROOM, filled, split
 from memtui.pointers.cutline import measure
+from memtui.pointers.lines import spans
+from memtui.pointers.rest import surplus
 from tests.health.folders import LINKS, entry
 from tests.health.test_checking import FILES
 
@@ -44,6 +46,11 @@ def lines(first: int, last: int) -> str:
     return "".join(entry(f"m{number}.md") for number in range(first, last))
 
 
+def worded(data: bytes) -> list[bytes]:
+    """The lines that are not blank."""
+    return [line for line in data.split(b"\n") if line.strip()]
+
+
 def limited(count: int) -> Policy:
     return LINKS._replace(index_lines=count)
 
@@ -67,6 +74,18 @@ def test_no_more_goes_than_has_to() -> None:
 def test_the_line_is_written_as_the_file_writes_its_own(head: str, line: str) -> None:
     files = texts(head + head, limited(3))
     assert files == {INDEX: head + line, REST: head}
+
+
+def test_where_blank_lines_are_enough_no_second_file_is_made() -> None:
+    text = "# Top\n\n\n\n" + entry("a.md") + "\n\r\n" + entry("b.md") + "\n" + entry("c.md")
+    less = "# Top\n\n" + entry("a.md") + "\n" + entry("b.md") + "\n" + entry("c.md")
+    assert texts(text, limited(7)) == {INDEX: less}
+    assert list(texts(text + lines(0, 6), limited(9))) == [INDEX, REST]
+
+
+def test_blank_lines_in_code_and_before_what_is_indented_stay() -> None:
+    text = "```\na\n\n\nb\n```\n- a\n\n\n  more\n<!-- x\n\n\ny -->\n- b\n\n\n- c\n"
+    assert surplus(text.encode(), spans(text.encode())) == [16]
 
 
 def test_a_heading_goes_with_what_it_is_over() -> None:
@@ -149,6 +168,10 @@ def test_nothing_is_lost_and_all_that_is_left_is_loaded(text: str, limit: int, m
         return
     index = files.pop(INDEX)
     assert measure(index, policy).cut is None
+    if not files:
+        assert worded(index) == worded(data)
+        assert named(index, INDEX) == named(data, INDEX)
+        return
     assert all(0 < len(rest) <= most for rest in files.values())
     moved = b"".join(files.values())
     kept = data.removesuffix(moved)
@@ -167,5 +190,6 @@ def test_any_bytes_at_all_are_parted_or_not(data: bytes, limit: int) -> None:
     if measure(data, policy).cut is not None:
         files = parted(data, policy)
         index = files.pop(INDEX, data)
-        assert not files or data.endswith(b"".join(files.values()))
-        assert (measure(index, policy).cut is None) is bool(files)
+        assert data.endswith(b"".join(files.values()))
+        assert files or worded(index) == worded(data)
+        assert (measure(index, policy).cut is None) is (index != data)
