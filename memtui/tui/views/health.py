@@ -102,13 +102,15 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             self.board.shown = self.browser.forest.shown
             self.board.load(checkup.reports, self.browser.forest.roots, stay)
 
-        self._change(change)
-        if first and len(self.board.rows) > 1:
-            self.list.go(1)
+        back = self._change(change)
+        if first and not back and len(self.board.rows) > 1:
+            self.list.go(max(self.list.cursor, 1))
 
-    def _change(self, change: Callable[[], object]) -> None:
-        self.list.change_rows(change)
+    def _change(self, change: Callable[[], object]) -> bool:
+        """Change the rows; says whether the cursor is back at the row of the last run."""
+        back = self.list.change_rows(change)
         self.rows_changed()
+        return back
 
     def row_moved(self) -> None:
         """What is over goes when the cursor leaves it."""

@@ -9,6 +9,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.tui.actions import BY_ID
+from memtui.tui.browse.returning import Place
 from memtui.tui.views.health import HealthScreen
 from memtui.tui.views.health_rows import Stray
 from memtui.tui.views.table import MOVES, VIEW
@@ -183,6 +184,29 @@ async def test_coming_back_shows_what_is_so_now(world: Indexed) -> None:
         await screen.press("7")
         await screen.until_text("The index is sound.")
         assert "It is looked at again whenever it changes." in screen.text
+
+
+@pytest.mark.parametrize("down", [0, 3])
+async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, down: int) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        assert view.list.cursor == 1
+        await screen.press("g", "g", *"jjj"[:down])
+        row, key = view.row_now, view.row_key(view.list.cursor)
+    async with real(world, place=Place(view="health", row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "health")
+        again = screen.app.screen
+        assert isinstance(again, HealthScreen)
+        await screen.until(lambda: bool(again.board.rows) and bool(again.page.page))
+        assert (again.list.cursor, again.row_key(again.list.cursor)) == (down, key)
+
+
+async def test_after_a_restart_without_its_row_it_begins_at_the_first_finding(world: Indexed) -> None:
+    async with real(world, place=Place(view="health", row="('dangling', 'notes', 'x.md')")) as screen:
+        await screen.until(lambda: screen.browser.views.current == "health")
+        view = screen.app.screen
+        assert isinstance(view, HealthScreen)
+        await screen.until(lambda: view.list.cursor == 1)
 
 
 async def test_the_page_names_the_index_by_its_short_name(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
