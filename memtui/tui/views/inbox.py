@@ -178,6 +178,16 @@ class Inbox:
                     return index
         return max(min(old, len(self.items) - 1), 0)
 
+    def place_named(self, name: str) -> int:
+        """Where a row is of which only the key in words is known; -1: nowhere. A burst opens for one of its changes."""
+        for item in self.items:
+            burst = item.burst if item.kind == BURST else None
+            if burst is not None and any(str(Item(CHANGE, change=one).key) == name for one in burst.changes):
+                if not self.is_open(burst):
+                    self.set_open(burst, wide=True)
+                break
+        return next((index for index, item in enumerate(self.items) if str(item.key) == name), -1)
+
     # Marks
 
     def targets(self, index: int) -> tuple[Change, ...]:

@@ -95,6 +95,12 @@ class InboxScreen(ViewScreen):
         return self.list.item
 
     @property
+    def row_now(self) -> str:
+        """The row under the cursor, or the one that is still looked for."""
+        item = self.item
+        return self.browser.returning.row_in(self.ID) or (str(item.key) if item is not None else "")
+
+    @property
     def targets(self) -> tuple[Change, ...]:
         """What an operation works on; of the change beside the list, what is shown of it."""
         shown = self.shown.change if self.shown is not None else None
@@ -153,9 +159,18 @@ class InboxScreen(ViewScreen):
     def _loaded(self, loaded: Loaded) -> None:
         news, self.ever_loaded = self.ever_loaded, True
         self.list.change_rows(lambda: self.inbox.load(loaded), news=news)
+        self._return()
         self.rows_changed()
         if self.outdated and self.shown is not None and self.shown.change.address in self.inbox.kept:
             self.read_again()  # the user's own step: taken back in part, or brought back
+
+    def _return(self) -> None:
+        """Go to the row at which the user left this view in the last run, unless they did anything since."""
+        wanted = self.browser.returning.row_in(self.ID)
+        found = self.inbox.place_named(wanted) if wanted else -1
+        if found >= 0:
+            self.browser.returning.forget_row()
+            self.list.go(found)
 
     def rows_changed(self) -> None:
         self.update("#changes-title", "#view-footer")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from memtui.engine.model import Address
 from memtui.tui.browse import returning
 from memtui.tui.browse.returning import NOWHERE, Place, read_place, written
+from memtui.tui.views.changes import ChangesScreen
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import Shown, engine_with, shown
 
@@ -283,3 +284,30 @@ async def test_a_key_in_a_view_ends_the_search_for_its_row() -> None:
         assert returning.row_in("activity") == ""
         await screen.press("j")
         assert returning.row_in("trash") == ""
+
+
+async def test_the_changes_come_back_at_their_row_until_the_user_goes_on() -> None:
+    engine = engine_with()
+    for name in ("decisions/auth.md", "decisions/retry.md", "notes.md"):
+        engine.outside(f"memtui:project/{name}", "changed\n")
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.press("3")
+        await screen.until_text("3 in 1 group")
+        await screen.press("j", "j")
+        await screen.until(lambda: kept(engine).row != "")
+        view = screen.app.screen
+        assert isinstance(view, ChangesScreen)
+        await screen.until(lambda: kept(engine).row == view.row_now)
+        item = view.item
+    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "changes")
+        again = screen.app.screen
+        assert isinstance(again, ChangesScreen)
+        await screen.until(lambda: again.ever_loaded and bool(again.page.page))
+        assert again.item is not None
+        assert item is not None
+        assert again.item.key == item.key
+        await screen.press("k")
+        again.load()
+        await screen.pilot.pause()
+        assert again.list.cursor == 1

@@ -165,3 +165,19 @@ def test_a_row_in_a_burst_that_closed_is_found_in_it() -> None:
     assert made.items[0].burst is not None
     made.set_open(made.items[0].burst, wide=False)
     assert made.place_of(item, 2) == 0
+
+
+def test_a_row_of_the_last_run_is_found_also_in_a_closed_burst() -> None:
+    some = [change(f"n{n:02}") for n in range(MASS + 1)]
+    made = inbox(*some, change("alone", PAUSE_MS * 2, actor="agent:claude"))
+    burst, alone = (str(item.key) for item in made.items)
+    if made.items[0].alone:
+        burst, alone = alone, burst
+    assert names(made)[made.place_named(alone)] == "alone"
+    assert names(made)[made.place_named(burst)] == BURST
+    assert len(made.items) == 2
+    row = str(Item(CHANGE, change=some[3]).key)
+    place = made.place_named(row)
+    assert names(made)[place] == "n03"
+    assert len(made.items) == MASS + 3
+    assert made.place_named("gone") == -1
