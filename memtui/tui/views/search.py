@@ -61,7 +61,8 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def __init__(self, browser: BrowserScreen) -> None:
         super().__init__(browser)
-        self.line = SearchLine(self._typed, self._count)
+        words, _, self._row = browser.returning.row_in(self.ID).partition("\n")
+        self.line = SearchLine(self._typed, self._count, words)
         self.hits = HitList(lambda: Look(self.browser.now(), self.ascii), self._row_moved)
         self.page = PageView(id="search-page")
         self.sources = Sources()
@@ -116,6 +117,11 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         by_id = {action.id: beside_text(action) for action in self.actions}
         able = [by_id[id_]._replace(footer=rank) for rank, id_ in enumerate(("search_open", "next_pane"), 1)]
         return [bars.footer(able, width, end=[by_id["back"], by_id["help"]])]
+
+    @property
+    def row_now(self) -> str:
+        """The words and the hit under the cursor, or the one that is still looked for."""
+        return self.browser.returning.row_in(self.ID) or f"{self.line.text}\n{self.hits.name}".strip("\n")
 
     # Coming and going
 
@@ -244,6 +250,9 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         if not found.hits:
             self.hits.note = nothing_lines(self.sources, self._key) if found.complete else LOOKING
         self.hits.show(items_of(found, lambda id_: label_of(roots.get(id_), names)), query, keep=self._kept is not None)
+        if self.browser.returning.row_in(self.ID) and self.hits.go_to_name(self._row):
+            self.browser.returning.forget_row()
+            self._kept = self.hits.current
         self._row_moved(by_user=False)
         self._draw_bars()
 
@@ -309,9 +318,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     # Opening
 
     @on(RowList.Opened)
-    def _row_opened(self) -> None:
-        self._open()
-
     def _open(self) -> None:
         item = self.hits.current
         if isinstance(item, More):

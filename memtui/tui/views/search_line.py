@@ -20,17 +20,18 @@ PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab"
 class SearchLine:
     """The words."""
 
-    def __init__(self, changed: Callable[[], None], count: Callable[[], Line]) -> None:
-        """Begin empty.
+    def __init__(self, changed: Callable[[], None], count: Callable[[], Line], words: str = "") -> None:
+        """Begin.
 
         Args:
             changed: called after each change of the words.
             count: gives what is said at the right end.
+            words: what is in it at first.
         """
         self._changed = changed
         self._count = count
         self._prompt = Prompt(
-            Question("search", "", lambda _: None, changed=lambda _: changed(), hint=lambda _: count())
+            Question("search", words, lambda _: None, changed=lambda _: changed(), hint=lambda _: count())
         )
         self.past: list[str] = []
         """What was searched for before, the newest last."""

@@ -181,6 +181,18 @@ class HitList(RowList):
         """Whether the cursor is on the first hit, or there is none."""
         return self.cursor <= self._place_of(None)
 
+    @property
+    def name(self) -> str:
+        """The hit under the cursor, across runs; empty where there is none."""
+        return _name(self.current)
+
+    def go_to_name(self, name: str) -> bool:
+        """Put the cursor on the hit of that name; False when there is none."""
+        places = [index for index, item in enumerate(self.items) if _name(item) == name]
+        if places:
+            self.go(places[0])
+        return bool(places)
+
     def go(self, index: int) -> None:
         """Put the cursor on a row; a heading is passed over in the direction of the move."""
         index = max(0, min(index, self.count() - 1))
@@ -193,6 +205,12 @@ class HitList(RowList):
             self.scroll_to_row(0)  # the heading above the first hit comes into sight
             return
         super().go(index)
+
+
+def _name(item: Item | None) -> str:
+    if not isinstance(item, Hit):
+        return ""
+    return str((item.memory.address, item.version.sha256 if item.version is not None else ""))
 
 
 def _same(one: Hit, other: Hit) -> bool:

@@ -15,6 +15,7 @@ from memtui.engine.model import Address
 from memtui.tui.browse import returning
 from memtui.tui.browse.returning import NOWHERE, Place, read_place, written
 from memtui.tui.views.changes import ChangesScreen
+from memtui.tui.views.search import SearchScreen
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import Shown, engine_with, shown
 
@@ -311,3 +312,35 @@ async def test_the_changes_come_back_at_their_row_until_the_user_goes_on() -> No
         again.load()
         await screen.pilot.pause()
         assert again.list.cursor == 1
+
+
+async def test_the_search_comes_back_with_its_words_at_its_hit_and_typing_replaces_them() -> None:
+    engine = engine_with()
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.press("ctrl+f")
+        await screen.type("o")
+        view = screen.app.screen
+        assert isinstance(view, SearchScreen)
+        await screen.until(lambda: len(view.hits.items) > 3)
+        await screen.press("down", "down")
+        hit = view.hits.name
+        await screen.until(lambda: kept(engine).row == f"o\n{hit}")
+    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "search")
+        again = screen.app.screen
+        assert isinstance(again, SearchScreen)
+        await screen.until(lambda: bool(again.hits.items) and bool(again.page.page))
+        assert (again.line.text, again.hits.name) == ("o", hit)
+        await screen.type("t")
+        assert again.line.text == "t"
+
+
+async def test_a_search_without_words_comes_back_without() -> None:
+    engine = engine_with()
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.press("ctrl+f")
+        await screen.until(lambda: kept(engine).view == "search")
+    assert kept(engine).row == ""
+    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "search")
+        await screen.until_text("search")
