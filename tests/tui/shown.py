@@ -85,13 +85,23 @@ class Shown:
             else "/".join(node.key if node else ())
         )
 
+    @property
+    def settled(self) -> bool:
+        """Whether no key is held and none is on its way."""
+        ahead = self.app.ahead
+        return not ahead.waiting and ahead._since is None and not ahead.opening
+
+    def forget_haste(self) -> None:
+        """Have the next key taken as one that was typed after reading what is on the screen."""
+        self.app.ahead._quiet_until = self.app.ahead._paste_until = 0.0
+
     async def press(self, *keys: str) -> None:
         """Press keys one after the other, at the pace of a person."""
         for key in keys:
             screen = self.app.screen
             if isinstance(screen, KeyedScreen):
                 screen._gate._recent.clear()
-            self.app.ahead.forget_haste()
+            self.forget_haste()
             await self.pilot.press(key)
             await self.until(partial(self._none_held, screen))
 

@@ -116,11 +116,6 @@ class TypeAhead:
         """Whether something is being opened, so that no key is for what is on the screen."""
         return self._expected is not None or bool(self._openings.waited_for)
 
-    @property
-    def settled(self) -> bool:
-        """Whether nothing is held and nothing is on its way."""
-        return not self._waiting and self._since is None and not self.opening
-
     async def take(self, event: Typed) -> None:
         """Take what was typed or pasted just now."""
         now = event.time
@@ -166,10 +161,6 @@ class TypeAhead:
     def passed(self, event: events.Key) -> bool:
         """Whether a key was given to a list that has become a text since: it is to be given back."""
         return any(one is event for one in self._loose)
-
-    def forget_haste(self) -> None:
-        """Take the next key as one that was typed after reading what is on the screen."""
-        self._quiet_until = self._paste_until = 0.0
 
     # What opens
 

@@ -374,7 +374,7 @@ async def test_pastes_and_bursts_are_ignored_and_said() -> None:
         await screen.go(RETRY)
         screen.app.post_message(events.Paste("please undo"))
         await screen.until_text("A paste outside text is ignored.")
-        screen.app.ahead.forget_haste()
+        screen.forget_haste()
         screen.burst(*"pundtrx", "enter")
         await screen.until_text("That looked like a paste")
         assert not screen.browser.editing

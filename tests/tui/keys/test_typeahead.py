@@ -47,7 +47,7 @@ async def test_letters_after_f9_go_into_the_form_although_it_is_slow_to_come() -
             screen.burst("f9", "d", "t")
             await screen.until(lambda: len(screen.app.ahead.waiting) == 2)
         await screen.until(lambda: top_form(screen) is not None)
-        await screen.until(lambda: screen.app.ahead.settled)
+        await screen.until(lambda: screen.settled)
         form = top_form(screen)
         assert form is not None
         assert form.typed["description"] == "dt"
@@ -141,7 +141,7 @@ async def test_what_is_refused_takes_the_keys_typed_for_it(key: str) -> None:
         assert node.memory is None
         screen.burst(key, "d", "t")
         await screen.until_text("The keys that were typed for it were ignored")
-        await screen.until(lambda: screen.app.ahead.settled)
+        await screen.until(lambda: screen.settled)
         assert not deleted(screen)
         assert not screen.browser._sequences.pending
 
@@ -177,7 +177,7 @@ async def test_a_key_typed_just_after_a_refusal_is_ignored_and_a_later_one_is_no
         await screen.pilot.pause()
         screen.burst("f9")
         await screen.until_text("put the cursor on a memory first")
-        await screen.until(lambda: screen.app.ahead.settled)
+        await screen.until(lambda: screen.settled)
         screen.burst("p")
         await screen.until_text("The keys that were typed for it were ignored")
         assert not any(call[0] == "set_pinned" for call in screen.engine.calls)
@@ -197,7 +197,7 @@ async def test_words_typed_with_ctrl_f_and_enter_open_what_they_find() -> None:
 async def test_letters_after_the_palette_s_key_are_its_words_in_order() -> None:
     async with shown() as screen:
         screen.burst(":", *"quit")
-        await screen.until(lambda: isinstance(screen.app.screen, Palette) and screen.app.ahead.settled)
+        await screen.until(lambda: isinstance(screen.app.screen, Palette) and screen.settled)
         assert screen.app.screen.query_one(Input).value == "quit"
 
 
@@ -205,7 +205,7 @@ async def test_a_letter_after_h_is_for_the_history() -> None:
     async with shown() as screen:
         await screen.go(NAME)
         screen.burst("H", "d", "t")
-        await screen.until(lambda: isinstance(screen.app.screen, HistoryScreen) and screen.app.ahead.settled)
+        await screen.until(lambda: isinstance(screen.app.screen, HistoryScreen) and screen.settled)
         assert not deleted(screen)
 
 
@@ -248,7 +248,7 @@ async def test_a_click_that_comes_with_a_paste_is_ignored(monkeypatch: pytest.Mo
         click(screen)
         await screen.pilot.pause()
         assert screen.here == here
-        screen.app.ahead.forget_haste()
+        screen.forget_haste()
         click(screen)
         await screen.until(lambda: screen.here != here)
 
@@ -265,7 +265,7 @@ async def test_a_paste_after_an_opening_key_goes_into_what_opens() -> None:
     async with shown() as screen:
         screen.burst("ctrl+f")
         screen.app.post_message(events.Paste("with\njit\x1bter"))
-        await screen.until(lambda: isinstance(screen.app.screen, SearchScreen) and screen.app.ahead.settled)
+        await screen.until(lambda: isinstance(screen.app.screen, SearchScreen) and screen.settled)
         here = screen.app.screen
         assert isinstance(here, SearchScreen)
         assert here.line.text == "with jitter"

@@ -77,13 +77,13 @@ async def edit_and_leave(screen: Shown, view: str) -> None:
     """From a row of a view into the editor and out of it again, which is one step back to the view."""
     await screen.press("e" if view != "search" else "enter")
     await screen.until(lambda: screen.browser.editing and screen.app.screen is screen.browser)
-    await screen.until(lambda: screen.app.ahead.settled)
+    await screen.until(lambda: screen.settled)
     if view == "search":
         await screen.press("escape")  # the marks of what was found
     await screen.press("escape")
     await screen.until(lambda: screen.browser.views.current == view)
     assert not screen.browser.editing
-    await screen.until(lambda: screen.app.ahead.settled)
+    await screen.until(lambda: screen.settled)
 
 
 async def test_leaving_the_editor_goes_back_to_the_search_with_its_words_and_its_row() -> None:
@@ -136,7 +136,7 @@ async def test_leaving_an_editor_that_was_opened_in_the_tree_stays_in_the_tree()
         await screen.press("5", "1")
         await screen.go(RETRY)
         await screen.press("e")
-        await screen.until(lambda: screen.browser.editing and screen.app.ahead.settled)
+        await screen.until(lambda: screen.browser.editing and screen.settled)
         await screen.press("escape")
         await screen.until(lambda: not screen.browser.editing)
         assert screen.app.screen is screen.browser
