@@ -190,6 +190,8 @@ class TypeAhead:
             if self._clock() - self._since < STUCK:
                 return True
             self._since = None
+        if self._leaves():
+            self._openings.give_up()
         waited_for = self._openings.waited_for
         if waited_for:
             until = [one.until for one in waited_for if one.until is not None]
@@ -210,6 +212,13 @@ class TypeAhead:
             self._refused(None)
         top = self._keyed
         return top is not None and bool(self._waiting) and top.not_yet(self._waiting[0])
+
+    def _leaves(self) -> bool:
+        """Whether the next key leaves a view that is waited for only to be filled."""
+        top, awaited, key = self._keyed, self._openings.waited_for, self._waiting[0] if self._waiting else None
+        if top is None or top.typing or len(self._app.screen_stack) < 2 or not isinstance(key, events.Key):
+            return False
+        return bool(awaited) and all(one.stays for one in awaited) and self._means(key, "quit")
 
     async def _is_ready(self, screen: Screen[Any]) -> None:
         """A screen is drawn."""

@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from memtui.tui.bridge import Engine
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.nodes import Node
+    from memtui.tui.keys.openings import Opening
 
 BESIDE = "health-page"
 NO_FINDING = "There is no finding here."
+PATIENCE = 3.0
+"""Seconds that keys wait for the first look at every index."""
 
 
 class HealthScreen(ListedScreen):
@@ -50,6 +53,8 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         super().__init__(browser)
         self.board = Board()
         self._loaded = False
+        self._opening: Opening | None = None
+        """The first look, while keys wait for it."""
         self._shown: Hashable = None
         self._asked: Row | None = None
         """The root that is asked about."""
@@ -81,7 +86,23 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         if self.board.has_over:
             self.list.change_rows(lambda: self.board.drop_over(-1))
         self.browser.checkup.look_around()
+        self._end_waiting()
+        if not self.browser.checkup.done:
+            self._opening = self.bridge.openings.begin("look at the indexes", at_most=PATIENCE, stays=True)
         self.load()
+
+    def on_mount(self) -> None:
+        """Take in what was found while it was being put up."""
+        self.load()
+
+    def on_screen_suspend(self) -> None:
+        """No key is for it now."""
+        self._end_waiting()
+
+    def _end_waiting(self) -> None:
+        if self._opening is not None:
+            self._opening.end()
+            self._opening = None
 
     def news(self) -> None:
         """Take in what was found."""
@@ -105,6 +126,8 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         back = self._change(change)
         if first and not back and len(self.board.rows) > 1:
             self.list.go(max(self.list.cursor, 1))
+        if self._loaded:
+            self._end_waiting()
 
     def _change(self, change: Callable[[], object]) -> bool:
         """Change the rows; says whether the cursor is back at the row of the last run."""

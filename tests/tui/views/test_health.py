@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Root
+from memtui.health.looking import Looker
 from memtui.tui.actions import BY_ID
 from memtui.tui.browse.returning import Place
+from memtui.tui.views import health as health_view
 from memtui.tui.views.health import HealthScreen
 from memtui.tui.views.health_rows import Stray
 from memtui.tui.views.table import MOVES, VIEW
@@ -184,6 +190,71 @@ async def test_coming_back_shows_what_is_so_now(world: Indexed) -> None:
         await screen.press("7")
         await screen.until_text("The index is sound.")
         assert "It is looked at again whenever it changes." in screen.text
+
+
+@contextmanager
+def slow_look(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Have indexes looked at only once this is set."""
+    go, look = threading.Event(), Looker.look
+
+    def late(*rest: Any, **options: Any) -> Any:
+        assert go.wait(20)
+        return look(*rest, **options)
+
+    monkeypatch.setattr(Looker, "look", late)
+    try:
+        yield go
+    finally:
+        go.set()
+
+
+async def test_keys_that_are_typed_ahead_wait_for_the_first_look(
+    world: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with slow_look(monkeypatch) as go:
+        async with real(world) as screen:
+            screen.burst("7", "j")
+            await screen.until_text("looking...")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 1)
+            view = screen.app.screen
+            assert isinstance(view, HealthScreen)
+            go.set()
+            await screen.until(lambda: view.list.cursor == 2)
+
+
+async def test_they_wait_no_longer_than_a_while(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health_view, "PATIENCE", 0.05)
+    with slow_look(monkeypatch):
+        async with real(world) as screen:
+            screen.burst("7", "R")
+            await screen.until_text("looking...")
+            await screen.until_text("Reading every folder again.")
+
+
+async def test_escape_and_q_leave_while_it_looks(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health_view, "PATIENCE", 60)
+    with slow_look(monkeypatch):
+        async with real(world) as screen:
+            screen.burst("7", "q", "j")
+            await screen.until(lambda: screen.settled and screen.browser.views.made("health") is not None)
+            assert screen.app.screen is screen.browser
+            screen.burst("7", "j", "escape")
+            await screen.until_text("Gave up to look at the indexes.")
+            await screen.press("escape")
+            await screen.until(lambda: screen.app.screen is screen.browser)
+            await screen.press("7", "1", "7")
+            assert screen.browser.bridge.openings.waited_for
+            await screen.press("escape")
+            await screen.until_text("Gave up to look at the indexes.")
+
+
+async def test_nothing_waits_for_a_view_that_was_left(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health_view, "PATIENCE", 0.3)
+    with slow_look(monkeypatch):
+        async with real(world) as screen:
+            await screen.press("7", "1")
+            await screen.until(lambda: screen.app.screen is screen.browser)
+            assert not screen.browser.bridge.openings.waited_for
 
 
 @pytest.mark.parametrize("down", [0, 3])
