@@ -236,8 +236,9 @@ async def test_escape_and_q_leave_while_it_looks(world: Indexed, monkeypatch: py
     with slow_look(monkeypatch):
         async with real(world) as screen:
             screen.burst("7", "q", "j")
-            await screen.until(lambda: screen.settled and screen.browser.views.made("health") is not None)
-            assert screen.app.screen is screen.browser
+            views = screen.browser.views
+            await screen.until(lambda: views.made("health") is not None and screen.app.screen is screen.browser)
+            await screen.until(lambda: screen.settled)
             screen.burst("7", "j", "escape")
             await screen.until_text("Gave up to look at the indexes.")
             await screen.press("escape")
