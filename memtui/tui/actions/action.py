@@ -69,11 +69,11 @@ OPENS = {
         "keep_as",
         "save_elsewhere",
         "repoint",
-        *("export", "export_history", "import"),
+        *("export", "export_history"),
     ),
     SCREEN: (
         *("help", "palette", "themes", "messages", "search_all", "copy_to", "describe_memory", "resolve", "changes"),
-        *("versions", "entries", "trash_view", *(view.action for view in VIEWS)),
+        *("import", "versions", "entries", "trash_view", *(view.action for view in VIEWS)),
     ),
     OUTSIDE: ("edit_outside", "edit_all"),
 }

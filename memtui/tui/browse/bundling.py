@@ -1,32 +1,27 @@
-"""Putting memories into a bundle and taking them out of one: a line for the file, and what comes of it before enter.
+"""Putting memories into a bundle, and doing what was chosen of one that was shown.
 
 An import that leaves something to decide opens the first conflict; what was written is one step of undo.
 """
 
 from __future__ import annotations
 
-import os
+from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.curation.merge import merged_alone
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.transfer import bundle, bundlefile, importing, merging
+from memtui.transfer import bundle, bundlefile, importing
 from memtui.transfer.exporting import Exported, collect
 from memtui.transfer.importing import Imported
 from memtui.transfer.merging import Plan
 from memtui.tui.bridge import WRITE
+from memtui.tui.browse.arriving import GROUP, name_of, path_of
+from memtui.tui.browse.arriving import words as plan_words
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
-
-GROUP = "bundle"
-INTO = " --into "
-"""What may stand behind the file of an import, before a root."""
-AS_IS = " --as-is"
-"""What may stand at the end, to keep every byte of what comes from another agent."""
 
 
 class Bundling:
@@ -34,8 +29,6 @@ class Bundling:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-        self._shown: tuple[str, Plan] | None = None
-        """What an import would do, for the text it was worked out from."""
         self._over = ""
         """The file that a second enter writes over."""
 
@@ -72,8 +65,10 @@ class Bundling:
         )
 
     def _export(self, text: str, targets: tuple[Address, ...], *, history: bool) -> None:
-        screen, path, over = self._screen, self._path(text), text == self._over
+        screen, over = self._screen, text == self._over
+        path = path_of(text, screen.facts.settings.home)
         if path is None:
+            screen.refuse_prompt("Type the name of a file.")
             return
 
         def written(found: Exported) -> None:
@@ -102,65 +97,24 @@ class Bundling:
     # Import
 
     def take(self) -> None:
-        """Ask for a bundle."""
-        from memtui.tui.browse.prompts import Question
+        """Ask for a bundle, and show what comes of it."""
+        from memtui.tui.browse.arriving import ArrivingScreen
 
-        self._shown = None
+        def chosen(wanted: Plan | None) -> None:
+            if wanted is not None:
+                self._take(wanted)
 
-        def hint(text: str) -> Line:
-            shown = self._shown
-            if shown is not None and shown[0] == text:
-                return [(f"enter again: {_words(shown[1])} (M tells which)", "strong")]
-            return [(f"enter shows what it brings;{INTO}ROOT names another root", "dim")]
-
-        self._screen.ask(Question("import from", "", self._entered, self._screen.close_prompt, hint=hint))
-
-    def _entered(self, text: str) -> None:
-        shown = self._shown
-        if shown is not None and shown[0] == text:
-            self._take(shown[1])
-            return
-        screen = self._screen
-        as_is = text.rstrip().endswith(AS_IS)
-        file, _, into = (text.rstrip().removesuffix(AS_IS) if as_is else text).partition(INTO)
-        path = self._path(file)
-        if path is None:
-            return
-
-        def made(wanted: Plan) -> None:
-            if screen.prompt is None:
-                return
-            for one in wanted.arrivals:
-                name = one.address or f"{one.packed.origin.id}/{one.packed.path}"
-                screen.chrome.remember(f"{name}: {one.what}{f' ({one.why})' if one.why else ''}")
-            for one in wanted.of(*merging.WRITTEN, merging.CONFLICT):
-                for note in one.notes:
-                    screen.chrome.remember(f"{one.address}: {note.kind}: {note.text}")
-            for change in wanted.indexes:
-                for sentence in (change.what, *change.notes):
-                    if sentence:
-                        screen.chrome.remember(f"{change.address}: {sentence}")
-            if wanted.idle:
-                screen.refuse_prompt(f"Nothing would be written: {wanted.words}. M tells which.")
-                return
-            self._shown = (text, wanted)
-            screen.prompt.note = []
-            screen.chrome.update("footer")
-
-        def job(engine: _Engine) -> Plan:
-            named = {"": into.strip()} if into.strip() else {}
-            return merging.plan(engine, bundle.read(bundlefile.read(path)), named, merged_alone, as_is=as_is)
-
-        screen.bridge.run(job, made, what="read the bundle", otherwise=self._refused, latest=GROUP)
+        self._screen.app.push_screen(ArrivingScreen(self._screen), chosen)
 
     def _take(self, wanted: Plan) -> None:
         screen, actor, now = self._screen, self._screen.bridge.actor, self._screen.now()
 
         def taken(done: Imported) -> None:
-            screen.close_prompt()
             screen.bridge.refresh(everything=True)
             screen.bridge.refresh_drafts()
-            words = [f"Imported: {_words(wanted)}."]
+            for one in wanted.arrivals:
+                screen.chrome.remember(f"{name_of(one)}: {one.what}{f' ({one.why})' if one.why else ''}")
+            words = [f"Imported: {plan_words(wanted)}."]
             if done.done is not None:
                 words.append("u takes back what was written.")
             if done.waiting:
@@ -173,30 +127,14 @@ class Bundling:
             lambda engine: importing.apply(engine, wanted, actor=actor, now=now),
             taken,
             what="import",
-            otherwise=self._refused,
+            otherwise=partial(screen.show_error, "import"),
             lane=WRITE,
         )
-
-    # Both
-
-    def _path(self, text: str) -> str | None:
-        """The file that a text means; None when it is none, which is said."""
-        path, home = text.strip(), self._screen.facts.settings.home
-        if home and path.startswith("~/"):
-            path = home + path[1:]
-        if not path or path.endswith("/"):
-            self._screen.refuse_prompt("Type the name of a file.")
-            return None
-        return os.path.abspath(path)
 
     def _refused(self, error: MemtuiError) -> None:
         """Leave the line open, so that the name can be made right."""
         if not self._screen.refuse_prompt(f"{error.message} {error.hint}".strip()):
             self._screen.show_error("do it", error)
-
-
-def _words(wanted: Plan) -> str:
-    return f"{wanted.words}; {wanted.also}" if wanted.also else wanted.words
 
 
 if TYPE_CHECKING:

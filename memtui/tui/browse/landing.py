@@ -9,22 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from textual.app import ComposeResult
-from textual.geometry import Offset
-
 from memtui.engine.model import Address
 from memtui.safe_text import cell_width
-from memtui.tui.actions import Action
 from memtui.tui.browse import bars
+from memtui.tui.browse.asking import AskedList, AskingScreen
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Run, both_ends, count_words
 from memtui.tui.browse.placing import Target
-from memtui.tui.browse.prompts import Prompt, Question
+from memtui.tui.browse.prompts import Question
 from memtui.tui.browse.translating import details, reader_words, translates
-from memtui.tui.draw.lines import Lines
-from memtui.tui.draw.lines_view import LinesView
-from memtui.tui.draw.rowlist import RowList
-from memtui.tui.keys.keyed import KeyedScreen
 from memtui.tui.views.difference import Look
 from memtui.values import NamedTuple
 
@@ -36,7 +29,6 @@ if TYPE_CHECKING:
 
 WORKED_OUT = 0.1
 """Seconds without a key before it is worked out what becomes of the memories."""
-SCROLLS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
 
 
 class Landing(NamedTuple):
@@ -78,11 +70,11 @@ def completions(text: str, folders: Iterable[str]) -> tuple[str, ...]:
     return tuple(begin or [one for one in every if typed in one.casefold() and one != text])
 
 
-class LandingList(RowList):
+class LandingList(AskedList):
     """One line for each memory."""
 
     def __init__(self) -> None:
-        super().__init__(id="landing-list")
+        super().__init__()
         self.rows: tuple[Landing, ...] = ()
 
     def count(self) -> int:
@@ -111,16 +103,9 @@ class LandingList(RowList):
         self.repaint()
 
 
-class LandingScreen(KeyedScreen["tuple[tuple[Address, Address], ...] | Plan"]):
+class LandingScreen(AskingScreen["tuple[tuple[Address, Address], ...] | Plan"]):
     """The line and the list; gives what is to be done, or nothing."""
 
-    ROOMS = ("everywhere",)
-    DEFAULT_CSS = """
-    LandingScreen { background: $background; }
-    LandingScreen.-mapped #landing-list { height: auto; max-height: 40%; }
-    LandingScreen #landing-details { display: none; }
-    LandingScreen.-mapped #landing-details { display: block; }
-    """
     HELP = """Type the folder the memories go to; an address that begins with a root goes to that root. Tab goes through
 the folders there are. Names that are taken are shown, and stay as they are. In the root of another agent a memory gets
 the front matter that agent reads, and its index a line: below the list is what becomes of the one under the cursor.
@@ -146,68 +131,42 @@ Shift with up and down scrolls it."""
             folder: the folder that is moved whole.
             typed: what was typed already.
         """
-        super().__init__(browser.table)
+        question = Question(
+            verb + " to",
+            typed or start.text,
+            self._done,
+            self.leave,
+            self._typed,
+            self._hint,
+            None if typed else start.cursor,
+        )
+        self.lands = LandingList()
+        super().__init__(browser, self.lands, question)
         self._folder = folder
         self.plan: Plan | None = None
         """What becomes of the memories as the line stands; None while that is worked out, or bytes are all."""
         self._mapped = False
         self._entered = False
         self._timer: Timer | None = None
-        self.details = LinesView(id="landing-details")
-        self._browser = browser
         self._verb = verb
         self._targets = targets
         self._start = start
         self._target = start
         self._sure = False
-        self._said: Line = []
         self._tabbed: tuple[tuple[str, ...], int] | None = None
-        self.prompt = Prompt(
-            Question(
-                verb + " to",
-                typed or start.text,
-                self._done,
-                self._leave,
-                self._typed,
-                self._hint,
-                None if typed else start.cursor,
-            )
-        )
-        self.list = LandingList()
-
-    def compose(self) -> ComposeResult:
-        """What is done, where each lands, and the line."""
-        yield Lines(self._title, id="landing-title", ground="bar")
-        yield self.list
-        yield self.details
-        yield Lines(self._line, id="landing-line", ground="bar")
 
     def on_mount(self) -> None:
         """Show where they would land as it stands."""
-        self.list.focus()
+        super().on_mount()
         self._typed(self.prompt.text)
 
     # What is typed
 
-    def take_text(self, key: str, character: str | None) -> bool:
-        """Give a key to the line; what moves is for the list."""
-        self._said = []
-        if key in SCROLLS:
-            self.list.move(SCROLLS[key])
-            self._show_details()
-        elif key in ("shift+up", "shift+down"):
-            self.details.scroll_relative(y=3 if key == "shift+down" else -3, animate=False)
-        elif key in ("tab", "shift+tab"):
-            self._complete(-1 if key == "shift+tab" else 1)
-        elif not self.prompt.feed(key, character):
-            return key != "ctrl+q"
-        self._draw()
-        return True
-
-    def take_paste(self, text: str) -> bool:
-        """Give a paste to the line."""
-        self.prompt.paste(text)
-        self._draw()
+    def take_key(self, key: str) -> bool:
+        """Go through the folders there are."""
+        if key not in ("tab", "shift+tab"):
+            return False
+        self._complete(-1 if key == "shift+tab" else 1)
         return True
 
     def _typed(self, text: str) -> None:
@@ -220,16 +179,15 @@ Shift with up and down scrolls it."""
         self._show_rows(landings(pairs, self._browser.forest.nodes.__contains__))
         self.plan, self._entered = None, False
         self._mapped = translates(pairs, self._browser.forest.roots)
-        self.set_class(self._mapped, "-mapped")
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(WORKED_OUT, self._work_out) if self._mapped else None
-        self._show_details()
-        self._draw()
+        self.show_detailed(detailed=self._mapped)
+        self.draw()
 
     def _show_rows(self, rows: tuple[Landing, ...]) -> None:
-        self.list.show(rows)
-        self.list.go(next((index for index, row in enumerate(rows) if row.problem), self.list.cursor))
+        self.lands.show(rows)
+        self.lands.go(next((index for index, row in enumerate(rows) if row.problem), self.lands.cursor))
 
     # What becomes of them
 
@@ -244,8 +202,8 @@ Shift with up and down scrolls it."""
                 return
             self.plan = found
             self._show_rows(tuple(Landing(item.old, item.new, item.problem) for item in found.items))
-            self._show_details()
-            self._draw()
+            self.show_details()
+            self.draw()
             if self._entered:
                 self._entered = False
                 self._done(text)
@@ -253,8 +211,9 @@ Shift with up and down scrolls it."""
         moving = self._verb == "move"
         self._browser.translating.work_out(pairs, moving=moving, fit=fit, then=arrived)
 
-    def _show_details(self) -> None:
-        found, at = self.plan, self.list.cursor
+    def show_details(self) -> None:
+        """Show what becomes of the memory under the cursor."""
+        found, at = self.plan, self.lands.cursor
         if found is None:
             self.details.show([[(" working out what is mapped", "dim")]] if self._mapped else [], top=0)
             return
@@ -300,7 +259,7 @@ Shift with up and down scrolls it."""
     @property
     def _words(self) -> str:
         able = len(self._able)
-        left = len(self.list.rows) - able
+        left = len(self.lands.rows) - able
         words = f"{'moves' if self._verb == 'move' else 'copies'} {able}"
         if self._mapped:
             pairs = self._target.pairs(self._targets, self._folder)
@@ -309,11 +268,11 @@ Shift with up and down scrolls it."""
 
     @property
     def _able(self) -> tuple[Landing, ...]:
-        return tuple(row for row in self.list.rows if not row.problem)
+        return tuple(row for row in self.lands.rows if not row.problem)
 
     def _done(self, text: str) -> None:
         del text
-        able, every = self._able, self.list.rows
+        able, every = self._able, self.lands.rows
         if self._target.problem:
             self.prompt.refuse(self._target.problem)
         elif self._mapped and self.plan is None:
@@ -328,37 +287,8 @@ Shift with up and down scrolls it."""
         else:
             self.dismiss(self.plan or tuple((row.old, row.new) for row in every if not row.problem))
 
-    def _leave(self) -> None:
-        self.dismiss(None)
-
-    # Words
-
-    def _draw(self) -> None:
-        for lines in self.query(Lines):
-            lines.update()
-
     def _title(self, width: int) -> list[Line]:
         words = f"{self._verb.capitalize()} {count_words(len(self._targets), 'memory')}"
-        taken = len(self.list.rows) - len(self._able)
-        notes: Line = [(f"{taken} of {len(self.list.rows)} cannot go there", "conflict")] if taken else []
+        taken = len(self.lands.rows) - len(self._able)
+        notes: Line = [(f"{taken} of {len(self.lands.rows)} cannot go there", "conflict")] if taken else []
         return [bars.title(words, notes, width, focused=True, plain=self._browser.facts.ascii)]
-
-    def _line(self, width: int) -> list[Line]:
-        if self._said:
-            return [self._said]
-        line, column = self.prompt.line(width, plain=self._browser.facts.ascii)
-        self.app.cursor_position = Offset(column, self.size.height - 1)
-        return [line]
-
-    def say(self, text: str, level: str = "name") -> None:
-        """Show one line until the next key."""
-        self._said = [(" " + text, level)]
-        self._draw()
-
-    def show_hint(self, line: Line | None) -> None:
-        """There are no sequences here."""
-
-    def perform(self, action: Action) -> None:
-        """Only leaving is done by a key that is not for the line."""
-        if action.id == "quit_now":
-            self._browser.leave()

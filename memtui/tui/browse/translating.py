@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.table import title_of
 from memtui.engine.model import Address, Done, Root
-from memtui.transfer.model import ADDED, KEPT, LOST, MAPPED, Item, Plan
+from memtui.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Item, Plan
 from memtui.transfer.planning import Wish, apply, differs, plan
 from memtui.tui.bridge import WRITE
 from memtui.tui.draw.lines import Line
@@ -92,13 +92,20 @@ def details(wanted: Plan, item: Item | None, look: Look) -> list[Line]:
         if not item.changed:
             lines.append([(" The text goes as it is.", "dim")])
         lines += _difference(item.before, item.after, look)
-    for change in wanted.indexes:
-        lines += [[], [(f" {change.address}", "heading"), (f"  {change.what}", "good")]]
-        for note_ in change.notes:
-            lines += [list(part.runs) for part in words_page(note_, style="description", width=look.width)]
-        lines += _difference(change.before, change.after, look)
+    lines += index_details(wanted.indexes, look)
     if wanted.rest:
         lines += [[], *(list(part.runs) for part in words_page(wanted.rest, style="warning", width=look.width))]
+    return lines
+
+
+def index_details(indexes: Iterable[IndexChange], look: Look) -> list[Line]:
+    """Draw what indexes get."""
+    lines: list[Line] = []
+    for change in indexes:
+        lines += [[], [(f" {change.address}", "heading"), (f"  {change.what}", "good")]]
+        for note in change.notes:
+            lines += [list(part.runs) for part in words_page(note, style="description", width=look.width)]
+        lines += _difference(change.before, change.after, look)
     return lines
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from memtui.engine.model import Address
 from memtui.transfer.bundle import Bundle, Origin, Packed, read, write
+from memtui.tui.browse.arriving import ArrivingScreen
 from memtui.tui.merge.screen import ConflictScreen
 from tests.transfer.agents import Agents
 from tests.tui.browse.agents_shown import opened, put_cursor
@@ -52,7 +53,8 @@ async def test_an_import_says_what_comes_of_it_and_one_undo_takes_it_back(tmp_pa
         await screen.press("g", "i")
         await screen.type("~/in.tar")
         await screen.press("enter")
-        await screen.until_text("enter again: 1 new, 1 unchanged, 1 to pin")
+        await screen.until_text(" 1 new, 1 unchanged, 1 to pin ─")
+        await screen.until_text("enter again imports")
         assert agents.everything() == before
         await screen.press("enter")
         await screen.until_text("Imported: 1 new, 1 unchanged, 1 to pin. u takes back what was written.")
@@ -69,7 +71,8 @@ async def test_what_cannot_be_merged_opens_both_sides(tmp_path: Path) -> None:
         await screen.press("g", "i")
         await screen.type("~/in.tar")
         await screen.press("enter")
-        await screen.until_text("enter again: 1 conflict")
+        await screen.until_text(" 1 conflict ─")
+        await screen.until_text("enter again imports")
         await screen.press("enter")
         await screen.until(lambda: isinstance(screen.app.screen, ConflictScreen))
         await screen.until_text("other")
@@ -89,7 +92,7 @@ async def test_what_is_no_bundle_leaves_the_line_open(tmp_path: Path) -> None:
         await screen.type("~/none.tar")
         await screen.press("enter")
         await screen.until_text("There is no file")
-        assert screen.browser.prompt is not None
+        assert isinstance(screen.app.screen, ArrivingScreen)
 
 
 async def test_a_root_that_is_not_here_is_named_behind_the_file(tmp_path: Path) -> None:
@@ -103,7 +106,8 @@ async def test_a_root_that_is_not_here_is_named_behind_the_file(tmp_path: Path) 
         await screen.until_text("Nothing would be written: 1 stays out")
         await screen.type(" --into memtui:project")
         await screen.press("enter")
-        await screen.until_text("enter again: 1 new")
+        await screen.until_text(" 1 new ─")
+        await screen.until_text("enter again imports")
         await screen.press("enter")
         await screen.until(lambda: agents.held("memtui").get("s.md") == b"S\n")
 
@@ -119,7 +123,8 @@ async def test_what_comes_from_another_agent_is_translated_unless_its_bytes_are_
         await screen.press("g", "i")
         await screen.type("~/in.tar --into serena:project")
         await screen.press("enter")
-        await screen.until_text("enter again: 1 new; front matter mapped")
+        await screen.until_text(" 1 new; front matter mapped ─")
+        await screen.until_text("enter again imports")
         assert agents.held("serena") == before
         await screen.press("enter")
         await screen.until_text("Imported: 1 new; front matter mapped. u takes back what was written.")
@@ -129,6 +134,7 @@ async def test_what_comes_from_another_agent_is_translated_unless_its_bytes_are_
         await screen.press("g", "i")
         await screen.type("~/in.tar --into serena:project --as-is")
         await screen.press("enter")
-        await screen.until_text("enter again: 1 new (M tells which)")
+        await screen.until_text(" 1 new ─")
+        await screen.until_text("enter again imports")
         await screen.press("enter")
         await screen.until(lambda: agents.held("serena") == before | {"a.md": text})

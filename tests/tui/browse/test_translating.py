@@ -58,7 +58,7 @@ async def test_80_columns_show_root_name_and_reader_of_a_long_address(tmp_path: 
     async with opened(world(tmp_path), (80, 24)) as screen:
         found = await landing(screen, "C", "qwen-code:project/a/folder/with_a_name/feedback_testing_of_release.md")
         await screen.until(lambda: found.plan is not None)
-        (row,) = found.list.rows
+        (row,) = found.lands.rows
         shown = "".join(text for text, _ in found.list.runs(0, cursor=True))
         old, new = shown.split(" -> ")
         assert old.startswith("> claude-code")
@@ -124,7 +124,7 @@ async def test_several_go_together_and_the_index_stays(tmp_path: Path) -> None:
         found = screen.app.screen
         assert isinstance(found, LandingScreen)
         await screen.until(lambda: found.plan is not None)
-        assert "its lines go with the memories" in "".join(row.problem for row in found.list.rows)
+        assert "its lines go with the memories" in "".join(row.problem for row in found.lands.rows)
         await screen.press("enter", "enter")
         await screen.until(lambda: "testing.md" in agents.held("serena"))
         assert "MEMORY.md" not in agents.held("serena")
