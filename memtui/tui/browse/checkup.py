@@ -55,16 +55,14 @@ class Checkup:
 
     def rows_loaded(self, listing: Listing) -> None:
         """Look at every root of a full list."""
-        roots = tuple(status.root for status in listing.roots if has_index(status.root))
-        there = {root.id for root in roots}
-        self._reports = {id_: found for id_, found in self._reports.items() if id_ in there}
+        roots = tuple(status.root for status in listing.roots if self._counts(status.root))
         self._wanted = {}
         self._listed = [(roots, listing, True)]
         self._go_on()
 
     def part_loaded(self, listing: Listing) -> None:
         """Look at roots that were listed apart from the others."""
-        roots = tuple(status.root for status in listing.roots if has_index(status.root))
+        roots = tuple(status.root for status in listing.roots if self._counts(status.root))
         if roots:
             self._listed.append((roots, listing, False))
             self._go_on()
@@ -72,10 +70,14 @@ class Checkup:
     def rows_changed(self, addresses: Iterable[Address]) -> None:
         """Look again at the roots these memories are in."""
         roots = (self._screen.forest.root(id_) for id_ in {address.root for address in addresses})
-        wanted = {root.id: root for root in roots if root is not None and has_index(root)}
+        wanted = {root.id: root for root in roots if root is not None and self._counts(root)}
         if wanted:
             self._wanted |= wanted
             self._go_on()
+
+    def _counts(self, root: Root) -> bool:
+        """Whether a root has an index, and is not another project's that was put away."""
+        return has_index(root) and not self._screen.forest.others.hides(root.id)
 
     def look_around(self) -> None:
         """Look for projects that moved or share memories, unless that was done for the same folders."""
@@ -125,12 +127,15 @@ class Checkup:
 
     def _found(self, roots: tuple[Root, ...], found: tuple[IndexReport, ...], *, whole: bool) -> None:
         """Take in what one look found; what is the same as before draws nothing."""
-        new: dict[str, list[IndexReport]] = {root.id: [] for root in roots}
+        new: dict[str, list[IndexReport]] = {root.id: [] for root in roots if self._counts(root)}
         for report in found:
-            new[report.address.root].append(report)
+            if report.address.root in new:
+                new[report.address.root].append(report)
         before, first = self._reports, whole and not self.done
         places = {id_: place for place, id_ in enumerate(self._screen.forest.roots)}
-        merged = before | {id_: tuple(reports) for id_, reports in new.items()}
+        hides = self._screen.forest.others.hides
+        kept = {} if whole else {id_: reports for id_, reports in before.items() if not hides(id_)}
+        merged = kept | {id_: tuple(reports) for id_, reports in new.items()}
         self._reports = dict(sorted(merged.items(), key=lambda item: places.get(item[0], len(places))))
         self.done = self.done or whole
         if self._reports == before and not first:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +81,60 @@ async def test_roots_that_are_read_later_are_looked_at_as_they_were_listed(
         await screen.until(lambda: sum(len(report.findings) for report in checkup.reports["other"]) == 2)
         assert set(looks) == {("other",)}
         assert list(checkup.reports) == ["notes", "other"]
+
+
+async def test_other_projects_count_only_while_they_are_shown(world: Two, looks: list[tuple[str, ...]]) -> None:
+    away = Root("away", str(world.base / "away"), "claude-code", "project", "Away", project="/away", policy=LINKS)
+    (world.base / "away").mkdir()
+    file = world.base / "away" / "MEMORY.md"
+    file.write_text(entry("gone.md"), encoding="utf-8")
+    there = at("MEMORY.md")._replace(root="away")
+    async with real(world, more_roots=lambda: (*world.engine().roots, away)) as screen:
+        checkup, waiting = screen.browser.checkup, screen.browser.chrome.waiting
+        await screen.until(lambda: waiting.get("health") == 2 and len(screen.browser.forest.others) == 1)
+        await screen.press("A")
+        await screen.until(lambda: waiting["health"] == 3 and there in screen.browser.forest.index_signs)
+        await screen.press("A")
+        await screen.until(lambda: waiting["health"] == 2)
+        assert "away" not in checkup.reports
+        assert there not in screen.browser.forest.index_signs
+        assert checkup.looked == 2
+        await screen.until(lambda: not checkup._running)
+        looks.clear()
+        file.write_text(entry("gone.md") + entry("lost.md"), encoding="utf-8")
+        checkup.rows_changed([there])
+        assert not checkup._running
+        assert not looks
+        await screen.press("A")
+        await screen.until(lambda: waiting["health"] == 4)
+
+
+async def test_a_look_at_a_project_that_ends_after_it_was_put_away_counts_nothing(
+    world: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, look = threading.Event(), Looker.look
+
+    def late(self: Looker, engine: Engine, roots: Sequence[Root], *rest: Any, **options: Any) -> Any:
+        assert roots[0].id != "away" or go.wait(20)
+        return look(self, engine, roots, *rest, **options)
+
+    monkeypatch.setattr(Looker, "look", late)
+    away = Root("away", str(world.base / "away"), "claude-code", "project", "Away", project="/away", policy=LINKS)
+    (world.base / "away").mkdir()
+    (world.base / "away" / "MEMORY.md").write_text(entry("gone.md"), encoding="utf-8")
+    async with real(world, more_roots=lambda: (*world.engine().roots, away)) as screen:
+        checkup, waiting = screen.browser.checkup, screen.browser.chrome.waiting
+        await screen.until(lambda: waiting.get("health") == 2 and len(screen.browser.forest.others) == 1)
+        await screen.press("A")
+        await screen.until_text("Read 1 folder of other projects.")
+        await screen.press("A")
+        await screen.until(lambda: at("MEMORY.md")._replace(root="away") not in screen.browser.forest.nodes)
+        counts: list[int] = []
+        monkeypatch.setattr(checkup, "_tell", lambda _, count: counts.append(count))
+        go.set()
+        await screen.until(lambda: not checkup._running)
+        assert set(checkup.reports) == {"notes", "other"}
+        assert counts in ([], [2])
 
 
 async def test_a_look_that_fails_is_told_and_the_next_one_works(world: Two, monkeypatch: pytest.MonkeyPatch) -> None:
