@@ -346,10 +346,8 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
     def _edit(self) -> None:
         row = self.row
-        if row is None or row.item is None or row.item.address is None:
-            return
-        if self.leave_to(row.item.address):
-            self.browser.open_editor(row.item.address)
+        if row is not None and row.item is not None and row.item.address is not None:
+            self.leave_to_edit(row.item.address)
 
     def _versions(self) -> None:
         row = self.row

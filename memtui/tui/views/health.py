@@ -333,9 +333,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         if row is None or row.report is None:
             return
         line = row.finding.line if row.finding is not None else None
-        address = row.report.address
-        if self.leave_to(address):
-            self.browser.open_editor(address, then=f"line {line}" if line else "")
+        self.leave_to_edit(row.report.address, then=f"line {line}" if line else "")
 
     def _leave_to_root(self, root_id: str) -> None:
         """Go to the row of a root, which may lie in a closed group."""

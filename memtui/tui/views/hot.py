@@ -252,8 +252,8 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
     def _edit(self) -> None:
         row = self.row
-        if row is not None and row.memory is not None and self.leave_to(row.memory.address):
-            self.browser.open_editor(row.memory.address)
+        if row is not None and row.memory is not None:
+            self.leave_to_edit(row.memory.address)
 
     def _versions(self) -> None:
         row = self.row

@@ -248,6 +248,19 @@ async def test_after_a_restart_the_same_agent_is_open_at_the_same_file(start: St
         await screen.until(lambda: bool(again.page.page) and again._texts_of == agent)
 
 
+async def test_e_opens_a_file_that_a_filter_keeps_out_of_the_tree(start: Start) -> None:
+    async with costs(start) as (screen, view):
+        await screen.press("1", "slash")
+        await screen.type("n1")
+        await screen.press("enter", "8", "enter", *"jjjjjj", "e")
+        await screen.until(lambda: screen.browser.editing and screen.settled)
+        address = screen.browser.host.address
+        assert address is not None
+        assert address.path == "MEMORY.md"
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is view)
+
+
 async def test_looking_is_no_use(start: Start) -> None:
     async with costs(start) as (screen, _):
         await screen.press("enter", "G")

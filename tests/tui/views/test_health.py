@@ -317,6 +317,22 @@ async def test_e_opens_the_index_at_the_line(world: Indexed) -> None:
         assert editing.address == at("MEMORY.md")
 
 
+async def test_e_opens_an_index_that_a_filter_keeps_out_of_the_tree(world: Indexed) -> None:
+    async with real(world) as screen:
+        await screen.press("slash")
+        await screen.type("b.md")
+        await screen.press("enter")
+        view = await health(screen)
+        await screen.press("j", "e")
+        await screen.until(lambda: screen.browser.editing and screen.settled)
+        assert screen.browser.host.address == at("MEMORY.md")
+        editing = screen.browser.host.editing
+        assert editing is not None
+        assert editing.editor.text_area.cursor_location[0] == 5
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is view)
+
+
 async def test_the_filter(world: Indexed) -> None:
     async with real(world) as screen:
         view = await health(screen)

@@ -164,6 +164,22 @@ async def test_enter_goes_to_the_memory_and_e_edits_it() -> None:
         assert str(screen.browser.host.address) == RETRY
 
 
+async def test_e_edits_a_memory_that_a_filter_keeps_out_of_the_tree() -> None:
+    async with shown(hot_engine()) as screen:
+        await screen.press("slash")
+        await screen.type("todo")
+        await screen.press("enter")
+        view = await hot(screen)
+        await screen.press("j")
+        assert under_cursor(view) == RETRY
+        await screen.press("e")
+        await screen.until(lambda: screen.browser.editing and screen.settled)
+        assert str(screen.browser.host.address) == RETRY
+        assert screen.browser.forest.words == ("todo",)
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is view)
+
+
 async def test_a_root_that_waits_for_its_review_is_accepted_there() -> None:
     engine = hot_engine()
     engine.unaccepted.add("memtui:project")
