@@ -19,6 +19,7 @@ from memtui.tui.browse.placing import rename_target
 from memtui.tui.browse.prompts import Question
 from memtui.tui.browse.verbs import addresses_of
 from memtui.tui.draw.pages import Page, PageLine, text_page, words_page
+from memtui.tui.keys.typeahead import typeahead_of
 from memtui.tui.views.listed import ListedScreen
 from memtui.tui.views.trash_rows import Bin, entry_runs, free_name, heading, key, wanted
 
@@ -89,8 +90,8 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         if self.browser.views.current == self.ID:
             self.load()
 
-    def load(self) -> None:
-        """Ask what was deleted."""
+    def load(self, *, opens: str = "") -> None:
+        """Ask what was deleted; see `Bridge.run` for `opens`."""
 
         def loaded(entries: tuple[TrashEntry, ...]) -> None:
             self.loaded = True
@@ -101,7 +102,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             loaded,
             what="read the trash",
             latest="trash",
-            opens="" if self.loaded else "show the trash",
+            opens=opens if self.loaded else "show the trash",
             stays=True,
         )
 
@@ -254,20 +255,35 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             self._run(wanted(entries), entries)
 
     def _run(self, asked: tuple[Restoring, ...], entries: tuple[TrashEntry, ...]) -> None:
+        """Bring back; keys that follow wait for what comes of one memory: other rows, or a question."""
         bridge = self.bridge
         name = str(asked[0].to or asked[0].address) if len(asked) == 1 else count_words(len(asked), "memory")
+        opening = bridge.openings.begin(f"restore {name}") if len(asked) == 1 else None
 
         def done(result: Done) -> None:
             bridge.refresh(addresses_of(result))
-            self._report(result, entries, name)
-            self.load()
+            self._report(result, entries, name, may_ask=opening is None or not opening.given_up)
+            self.load(opens="show the trash" if opening is not None else "")
+            end()
+
+        def failed(error: MemtuiError) -> None:
+            self.browser.show_error(f"restore {name}", error)
+            end(failed=True)
+
+        def end(*, failed: bool = False) -> None:
+            if opening is not None:
+                opening.end(failed=failed)
 
         bridge.run(
-            lambda engine: engine.restore_all(asked, actor=bridge.actor), done, what=f"restore {name}", lane=WRITE
+            lambda engine: engine.restore_all(asked, actor=bridge.actor),
+            done,
+            what=f"restore {name}",
+            otherwise=failed,
+            lane=WRITE,
         )
 
-    def _report(self, done: Done, entries: tuple[TrashEntry, ...], name: str) -> None:
-        """Say what came back; where one name was taken, ask for another one."""
+    def _report(self, done: Done, entries: tuple[TrashEntry, ...], name: str, *, may_ask: bool) -> None:
+        """Say what came back; where one name was taken, ask for another one, unless the user went on meanwhile."""
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         if not failed:
             self.close_prompt()
@@ -281,12 +297,18 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         if len(done.outcomes) == 1 and self.prompt is not None:
             self.prompt.refuse(why)
             self.update("#view-footer")
-        elif len(done.outcomes) == 1 and failed[0].error is not None and failed[0].error.code in TAKEN:
+            self._startle()
+        elif len(done.outcomes) == 1 and may_ask and failed[0].error is not None and failed[0].error.code in TAKEN:
             self._ask_name(entries[0], why)
+            self._startle()
         else:
-            good = len(done.outcomes) - len(failed)
-            named = " r on each of them asks for another name." if _any_taken(failed) else ""
-            self.browser.say(f"done {good}, failed {len(failed)}: {failed[0].address}: {why}{named}", "warning")
+            self.browser.say(_failed_words(done, failed, why), "warning")
+
+    def _startle(self) -> None:
+        """No key typed before what is asked now is an answer to it."""
+        ahead = typeahead_of(self.app)
+        if ahead is not None:
+            ahead.startle()
 
     @staticmethod
     def _why(outcome: Outcome) -> str:
@@ -302,7 +324,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             target = start.read(text, roots)
             if target.problem:
                 return [(target.problem, "warning")]
-            return [(f"{why}; enter restores as {target.address}", "dim")]
+            return [(f"{why.rstrip('.')}; enter restores as {target.address}", "dim")]
 
         def entered(text: str) -> None:
             target = start.read(text, roots)
@@ -329,6 +351,15 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             lambda found: put_on_clipboard(self.browser, found, f"the text of {entry.address}"),
             what=f"read {entry.address} from the trash",
         )
+
+
+def _failed_words(done: Done, failed: Sequence[Outcome], why: str) -> str:
+    """Say what did not come back, and what helps."""
+    if len(done.outcomes) == 1:
+        return f"Not restored: {why}" + (" r asks for another name." if _any_taken(failed) else "")
+    good = len(done.outcomes) - len(failed)
+    named = " r on each of them asks for another name." if _any_taken(failed) else ""
+    return f"done {good}, failed {len(failed)}: {failed[0].address}: {why}{named}"
 
 
 def _any_taken(failed: Sequence[Outcome]) -> bool:

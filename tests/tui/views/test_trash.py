@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,10 +133,91 @@ async def test_a_name_that_is_taken_in_that_moment_leads_to_the_same_question(wo
         (world.folder / "b.md").write_bytes(b"just now\n")
         await screen.press("r")
         await screen.until_text("b-restored.md")
+        screen.forget_haste()
         await screen.type("x")
         await screen.press("enter")
         await screen.until_text("Restored notes/b-restoredx.md. u takes it back.")
         assert world.disk()["b.md"] == b"just now\n"
+
+
+@contextmanager
+def stalled(screen: Real, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Have bringing back take until the end of the block; gives what says that it began."""
+    began, go, restore = threading.Event(), threading.Event(), screen.real.restore_all
+
+    def late(*rest: Any, **options: Any) -> Any:
+        began.set()
+        assert go.wait(20)
+        return restore(*rest, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(screen.real, "restore_all", late)
+        try:
+            yield began
+        finally:
+            go.set()
+
+
+async def test_keys_typed_before_a_question_nobody_read_are_no_answer_and_no_command(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with real(world) as screen:
+        view = await trash(screen)
+        await screen.press("j")
+        await screen.until_text("1  text of b.md")
+        with stalled(screen, monkeypatch) as began:
+            await screen.press("r")
+            await screen.until(began.is_set)
+            (world.folder / "b.md").write_bytes(b"just now\n")
+            screen.burst("k", "x", "enter")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 3)
+        await screen.until(lambda: view.prompt is not None and screen.settled)
+        assert view.list.cursor == 1
+        await screen.until_text("notes/b.md exists already; enter restores as notes/b-restored.md")
+        assert set(world.disk()) == {"b.md", "keep.md"}
+        with stalled(screen, monkeypatch) as began:
+            await screen.press("enter")
+            await screen.until(began.is_set)
+            (world.folder / "b-restored.md").write_bytes(b"that too\n")
+            screen.burst("x", "enter")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 2)
+        await screen.until(lambda: screen.settled)
+        assert view.prompt is not None
+        assert view.prompt.text.endswith("b-restored.md")
+        assert set(world.disk()) == {"b.md", "b-restored.md", "keep.md"}
+
+
+async def test_keys_typed_while_one_comes_back_are_for_the_rows_that_are_left(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with real(world) as screen:
+        view = await trash(screen)
+        with stalled(screen, monkeypatch) as began:
+            await screen.press("r")
+            await screen.until(began.is_set)
+            screen.burst("j")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 1)
+            assert view.list.cursor == 0
+        await screen.until(lambda: len(view.bin.shown) == 2 and view.list.cursor == 1)
+
+
+async def test_a_question_that_was_not_waited_for_does_not_come_up(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with real(world) as screen:
+        view = await trash(screen)
+        await screen.press("j")
+        await screen.until_text("1  text of b.md")
+        with stalled(screen, monkeypatch) as began:
+            await screen.press("r")
+            await screen.until(began.is_set)
+            (world.folder / "b.md").write_bytes(b"just now\n")
+            await screen.press("escape")
+            await screen.until_text("Gave up to restore notes/b.md.")
+        await screen.until_text("r asks for another name.")
+        assert view.prompt is None
+        await screen.press("r")
+        await screen.until_text("enter restores as notes/b-restored.md")
 
 
 async def test_in_bulk_what_stands_in_the_way_is_said_and_stays_marked(world: World) -> None:
