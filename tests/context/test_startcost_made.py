@@ -1,8 +1,14 @@
 """The texts agents make themselves: memtui's own are the very bytes of `memtui context`."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
 from memtui.agents.loads.loading import CUT_OFF, Loaded
 from memtui.context import build
 from memtui.context.startcost_made import with_made
+from memtui.engine.model import Listing, Root
 from tests.context.world import World
 
 
@@ -31,3 +37,22 @@ def test_other_agents_make_nothing(world: World) -> None:
     with world.engine() as engine:
         assert with_made(engine, "codex", found) is found
         assert with_made(engine, "mux", found) is found
+
+
+def test_mux_is_not_told_of_what_may_be_gone(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "mux"
+    folder.mkdir()
+    (folder / "here.md").write_text("text\n")
+    with world.engine() as engine:
+        engine.add_roots([Root("mux:global", str(folder), "mux", "global")])
+        listed = engine.list
+
+        def held(root_ids: Iterable[str] | None = None) -> Listing:
+            found = listed(root_ids)
+            more = [row._replace(address=row.address._replace(path="held.md"), missing=True) for row in found.items]
+            return found._replace(items=(*found.items, *more))
+
+        monkeypatch.setattr(engine, "list", held)
+        (index, *_) = with_made(engine, "mux", ())
+    assert "here.md" in index.text.decode()
+    assert "held.md" not in index.text.decode()

@@ -275,6 +275,17 @@ def test_the_rest_is_read_again_when_it_changes(folders: Folders) -> None:
         assert kinds(looker.look(engine, engine.roots)) == [(UNNAMED, None, "a.md")]
 
 
+def test_what_may_be_gone_counts_as_gone(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": entry("a.md") + entry("held.md"), "a.md": ""})
+    with folders.engine() as engine:
+        found = engine.list()
+        row = next(one for one in found.items if one.address == at("a.md"))
+        names = ("held.md", "unnamed.md", "sub/MEMORY.md")
+        held = tuple(row._replace(address=at(name), missing=True) for name in names)
+        listing = found._replace(items=(*found.items, *held))
+        assert kinds(Looker().look(engine, engine.roots, listing)) == [(DANGLING, 2, "held.md")]
+
+
 def test_a_rest_that_cannot_be_read_is_a_report_with_the_reason(folders: Folders) -> None:
     folders.policies["notes"] = LINKS._replace(read_bytes=80)
     folders.lay({"MEMORY.md": entry("MEMORY-more.md"), "MEMORY-more.md": "x" * 100})

@@ -1,6 +1,7 @@
 """Re-pointing: a plan that changes nothing, then one step that moves everything and one undo that brings it back."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from memtui.agents import discover
 from memtui.agents.folders import slug
 from memtui.agents.layouts.mux import project_folder
 from memtui.engine import Engine
-from memtui.engine.model import Actor
+from memtui.engine.model import Actor, Address, Listing, Snapshot
 from memtui.errors import NotFoundError, UsageError
 from memtui.health import repointing
 from memtui.health.repointing import MERGED, MOVED, SAME, STAYS, Plan
@@ -90,6 +91,47 @@ def test_an_index_that_is_there_takes_in_the_pointers_of_what_comes(world: World
         assert left == [f".claude/projects/{slug(world.old)}/memory/b.md"]
         engine.undo(actor=USER)
     assert {name: Path(world.machine.home / name).read_bytes() for name in world.files()} == before
+
+
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_an_index_that_somebody_is_writing_is_not_merged(
+    world: World, side: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.keep(world.old, "a.md", "a\n")
+    indexes = {"old": world.keep(world.old, "MEMORY.md", "- [A](a.md)\n")}
+    indexes["new"] = world.keep(str(world.new), "MEMORY.md", "- [B](b.md)\n")
+    with world.engine() as engine:
+        read = engine.read
+
+        def between(address: Address) -> Snapshot:
+            """Somebody writes after the rows were listed, before the text is read."""
+            indexes[side].write_text("- [C](c.md)\n")
+            return read(address)
+
+        monkeypatch.setattr(engine, "read", between)
+        wanted = plan(engine, world)
+        assert [(line.address.path, line.why) for line in wanted.staying] == [
+            ("MEMORY.md", "Somebody is writing it; try again.")
+        ]
+        monkeypatch.undo()
+        repointing.apply(engine, wanted, actor=USER)
+    assert indexes[side].read_text() == "- [C](c.md)\n"
+    assert indexes["old"].exists()
+    assert [one.what for one in wanted.lines if one.address.path == "a.md"] == [MOVED]
+
+
+def test_what_may_be_gone_is_not_moved(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.keep(world.old, "a.md", "a\n")
+    with world.engine() as engine:
+        listed = engine.list
+
+        def held(root_ids: Iterable[str] | None = None) -> Listing:
+            found = listed(root_ids)
+            more = [row._replace(address=row.address._replace(path="held.md"), missing=True) for row in found.items]
+            return found._replace(items=(*found.items, *more))
+
+        monkeypatch.setattr(engine, "list", held)
+        assert [line.address.path for line in plan(engine, world).lines] == ["a.md"]
 
 
 def test_a_pointer_that_both_indexes_have_is_not_written_twice(world: World) -> None:
