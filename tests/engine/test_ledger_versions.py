@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -299,3 +300,19 @@ def test_old_texts_are_listed_once_each_and_read_a_few_at_a_time(ledger: Ledger,
         db.execute("UPDATE blobs SET packed = 1, data = ? WHERE id = ?", (b"junk", ids[2]))
     assert ledger.stored(ids).keys() == {ids[0], ids[3]}
     assert [one.blob for one in ledger.old_texts(uid)] == [ids[3], ids[2], ids[0]]
+
+
+def test_a_text_is_found_when_its_entry_in_the_index_is_damaged(world: World) -> None:
+    with world.engine() as engine:
+        write_many(engine, 3)
+    path = world.state / "state.db"
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    ((page,),) = connection.execute("SELECT pageno FROM dbstat WHERE name = 'sqlite_autoindex_blobs_1'")
+    connection.close()
+    data = bytearray(path.read_bytes())
+    at_ = data.index(bytes.fromhex(sha(text(1))), (page - 1) * 4_096, page * 4_096)
+    data[at_] ^= 1
+    path.write_bytes(data)
+    with world.engine() as engine:
+        assert engine.read_version(A, sha(text(1))) == text(1)
