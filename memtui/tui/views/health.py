@@ -123,9 +123,11 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             self.board.shown = self.browser.forest.shown
             self.board.load(checkup.reports, self.browser.forest.roots, stay)
 
+        untouched = self.list.cursor == 0
         back = self._change(change)
-        if first and not back and len(self.board.rows) > 1:
-            self.list.go(max(self.list.cursor, 1))
+        if first and untouched and not back and len(self.board.rows) > 1:
+            self.list.scroll_to_row(0)
+            self.list.go(1)
         if self._loaded:
             self._end_waiting()
 

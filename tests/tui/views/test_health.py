@@ -222,6 +222,22 @@ async def test_keys_that_are_typed_ahead_wait_for_the_first_look(
             await screen.until(lambda: view.list.cursor == 2)
 
 
+async def test_it_begins_at_the_first_finding_also_when_projects_are_known_before(
+    world: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with slow_look(monkeypatch) as go:
+        async with real(world) as screen:
+            screen.browser.checkup.strays = (Stray("orphan", "notes", "/gone", "gone", ("gone",)),)
+            screen.burst("7", "j")
+            await screen.until_text("orphan")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 1)
+            view = screen.app.screen
+            assert isinstance(view, HealthScreen)
+            go.set()
+            await screen.until(lambda: view.list.cursor == 2)
+            assert len(view.board.rows) == 7
+
+
 async def test_they_wait_no_longer_than_a_while(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health_view, "PATIENCE", 0.05)
     with slow_look(monkeypatch):
