@@ -83,6 +83,14 @@ class Cost(NamedTuple):
         """How many files have this mark, also those that are counted and not listed."""
         return sum(item.loaded.stands_for for item in self.items if item.loaded.mark == mark)
 
+    def reasons(self, mark: str) -> dict[str, int]:
+        """Why files have this mark, and how many have it for each reason; the most frequent first."""
+        found: dict[str, int] = {}
+        for item in self.items:
+            if item.loaded.mark == mark:
+                found[item.loaded.why] = found.get(item.loaded.why, 0) + item.loaded.stands_for
+        return dict(sorted(found.items(), key=lambda one: -one[1]))
+
 
 def agents(engine: Engine, surroundings: Surroundings) -> tuple[Table, ...]:
     """Find the agents in use here, in the order in which they are shown; memtui's own part is last."""

@@ -40,4 +40,5 @@ def _item(item: Item) -> Json:
         "below_limits": item.below,
         "cut_line": line_of(loaded.raw, gap.start) if gap is not None and loaded.raw else None,
         "depth": loaded.depth,
+        "files": loaded.stands_for,
     }

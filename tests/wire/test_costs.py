@@ -42,6 +42,7 @@ def test_sums_and_items() -> None:
         "below_limits": 12,
         "cut_line": 3,
         "depth": 0,
+        "files": 1,
     }
     assert (memory["address"], memory["cut_line"], made["path"]) == (None, None, None)
     assert json.dumps(document)

@@ -373,6 +373,8 @@ def _rest(source: Source, more: int, *, is_all: bool) -> Loaded:
     """The row for files that are not listed; what a session would begin with is missing from its sums, too."""
     words = f"and {more:,} more" if is_all else f"and more than {more:,} more" if more else "and more"
     mark, why = source.mark, f"{words}: they are not listed."
+    if source.mark == SKIPPED and source.why:  # what is switched off has one reason, and these are part of it
+        why = source.why
     if source.mark in AT_START:
         words, mark = f"{words}, not counted", SKIPPED
         why = f"{words}: the agent may load them; memtui looks at {reading.NAMES:,} files of one kind at most."

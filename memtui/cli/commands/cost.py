@@ -1,5 +1,6 @@
 """What agents load when a session starts: one line for each agent, or one agent's files in the order of loading."""
 
+from memtui.agents.loads.loading import SKIPPED
 from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.context import startcost
@@ -47,9 +48,14 @@ def _all(call: Call, found: list[Cost]) -> None:
 
 
 def _besides(found: Cost) -> str:
-    marks = ("on demand", "only when matching files are touched", "needs approval", "missing", "skipped")
+    marks = ("on demand", "only when matching files are touched", "needs approval", "missing", SKIPPED)
     short = {marks[1]: "for matching files", marks[2]: "wait for approval"}
-    return ", ".join(f"{found.marked(mark)} {short.get(mark, mark)}" for mark in marks if found.marked(mark))
+    said = [f"{found.marked(mark):,} {short.get(mark, mark)}" for mark in marks if found.marked(mark)]
+    reasons = found.reasons(SKIPPED)
+    why = next(iter(reasons), "").removeprefix("Not loaded: ").rstrip(".")
+    if len(reasons) == 1 and why:
+        said[-1] += f" ({why})"
+    return ", ".join(said)
 
 
 def _one(call: Call, found: Cost) -> None:
@@ -57,6 +63,7 @@ def _one(call: Call, found: Cost) -> None:
     if out.json:
         out.document(costs.document(found))
         return
+    items = _gathered(found.items) if out.terminal else found.items
     out.table(
         (
             Column("TOKENS", "number"),
@@ -73,22 +80,41 @@ def _one(call: Call, found: Cost) -> None:
                 _path(call, item),
                 item.loaded.mark,
             )
-            for item in found.items
+            for item in items
         ],
     )
     if not out.terminal:
         return
-    marks = ("cut", "needs approval", "missing", "skipped", "")
+    marks = ("cut", "needs approval", "missing", SKIPPED, "")
     told = [item for item in found.items if item.loaded.why and item.loaded.mark in marks]
-    for why, items in _by_reason(told).items():
-        if len(items) > _TOGETHER:
-            out.say(f"{len(items):,} files, the first is {_path(call, items[0])}: {why}")
+    for why, some in _by_reason(told).items():
+        count = sum(item.loaded.stands_for for item in some)
+        if len(some) > _TOGETHER:
+            out.say(f"{count:,} files, the first is {_path(call, some[0])}: {why}")
             continue
-        for item in items:
-            out.say(f"{_path(call, item)}: {why}")
+        for item in some:
+            path = _path(call, item)
+            out.say(why if why.startswith(path) else f"{path}: {why}")
     files = f"{found.files:,} file{'s' * (found.files != 1)}"
     out.say(f"{found.title} starts with {files}: {found.bytes:,} bytes, {found.tokens:,} tokens.")
     out.say(f"{found.method_words} {found.note}".strip())
+
+
+def _gathered(items: tuple[Item, ...]) -> list[Item]:
+    """For people, one row for many files of one kind that are skipped for one reason; its number stands for them."""
+    kinds: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        if item.loaded.mark == SKIPPED:
+            kinds.setdefault((item.loaded.label, item.loaded.why), []).append(item)
+    found = []
+    for item in items:
+        alike = kinds.get((item.loaded.label, item.loaded.why), []) if item.loaded.mark == SKIPPED else []
+        if len(alike) <= _TOGETHER:
+            found.append(item)
+        elif item is alike[0]:
+            count = sum(one.loaded.stands_for for one in alike)
+            found.append(item._replace(loaded=item.loaded._replace(path=f"{count:,} files", made=True)))
+    return found
 
 
 def _path(call: Call, item: Item) -> str:

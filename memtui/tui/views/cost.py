@@ -100,6 +100,9 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         if action.id == "copy_contents" and (row is None or not cost_jobs.copied(self.rows, row)):
             return "Nothing is loaded for this row."
         if action.id == "cost_cut" and not self.starts and (item is None or not item.below):
+            loaded = item.loaded if item is not None else None
+            if loaded is not None and not loaded.at_start:
+                return f"It is not loaded at the start, so nothing of it is cut. {loaded.why}".strip()
             return "Nothing of this text is cut off."
         if action.id == "cost_agent" and not self.found:
             return "No agent is in use here."

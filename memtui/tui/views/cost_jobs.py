@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memtui.agents.loads.cutting import CUT, DROPPED, line_of
+from memtui.agents.loads.loading import SKIPPED
 from memtui.config.surroundings import Surroundings
 from memtui.context import startcost
 from memtui.context.counting import counter
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 COSTLIEST = 8
 """So many files are named beside everything an agent loads."""
+REASONS = 3
+"""So many reasons why files are skipped are said there."""
 
 
 class Worked(NamedTuple):
@@ -90,12 +93,10 @@ def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
         ("only when matching files are touched", "loaded only when matching files are touched"),
         ("needs approval", "outside of the project, waiting for your approval, and not read here"),
         ("missing", "named and missing"),
-        ("skipped", "skipped"),
     ):
         if cost.marked(mark):
-            reasons = {item.loaded.why for item in cost.items if item.loaded.mark == mark}
-            why = f" {reasons.pop()}" if mark == "skipped" and len(reasons) == 1 else ""
-            lines.append(f"{count_words(cost.marked(mark), 'file')} {words}.{why}")
+            lines.append(f"{count_words(cost.marked(mark), 'file')} {words}.")
+    lines += _skipped(cost)
     head = words_page(*filter(None, lines), width=width)
     top = sorted((item for item in cost.items if item.tokens), key=lambda item: -item.tokens)[:COSTLIEST]
     if not top:
@@ -103,6 +104,14 @@ def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
     rows = [PageLine(((_costly(item, cost, around, width, plain=plain), "name"),)) for item in top]
     title = words_page("What costs most:", style="heading", width=width)
     return (*head, PageLine(()), *title, *rows)
+
+
+def _skipped(cost: Cost) -> list[str]:
+    """How many files are skipped, by reason; of many reasons those of most files."""
+    reasons = list(cost.reasons(SKIPPED).items())
+    lines = [f"{count_words(count, 'file')} skipped. {why}".strip() for why, count in reasons[:REASONS]]
+    others = sum(count for _, count in reasons[REASONS:])
+    return [*lines, f"{count_words(others, 'file')} skipped for other reasons."] if others else lines
 
 
 def _costly(item: Item, cost: Cost, around: Surroundings, width: int, *, plain: bool) -> str:

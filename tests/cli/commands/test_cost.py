@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.agents.loads import gathering
 from tests.cli.conftest import Cli
 
 
@@ -59,6 +60,30 @@ def test_memories_that_are_switched_off_are_told_together_with_the_file_that_say
     assert [f"/{name}: {why}" in shown for name in ("memory_summary.md", "MEMORY.md", "a.md")] == [True] * 3
     items: list[dict[str, object]] = machine("cost", "--agent", "codex", "--json").json["items"]  # type: ignore[assignment]
     assert [one["why"] for one in items if one["mark"] == "skipped"] == [why] * 3
+
+
+def test_hundreds_that_are_switched_off_take_one_row_and_are_all_counted(machine: Cli, home: Path) -> None:
+    folder = home / ".codex" / "memories"
+    folder.mkdir()
+    for number in range(gathering.LISTED + 40):
+        (folder / f"{number:03}.md").write_text("v1\n")
+    (home / ".codex" / "config.toml").write_text("[features]\nmemories = false\n")
+    count = gathering.LISTED + 40
+    shown = machine("cost", "--agent", "codex", terminal=True)
+    assert f"{count} files" in shown.out
+    assert "001.md" not in shown.out
+    assert f"{count} files, the first is" in shown.err.replace("\n", " ")
+    assert "they are not listed" not in shown.err.replace("\n", " ")
+    line = next(line for line in machine("cost").lines if line.startswith("codex"))
+    assert f"{count} skipped (switched off in ~/.codex/config.toml (features.memories))" in line
+    assert sum("skipped" in line for line in machine("cost", "--agent", "codex").lines) == gathering.LISTED + 1
+
+
+def test_what_is_not_listed_is_said_once(machine: Cli, home: Path) -> None:
+    for number in range(1_500):
+        (home / ".claude" / "rules" / f"{number:04}.md").write_text("x")
+    shown = machine("cost", "--agent", "claude-code", terminal=True).err.replace("\n", " ")
+    assert shown.count(", not counted: ") == 1
 
 
 def test_json(machine: Cli) -> None:

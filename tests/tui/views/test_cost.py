@@ -213,6 +213,16 @@ async def test_what_is_not_loaded_shows_its_text_all_the_same(start: Start) -> N
         assert "not loaded at the start" in screen.text
 
 
+async def test_what_is_switched_off_says_so_at_once_and_has_no_cut_line(start: Start) -> None:
+    start.machine.write("~/.claude/settings.json", '{"autoMemoryEnabled": false}')
+    async with costs(start) as (screen, _):
+        await screen.until_text("2 files skipped. Not loaded: switched off in")
+        await screen.press("enter")
+        await screen.until_text("Everything")
+        await screen.press("G", "n")
+        await screen.until_text("It is not loaded at the start, so nothing of it is cut. Not loaded: switched off in")
+
+
 async def test_the_cut_line_is_found_before_the_text_is_here(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     async with costs(start) as (screen, view):
         load, given = cost_jobs.load, threading.Event()

@@ -104,11 +104,21 @@ def test_a_reason_that_all_skipped_files_share_is_said_at_once() -> None:
     cost = Cost("x", "X", "/p", tuple(off), "", "")
     page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     assert "2 files skipped. Switched off." in "\n".join(texts(page))
-    large = Item(Loaded("memories", "/c", SKIPPED, "Too large."), 0, 0)
-    page, _ = cost_jobs.page(
-        cast("Any", None), item_rows(cost._replace(items=(*off, large)))[0], AROUND, 100, plain=True
-    )
-    assert "3 files skipped.\n" in "\n".join((*texts(page), ""))
+
+
+def test_of_several_reasons_those_of_most_files_are_said() -> None:
+    def skipped(why: str, count: int) -> Item:
+        return Item(Loaded("memories", why, SKIPPED, why, made=True, stands_for=count), 0, 0)
+
+    some = (skipped("Too large.", 1), skipped("Off.", 240), skipped("Off.", 2))
+    cost = Cost("x", "X", "/p", some, "", "")
+    page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
+    said = "\n".join(texts(page))
+    assert said.index("242 files skipped. Off.") < said.index("1 file skipped. Too large.")
+    assert "other reasons" not in said
+    more = cost._replace(items=(*some, skipped("A.", 5), skipped("B.", 4), skipped("C.", 3)))
+    page, _ = cost_jobs.page(cast("Any", None), item_rows(more)[0], AROUND, 100, plain=True)
+    assert "4 files skipped for other reasons." in "\n".join(texts(page))
 
 
 def test_a_long_path_keeps_its_end_and_takes_one_line() -> None:
