@@ -101,7 +101,7 @@ class Filtering:
 
         self.remember()
         text = " ".join(self._screen.forest.words)
-        self.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed))
+        self.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
 
     def _typed(self, text: str) -> None:
         screen = self._screen

@@ -45,6 +45,7 @@ class PageFinding:
                 changed=self._typed,
                 hint=self._hint,
                 step=self.step,
+                over=True,
             )
         )
 

@@ -56,6 +56,8 @@ class Question(NamedTuple):
     """Where the cursor starts; None: at the end."""
     step: Callable[[int], None] | None = None
     """Called with 1 for down and -1 for up; None: these keys are not for the line."""
+    over: bool = False
+    """Whether what is typed first takes the place of the text that is there, as in a selected text."""
 
 
 class Prompt:
@@ -66,6 +68,7 @@ class Prompt:
         self.text = question.value
         self.cursor = len(question.value) if question.cursor is None else question.cursor
         self._end = closing(question.value, self.cursor)
+        self._chosen = question.over and bool(question.value)
         self.note: Line = []
         """Said at the right end, instead of the hint."""
 
@@ -88,7 +91,8 @@ class Prompt:
         return True
 
     def _edit(self, key: str) -> bool:
-        """Move or delete."""
+        """Move or delete, in the text as it is."""
+        chosen, self._chosen = self._chosen, False
         match key:
             case "left":
                 self.cursor = max(self.cursor - 1, 0)
@@ -111,6 +115,7 @@ class Prompt:
             case "ctrl+left" | "alt+b":
                 self.cursor = self._word_start()
             case _:
+                self._chosen = chosen
                 return False
         return True
 
@@ -119,6 +124,8 @@ class Prompt:
         return max(head.rfind(" "), head.rfind("/")) + 1
 
     def _insert(self, text: str) -> None:
+        if self._chosen and text:
+            self.text, self.cursor, self._chosen = "", 0, False
         self._replace(self.cursor, self.cursor, text)
         self.text = typed_over(self.text, self.cursor, self._end)
 
@@ -150,7 +157,8 @@ class Prompt:
         before = "".join(drawn[start : self.cursor])
         under = drawn[self.cursor] if self.cursor < len(drawn) else " "
         after = one_line("".join(drawn[self.cursor + 1 :]), max(room - cell_width(before) - 1, 0), ascii_tokens=plain)
-        left: Line = [(label, "key"), (before, "strong"), (under, "caret"), (after, "strong"), (" ", "dim")]
+        ink = "caret" if self._chosen else "strong"
+        left: Line = [(label, "key"), (before, ink), (under, "caret"), (after, ink), (" ", "dim")]
         used = sum(cell_width(text) for text, _ in left)
         return spread(left, _cut(beside, width - used - 1, plain=plain), width), len(label) + cell_width(before)
 

@@ -351,4 +351,4 @@ as it left them. / looks for words, a shows one writer only."""
         start = " ".join(self.wish.words)
         hint: Line = [("who, what, where, how it ended", "dim")]
         question = Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, hint=lambda _: hint)
-        self.ask(question)
+        self.ask(question._replace(over=True))

@@ -16,7 +16,7 @@ from memtui.engine.model import Change
 from memtui.tui.actions import LINE, Action
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
-from memtui.tui.browse.prompts import pasted_line
+from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views.inbox import BURST, CHANGE
 from memtui.tui.views.inbox_screen import InboxScreen
@@ -210,7 +210,20 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
     # Filter
 
     def _filter(self) -> None:
-        self.filtering = " ".join(self.inbox.words)
+        def found(_: str) -> Line:
+            shown = len(self.inbox.all_changes)
+            return [(f"{shown:,} of {self.inbox.total:,}  enter keeps  esc clears ", "dim")]
+
+        def kept(_: str) -> None:
+            self.filtering = None
+            self.rows_changed()
+
+        def cancelled() -> None:
+            self.filtering = None
+            self._set_filter("")
+
+        words = " ".join(self.inbox.words)
+        self.filtering = Prompt(Question("/", words, kept, cancelled, self._set_filter, found, over=True))
         self.update("#view-footer")
 
     def _set_filter(self, text: str) -> None:
@@ -223,27 +236,17 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
 
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the filter."""
-        if self.filtering is None:
+        if self.filtering is None or not self.filtering.feed(key, character):
             return False
-        if key in ("enter", "escape"):
-            text, self.filtering = self.filtering, None
-            self._set_filter(text if key == "enter" else "")
-        elif key == "backspace":
-            self.filtering = self.filtering[:-1]
-            self._set_filter(self.filtering)
-        elif character is not None and character.isprintable():
-            self.filtering += character
-            self._set_filter(self.filtering)
-        else:
-            return False
+        self.update("#view-footer")
         return True
 
     def take_paste(self, text: str) -> bool:
         """Give a paste to the filter."""
         if self.filtering is None:
             return False
-        self.filtering += pasted_line(text)
-        self._set_filter(self.filtering)
+        self.filtering.paste(text)
+        self.update("#view-footer")
         return True
 
     def opens(self, action: Action) -> str:

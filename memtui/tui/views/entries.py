@@ -238,7 +238,7 @@ much of it is used."""
             self._change(())
 
         start = " ".join(self.shelf.words)
-        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed))
+        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, over=True))
 
     # Doing
 

@@ -295,7 +295,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             self._change(lambda: self.board.filter(()))
 
         start = " ".join(self.board.words)
-        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed))
+        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, over=True))
 
     def _jump(self, step: int) -> None:
         rows, index = self.board.rows, self.list.cursor + step

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.containers import Container, Vertical
+from textual.geometry import Offset
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -18,7 +19,7 @@ from memtui.engine.model import Address, Change
 from memtui.safe_text import visible
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.preview import PageView
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import PageLine, words_page
@@ -32,6 +33,7 @@ from memtui.tui.views.view import ViewScreen
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.browse.nodes import Node
+    from memtui.tui.browse.prompts import Prompt
 
 REST = 0.05
 """Seconds the cursor rests before its change is read."""
@@ -60,8 +62,8 @@ class InboxScreen(ViewScreen):
         """Which of its places keys work on."""
         self.words = False
         """Compared word by word."""
-        self.filtering: str | None = None
-        """What is being typed into the filter."""
+        self.filtering: Prompt | None = None
+        """The filter while it is typed."""
         self.place = ""
         """The folder or scope this is about."""
         self.ever_loaded = False
@@ -300,7 +302,7 @@ class InboxScreen(ViewScreen):
         notes: Line = [(f"{len(inbox.all_changes):,}", "title")]
         if inbox.groups and inbox.groups != len(inbox.all_changes):
             notes.append((f" in {count_words(inbox.groups, 'group')}", "title"))
-        if inbox.words or self.filtering:
+        if inbox.words:
             notes.append((f" of {inbox.total:,} | /{visible(' '.join(inbox.words))}", "agent"))
         if inbox.marks:
             notes.append((f" | {len(inbox.marks)} marked", "mark"))
@@ -333,9 +335,9 @@ class InboxScreen(ViewScreen):
 
     def _footer(self, width: int) -> list[Line]:
         if self.filtering is not None:
-            found = len(self.inbox.all_changes)
-            text: list[Run] = [(" /", "key"), (visible(self.filtering), "strong"), (" ", "caret")]
-            return [bars.spread(text, [(f"{found:,} of {self.inbox.total:,}  enter keeps  esc clears ", "dim")], width)]
+            line, column = self.filtering.line(width, plain=self.ascii)
+            self.app.cursor_position = Offset(column, self.size.height - 1)
+            return [line]
         return super()._footer(width)
 
     @property

@@ -242,7 +242,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             self._change(lambda: self.bin.filter(()))
 
         start = " ".join(self.bin.words)
-        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed))
+        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, over=True))
 
     # Restoring
 

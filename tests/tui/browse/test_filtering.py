@@ -41,6 +41,22 @@ async def test_enter_keeps_the_filter_and_escape_then_clears_it_around_what_was_
         assert "todo.md" in screen.text
 
 
+async def test_a_new_filter_takes_the_place_of_the_last_one() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("decisions")
+        await screen.press("enter")
+        await screen.until_text("2 of 7 | /decisions |")
+        await screen.press("slash")
+        await screen.type("todo")
+        await screen.press("enter")
+        await screen.until_text("1 of 7 | /todo |")
+        await screen.press("slash", "enter")
+        await screen.until_text("1 of 7 | /todo |")
+        await screen.press("slash", "backspace", "enter")
+        await screen.until_text("/tod |")
+
+
 async def test_enter_right_behind_the_words_ends_the_line_and_opens_nothing() -> None:
     async with shown() as screen:
         for key, character in (("slash", "/"), ("t", "t"), ("o", "o"), ("d", "d"), ("o", "o"), ("enter", "\r")):

@@ -56,6 +56,38 @@ def test_a_pasted_name_is_not_given_its_suffix_twice() -> None:
     assert (found.text, changed[-1]) == ("other.md", "other.md")
 
 
+def over(value: str) -> Prompt:
+    return Prompt(Question("/", value, lambda _: None, over=True))
+
+
+def test_a_text_to_be_typed_over_gives_way_to_the_first_letter_or_paste() -> None:
+    assert typed(over("topic"), *"session") == "session|"
+    assert typed(over("topic"), "f4", *"ab") == "ab|"
+    found = over("topic")
+    found.paste("a b")
+    assert found.text == "a b"
+    assert typed(over(""), *"ab", "left", "c") == "ac|b"
+
+
+def test_a_text_to_be_typed_over_stays_once_it_is_edited() -> None:
+    assert typed(over("topic"), "backspace", "k") == "topik|"
+    assert typed(over("topic"), "left", "x") == "topix|c"
+    assert typed(over("topic"), "end", "s") == "topics|"
+    told: list[str] = []
+    found = Prompt(Question("/", "topic", told.append, over=True))
+    found.feed("enter", None)
+    assert told == ["topic"]
+
+
+def test_what_will_be_typed_over_is_drawn_as_chosen() -> None:
+    found = over("topic")
+    inks = dict(found.line(80)[0])
+    assert inks["topic"] == "caret"
+    found.feed("left", None)
+    inks = dict(found.line(80)[0])
+    assert inks["topi"] == "strong"
+
+
 def test_enter_and_escape_are_told() -> None:
     told: list[str] = []
     question = Question(

@@ -350,6 +350,24 @@ async def test_filter_marks_and_page_are_left_one_by_one() -> None:
         await screen.until(lambda: screen.app.screen is screen.browser)
 
 
+async def test_a_new_filter_takes_the_place_of_the_last_one_and_is_edited_as_any_line() -> None:
+    async with shown() as screen:
+        for name in (AUTH, RETRY, NOTES):
+            screen.engine.outside(name, "other\n")
+        await screen.until_text("A3 agent edits")
+        top = await opened(screen)
+        await screen.until_text("3 changed")
+        await screen.press("slash")
+        await screen.type("auth")
+        await screen.press("enter", "slash")
+        await screen.type("retrx")
+        await screen.press("left", "delete", "y")
+        await screen.until(lambda: top.inbox.words == ("retry",))
+        await screen.until_text("1 of 3  enter keeps")
+        await screen.press("escape")
+        await screen.until(lambda: top.filtering is None and not top.inbox.words)
+
+
 async def test_a_folder_shows_only_what_is_below_it_and_3_shows_all() -> None:
     async with shown() as screen:
         screen.engine.outside(RETRY, NEW)
