@@ -14,6 +14,16 @@ from memtui.engine.model import Policy, Root
 from memtui.values import NamedTuple
 
 ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."
+EMPTIED = "The project's folder is gone, and no memory is left here."
+
+
+def gone_note(folder: str) -> str:
+    """Say of the memories of a project whose folder is gone whether there are any.
+
+    Args:
+        folder: where the agent keeps them.
+    """
+    return ORPHANED if names_in(folder) else EMPTIED
 
 
 def other_projects(
@@ -58,7 +68,7 @@ def other_projects(
             f"{label}, {short_path(shown[0], surroundings.home) if shown else name}",
             policy,
             project=found[0] if found and len(found) == 1 else None,
-            note=ORPHANED if gone else said,
+            note=gone_note(path) if gone else said,
         )
 
 

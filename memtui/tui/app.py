@@ -219,7 +219,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
 
 def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
     """Gather what the screen is told at the start."""
-    from memtui.wire.session import other_projects, own_roots
+    from memtui.wire.session import other_projects, own_roots, roots_now
 
     surroundings = session.surroundings
     name = surroundings.project or "no project"
@@ -238,6 +238,7 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
         ascii=session.options.ascii,
         calm=session.options.calm,
         demo=demo,
+        own_roots=lambda: roots_now(session),
         more_roots=lambda: other_projects(session),
         listing=bridge.remembered(),
         place_name=name,

@@ -93,9 +93,14 @@ def own_roots(session: Session) -> tuple[Root, ...]:
     """Give the roots of where the user stands, also of a session that was opened on every project."""
     if not session.options.all_projects:
         return session.roots
-    found = discover(session.surroundings, only_roots=session.options.only_roots)
+    found = roots_now(session)
     known = {root.id: root for root in session.roots}
     return tuple(known.get(root.id, root) for root in found)
+
+
+def roots_now(session: Session) -> tuple[Root, ...]:
+    """Find the roots of where the user stands again: agents make folders when they first need them."""
+    return discover(session.surroundings, only_roots=session.options.only_roots)
 
 
 def other_projects(session: Session) -> tuple[Root, ...]:

@@ -22,7 +22,7 @@ from memtui.agents.folders import (
     short_path,
 )
 from memtui.agents.places import BOOKKEEPING
-from memtui.agents.projects import ORPHANED
+from memtui.agents.projects import gone_note
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.digest import sha256_hex
@@ -108,15 +108,16 @@ def _memories(surroundings: Surroundings, home: str, *, all_projects: bool) -> I
 def _root(surroundings: Surroundings, folder: str, name: str, project: str | None, note: str, *, here: bool) -> Root:
     label = "Gemini CLI memory"
     gone = project is not None and not is_folder(project)
+    path = os.path.join(folder, name, "memory")
     return Root(
         f"{AGENT}:project:{id_part(name)}" + ("_" if name in _TAKEN else ""),
-        os.path.join(folder, name, "memory"),
+        path,
         AGENT,
         "project",
         label if here else f"{label}, {short_path(project or _short(name), surroundings.home)}",
         AUTO,
         project=project,
-        note=ORPHANED if gone else note,
+        note=gone_note(path) if gone else note,
     )
 
 

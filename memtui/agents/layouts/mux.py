@@ -12,7 +12,7 @@ from memtui.agents import instructions
 from memtui.agents.checkout import main_checkout
 from memtui.agents.folders import has_any, id_part, is_folder, is_path, names_in, short_path
 from memtui.agents.places import BOOKKEEPING
-from memtui.agents.projects import ORPHANED
+from memtui.agents.projects import gone_note
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.digest import sha256_hex
@@ -186,7 +186,7 @@ def _projects(
             POLICY,
             aliases=alias if name in mine else (),
             project=project,
-            note=ORPHANED if gone else note,
+            note=gone_note(path) if gone else note,
         )
         if name in mine:
             alias = ()

@@ -53,15 +53,18 @@ PATIENCE = 0.3
 
 
 class Facts(NamedTuple):
-    """What the screen is told at the start and never changes."""
+    """What the screen is told at the start; only the roots may become more."""
 
     settings: Settings
     roots: tuple[Root, ...]
+    """Those of where the user stands."""
     project: str = ""
     workspace: str = ""
     ascii: bool = False
     calm: bool = False
     demo: bool = False
+    own_roots: Callable[[], tuple[Root, ...]] = tuple
+    """Finds the roots of where the user stands again."""
     more_roots: Callable[[], tuple[Root, ...]] = tuple
     """Finds the roots of every project; slow."""
     listing: Listing | None = None

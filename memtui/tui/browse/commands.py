@@ -249,6 +249,7 @@ class Commands:
     def _reload(self) -> None:
         self._screen.say("Reading every folder again.")
         self._screen.bridge.reload()
+        self._screen.projects.find(again=True)
 
     def _group_by(self) -> None:
         forest = self._screen.forest

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from memtui.agents.folders import short_path
-from memtui.agents.projects import ORPHANED
+from memtui.agents.projects import EMPTIED, ORPHANED
 from memtui.engine.model import Root
 from memtui.values import NamedTuple
 
@@ -36,8 +36,8 @@ class Others:
         """Roots whose memories have been read."""
 
     def learn(self, roots: Iterable[Root], home: str | None) -> None:
-        """Take what discovery found; what it does not find any more is forgotten."""
-        self._known = {root.id: describe(root, home) for root in roots}
+        """Take what discovery found; what is not found, or has neither project nor memory, is forgotten."""
+        self._known = {root.id: describe(root, home) for root in roots if root.note != EMPTIED}
         self.shown &= self._known.keys()
         self.read &= self._known.keys()
 

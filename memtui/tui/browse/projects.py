@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from memtui.engine.model import Listing, Memory, Root, RootStatus
+from memtui.engine.model import Address, Listing, Memory, Root, RootStatus
 from memtui.tui import heap
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.nodes import OTHERS, ROOT, Node
@@ -66,16 +66,47 @@ class Projects:
 
     # Finding
 
-    def find(self) -> None:
-        """Look for other projects, once the first frame is there."""
+    def find(self, *, again: bool = False) -> None:
+        """Look for other projects, once the first frame is there.
+
+        Args:
+            again: look also for what has come to the project the user stands in.
+        """
         screen = self._screen
         if screen.facts.demo:
             return
-        more = screen.facts.more_roots
+        own, more = screen.facts.own_roots, screen.facts.more_roots
         self._tell("finding projects")
-        screen.bridge.run(lambda _: more(), self._learn, what="find other projects", lane=GROUP)
+        screen.bridge.run(
+            lambda _: (own() if again else (), more()),
+            lambda found: self._learn(*found),
+            what="find other projects",
+            lane=GROUP,
+        )
 
-    def _learn(self, roots: tuple[Root, ...]) -> None:
+    def touched(self, addresses: Iterable[Address]) -> None:
+        """Read what undo or redo changed again, also in a folder that had no memory and so no row."""
+        screen, changed = self._screen, frozenset(addresses)
+        screen.bridge.refresh(changed)
+        known = {root.id for root in screen.facts.roots}
+        if any(one.root not in known and one.root not in screen.forest.others for one in changed):
+            self.find(again=True)
+
+    def _grow(self, own: Iterable[Root]) -> None:
+        """Take in folders that an agent, or re-pointing, made for this project since the start."""
+        screen = self._screen
+        known = {root.id for root in screen.facts.roots}
+        new = tuple(root for root in own if root.id not in known)
+        if new:
+            screen.facts = screen.facts._replace(roots=(*screen.facts.roots, *new))
+            screen.bridge.run(
+                lambda engine: engine.add_roots(new),
+                lambda _: screen.bridge.refresh(everything=True),
+                what="read what is new in this project",
+            )
+
+    def _learn(self, here: tuple[Root, ...], roots: tuple[Root, ...]) -> None:
+        self._grow(here)
         screen = self._screen
         own = {root.id for root in screen.facts.roots}
         found = [root for root in roots if root.id not in own]

@@ -108,7 +108,7 @@ class Repointing:
                 screen.say(f"Nothing was moved: {failed[0].address} changed meanwhile.", "warning")
                 return
             screen.say(f"Moved {wanted.words}. u takes it back.", "good")
-            screen.projects.find()
+            screen.projects.find(again=True)
             screen.projects.want([new.id for _, new in wanted.pairs])
             screen.bridge.refresh(everything=True)
 

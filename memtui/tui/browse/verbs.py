@@ -146,7 +146,7 @@ class Verbs:
                 words = f"u again undoes: {result.label}. The newest change was in {folder}, not open here."
                 self._screen.say(words, "warning")
             elif isinstance(result, Done):
-                self._screen.bridge.refresh(addresses_of(result))
+                self._screen.projects.touched(addresses_of(result))
                 self._screen.bridge.refresh_drafts()  # a merge that is taken back is a draft again
                 self._report_step(result, verb)
             else:

@@ -70,7 +70,7 @@ class Stepping:
         name = activity_jobs.step_name(chosen, screen.steps.operation(chosen.step))
 
         def done(result: Done) -> None:
-            bridge.refresh(addresses_of(result))
+            screen.browser.projects.touched(addresses_of(result))
             failed = [outcome for outcome in result.outcomes if not outcome.ok]
             if failed:
                 lines = activity_jobs.outcome_lines(result)

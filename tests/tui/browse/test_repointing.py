@@ -13,7 +13,7 @@ from memtui.agents import discover
 from memtui.agents.folders import slug
 from memtui.config.settings import Settings
 from memtui.engine import Engine
-from memtui.engine.model import Actor
+from memtui.engine.model import Actor, Address
 from memtui.health.orphans import Orphan, where
 from memtui.tui.app import MemtuiApp
 from memtui.tui.bridge import Bridge
@@ -38,14 +38,17 @@ def machine(tmp_path: Path) -> Machine:
 
 
 @asynccontextmanager
-async def projects(machine: Machine, tmp_path: Path, width: int) -> AsyncIterator[Shown]:
+async def projects(machine: Machine, tmp_path: Path, width: int, cwd: str = "app") -> AsyncIterator[Shown]:
     """The workbench with another project, which moved."""
-    here = machine.surroundings()
+    here = machine.surroundings(cwd)
     roots = discover(here)
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
         bridge = Bridge(engine, actor=Actor("tui"))
         facts = Facts(
-            Settings(DIRECTORIES, str(machine.home)), roots, more_roots=lambda: discover(here, all_projects=True)
+            Settings(DIRECTORIES, str(machine.home)),
+            roots,
+            own_roots=lambda: discover(here),
+            more_roots=lambda: discover(here, all_projects=True),
         )
         app = MemtuiApp(bridge, facts)
         async with app.run_test(size=(width, 40)) as pilot:
@@ -73,6 +76,34 @@ async def test_the_project_is_found_its_memories_move_and_come_back(machine: Mac
         await running.until_text("~/new/web  ")
         await running.press("u")
         await running.until(lambda: not moved.exists())
+
+
+async def test_they_are_this_projects_at_once_where_it_is_now_and_their_old_row_goes(
+    machine: Machine, tmp_path: Path
+) -> None:
+    old = machine.home / ".claude/projects" / slug(str(machine.home / "old/web")) / "memory"
+    machine.write(f"{old}/topics/b.md", "b\n")
+    new = f"claude-code:project:{slug(str(machine.home / 'new/web'))}"
+    async with projects(machine, tmp_path, 120, "~/new/web") as running:
+        assert running.browser.memories.go_to(("others", "project"))
+        await running.press("l", "j", "g", "p")
+        await running.until_text("~/new/web")
+        await running.press("enter")
+        await running.until_text("enter again moves 2 memories there")
+        await running.press("enter")
+        await running.until_text("u takes it back")
+        forest = running.browser.forest
+        await running.until(lambda: Address(new, "a.md") in forest.nodes)
+        await running.until(lambda: not len(forest.others))
+        assert "OTHER PROJECTS" not in running.text
+        assert running.browser.root_problem(new) == ""
+        await running.press("u")
+        await running.until_text("project gone")
+        assert Address(new, "a.md") not in forest.nodes
+    async with projects(machine, tmp_path, 120, "~/new/web") as running:
+        machine.write(f"{old.parent.parent}/{slug(str(machine.home / 'new/web'))}/memory/c.md", "c\n")
+        await running.press("R")
+        await running.until(lambda: Address(new, "c.md") in running.browser.forest.nodes)
 
 
 async def test_a_place_that_cannot_be_is_said_in_the_line(machine: Machine, tmp_path: Path) -> None:
