@@ -139,6 +139,7 @@ class Undoer:
             An outcome for each; what to say of a draft that waits after a conflict; and of one that is back.
         """
         outcomes: list[Outcome] = []
+        failed: list[tuple[Step, Address]] = []
         waits = also = ""
         paired = _paired(steps)
         with self._roots.pace.many(len(paired)) as progress:
@@ -148,8 +149,11 @@ class Undoer:
                     progress.step()
                     if unchanged:
                         self._refuse_changed(step, names)
+                    self._refuse_moved(step, address, failed)
                     outcome = self._inverse(step, moved_from, address, names, txn, actor, kind)
                     outcomes.append(outcome)
+                    if not outcome.ok:
+                        failed.append((step, address))
                     said = self._drafts.follow(step, outcome, kind)
                     if isinstance(outcome.result, Conflict):
                         waits = said or waits
@@ -157,6 +161,7 @@ class Undoer:
                         also = said or also
                 except MemtuiError as error:
                     outcomes.append(Outcome(address, None, error))
+                    failed.append((step, address))
         self._take_away(steps, names, actor)
         return outcomes, waits, also
 
@@ -215,7 +220,8 @@ class Undoer:
             return
         if step.new_path is not None:
             address = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
-        now = self._current(address)
+        found = self._current(address)
+        now = None if found is None else found.sha
         if now == step.after:
             return
         if now is None:
@@ -223,14 +229,36 @@ class Undoer:
         happened = "was changed since" if step.after is not None else "is there again, with another text"
         raise ConflictError(f"{address} {happened}.", hint="H shows every version, and restores one.")
 
-    def _current(self, address: Address) -> str | None:
+    def _refuse_moved(self, step: Step, address: Address, failed: list[tuple[Step, Address]]) -> None:
+        """Refuse to take text away that came from a memory which could not be taken back: it would be nowhere."""
+        if not failed:
+            return
+        here = self._lines(step.after) - self._lines(step.before)
+        for other, source in failed:
+            moved = here & self._lines(other.before)
+            now = self._current(source) if moved else None
+            if moved and (now is None or not moved <= set(now.data.splitlines())):
+                raise ConflictError(
+                    f"{address} stays as it is: it holds text from {source}, which was changed since.",
+                    hint="H shows every version of both, and restores one.",
+                )
+
+    def _lines(self, sha: str | None) -> set[bytes]:
+        """The lines of a version that say something; none of one that was redacted or is damaged."""
+        with suppress(MemtuiError):
+            data = None if sha is None else self._ledger.blob(sha)
+            return {line for line in (data or b"").splitlines() if line.strip()}
+        return set()
+
+    def _current(self, address: Address) -> wholefile.Content | None:
+        """What is under a name, closed."""
         try:
             handle = self._roots.reading(self._roots.find(address.root))
             found = wholefile.read(handle, paths.split(address.path), address)
         except NotFoundError:
             return None
         fsio.close(found.handle)
-        return found.sha
+        return found
 
     def _left(self, kind: str, uids: Collection[int], after: int) -> str:
         """Say what is newer but out of reach, so that nobody takes an older change for it."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.model import Address, Conflict, Root, Saved
+from memtui.engine.steps import Write
 from memtui.errors import MemtuiError, NotFoundError
 from tests.faults.deeds import DEEDS, Deed, stage
 from tests.faults.injector import hooked, meddling
@@ -464,3 +465,58 @@ def test_a_root_that_was_made_for_a_memory_goes_with_it(tmp_path: Path) -> None:
         (top / "mine").write_bytes(NEW)
         engine.undo(actor=ME)
     assert [path.name for path in top.rglob("*")] == ["mine"]
+
+
+MORE = at("MORE.md")
+INDEX = at("INDEX.md")
+
+
+def split(engine: Engine, there: bytes = b"") -> str:
+    """Move the end of an index to another file that the index names; returns the transaction."""
+    engine.create(INDEX, b"one\ntwo\n", actor=ME)
+    more = Write(MORE, there + b"two\n", sha(there) if there else None)
+    index = Write(INDEX, b"one\n[More](MORE.md)\n", sha(b"one\ntwo\n"))
+    return engine.together((more, index), actor=ME, label="split").txn
+
+
+@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize("there", [b"", b"earlier\n"])
+def test_text_that_cannot_go_back_to_where_it_came_from_stays(
+    world: World, engine: Engine, older: bool, there: bytes
+) -> None:
+    if there:
+        engine.create(MORE, there, actor=ME)
+    txn = split(engine, there)
+    if older:
+        engine.create(B, b"newer\n", actor=ME)
+    with (world.folder() / INDEX.path).open("ab") as file:
+        file.write(b"three\n")
+    done = engine.undo(actor=ME, txn=txn) if older else engine.undo(actor=ME)
+    assert [outcome.ok for outcome in done.outcomes] == [False, False]
+    assert "it holds text from notes/INDEX.md" in str(done.outcomes[1].error)
+    assert (world.folder() / MORE.path).read_bytes() == there + b"two\n"
+    assert (world.folder() / INDEX.path).read_bytes() == b"one\n[More](MORE.md)\nthree\n"
+
+
+def test_a_copy_of_text_that_is_there_anyway_is_taken_away(world: World, engine: Engine) -> None:
+    split(engine)
+    (world.folder() / INDEX.path).write_bytes(b"all anew\ntwo\n")
+    done = engine.undo(actor=ME)
+    assert [outcome.ok for outcome in done.outcomes] == [False, True]
+    assert not (world.folder() / MORE.path).exists()
+
+
+def test_what_was_made_beside_a_changed_memory_is_taken_away(world: World, engine: Engine) -> None:
+    engine.create(INDEX, b"one\n", actor=ME)
+    steps = (Write(MORE, b"new\n", None), Write(INDEX, b"one\n[More](MORE.md)\n", sha(b"one\n")))
+    engine.together(steps, actor=ME, label="add")
+    (world.folder() / INDEX.path).write_bytes(b"one\n[More](MORE.md)\nthree\n")
+    assert [outcome.ok for outcome in engine.undo(actor=ME).outcomes] == [False, True]
+    assert not (world.folder() / MORE.path).exists()
+
+
+def test_a_split_is_taken_back_whole_where_nothing_changed_since(world: World, engine: Engine) -> None:
+    split(engine)
+    assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert (world.folder() / INDEX.path).read_bytes() == b"one\ntwo\n"
+    assert not (world.folder() / MORE.path).exists()

@@ -366,10 +366,8 @@ class Verbs:
         label = done.label.removeprefix("undo ").removeprefix("redo ") or done.operation
         if failed:
             why = failed[0].error.message if failed[0].error is not None else "it changed since"
-            good = len(done.outcomes) - len(failed)
-            words = (
-                f"{verb} {label}: done {good}, failed {len(failed)}: {failed[0].address}: {why} {done.left}".rstrip()
-            )
+            past, every = "undone" if verb == "Undid" else "done again", len(done.outcomes)
+            words = f"{len(failed)} of {every} not {past}: {failed[0].address}: {why} {done.left}".rstrip()
             if count := stopped_at(done):
                 key = "u" if verb == "Undid" else "U"
                 words = f"Stopped: {verb.lower()} {count} of {label}; {key} goes on with it."
