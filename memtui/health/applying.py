@@ -94,7 +94,8 @@ def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[Preview, ...]:
     found = []
     for report, findings in chosen:
         data = _data(engine, report.address, report.sha256)
-        found.append(preview(report.address, data, findings, report.policy, rebuilt=report.rebuilt))
+        made = preview(report.address, data, findings, report.policy, rebuilt=report.rebuilt)
+        found.append(made._replace(notes=(report.off, *made.notes)) if report.off else made)
         root = report.address.root
         held = {
             piece.path: _data(engine, Address(root, piece.path), piece.sha256) or b"" for piece in pieces_of(findings)

@@ -25,6 +25,7 @@ else:
     Protocol = object
 
 READ_ONLY = "This folder is only read."
+OFF = "The agent loads nothing of this folder now, switched off {where}: a fix counts once it is on."
 
 
 class Reader(Protocol):
@@ -131,7 +132,8 @@ def _look(engine: Reader, shelf: _Shelf) -> Iterator[IndexReport]:
         try:
             snapshot = engine.read(address)
         except MemtuiError as error:
-            yield IndexReport(address, None, measure(b"", policy), policy, problem=error.message)
+            empty = measure(b"", policy)
+            yield IndexReport(address, None, empty, policy, problem=error.message, off=_off(root))
             continue
         texts[path] = _Text(snapshot.bytes, snapshot.sha256, parse(snapshot.bytes, path, shelf.rows) if linked else ())
         home = path if policy.is_index(path) else index_of(path)
@@ -184,7 +186,12 @@ def _reports(
             found.findings,
             tuple(Address(root.id, one) for one in found.below),
             index.rebuilt,
+            off=_off(root),
         )
+
+
+def _off(root: Root) -> str:
+    return OFF.format(where=root.switched_off) if root.switched_off else ""
 
 
 def _named(text: _Text) -> frozenset[str | None]:

@@ -109,6 +109,8 @@ class IndexReport(NamedTuple):
     """The agent makes this file anew from the memories, so what is changed in it does not stay."""
     problem: str = ""
     """Why it could not be looked at; empty when it was."""
+    off: str = ""
+    """What to know first when its agent loads nothing of this folder at all, in one sentence; empty when it does."""
 
     def of(self, kind: str) -> tuple[IndexFinding, ...]:
         """The findings of one kind."""

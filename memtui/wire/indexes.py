@@ -35,4 +35,5 @@ def index(value: IndexReport) -> Json:
         "below": [str(address) for address in value.below],
         "rebuilt": value.rebuilt,
         "problem": value.problem,
+        "off": value.off,
     }

@@ -100,6 +100,7 @@ def root(status: RootStatus) -> Json:
         "project": value.project,
         "kind": value.kind,
         "note": value.note,
+        "switched_off": value.switched_off,
         "problems": [problem(each) for each in status.problems],
     }
 

@@ -85,7 +85,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             )
     yield from _managed(surroundings)
     if folder is not None and is_folder(folder):
-        yield from _auto_memory(surroundings, folder, all_projects=all_projects)
+        where = switched_off(surroundings, folder)
+        for root in _auto_memory(surroundings, folder, where, all_projects=all_projects):
+            yield root._replace(switched_off=where)
     yield from _in_project(surroundings)
     policy = Policy(include=IN_PROJECT, ignore=BOOKKEEPING, whole=IN_PROJECT[:3])
     outer = instructions.ancestors(surroundings.project)
@@ -110,12 +112,12 @@ def _managed(surroundings: Surroundings) -> Iterator[Root]:
             return
 
 
-def _auto_memory(surroundings: Surroundings, folder: str, *, all_projects: bool) -> Iterator[Root]:
+def _auto_memory(surroundings: Surroundings, folder: str, where: str, *, all_projects: bool) -> Iterator[Root]:
+    """Find its own memories; `where` they are switched off is part of what is said of them."""
     anchor = surroundings.checkout or surroundings.project
     main = main_checkout(anchor) if surroundings.checkout else anchor
     projects = os.path.join(folder, "projects")
     alias: tuple[str, ...] = (f"{AGENT}:project",)
-    where = switched_off(surroundings, folder)
     writes = WRITES + (OFF.format(where=where) if where else "")
     moved = _moved_folder(surroundings, folder)
     if moved is not None and is_folder(moved):

@@ -46,8 +46,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if home is not None:
         memories = os.path.join(home, "memories")
         if is_folder(memories):
-            note = _note(surroundings, home, settings)
-            yield Root(f"{AGENT}:global", memories, AGENT, "global", "Codex memory", AUTO, note=note)
+            note, where = _note(surroundings, home, settings)
+            root = Root(f"{AGENT}:global", memories, AGENT, "global", "Codex memory", AUTO, note=note)
+            yield root._replace(switched_off=where)
         if has_any(home, NAMES):
             yield Root(
                 f"{AGENT}:global:instructions",
@@ -74,19 +75,24 @@ def _settings(home: str | None) -> bytes:
         return b""
 
 
-def _note(surroundings: Surroundings, home: str, settings: bytes) -> str:
-    """Say who writes the memories, and when nobody does; of a switch that is not written plainly nothing is said."""
+def _note(surroundings: Surroundings, home: str, settings: bytes) -> tuple[str, str]:
+    """Say who writes the memories, and when nobody does; of a switch that is not written plainly nothing is said.
+
+    Returns:
+        The sentences, and where they are switched off; empty when Codex loads them.
+    """
     text, where = settings.decode("utf-8", "replace"), short_path(os.path.join(home, "config.toml"), surroundings.home)
     if "[profiles." in text:  # which of them a session uses, it may be told when it starts
-        return WRITES
+        return WRITES, ""
     features = [f"features.{name}" for name in SWITCHES]
     flags = toml_flags(text, *features, "memories.use_memories", "memories.generate_memories")
     if False in map(flags.get, features) or not any(name in text for name in SWITCHES):
-        return WRITES + OFF.format(where=where)
+        return WRITES + OFF.format(where=where), f"in {where}"
     if flags.get("memories.use_memories") is False:
-        return f"{WRITES} memories.use_memories is switched off in {where}, so Codex does not load them."
+        said = f"{WRITES} memories.use_memories is switched off in {where}, so Codex does not load them."
+        return said, f"in {where}"
     unwritten = flags.get("memories.generate_memories") is False
-    return WRITES + (UNWRITTEN.format(where=where) if unwritten else "")
+    return WRITES + (UNWRITTEN.format(where=where) if unwritten else ""), ""
 
 
 def _fallbacks(settings: bytes) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ IN_PROJECT = (".qwen/QWEN.local.md", ".qwen/rules/")
 LABEL = "Qwen Code instructions"
 
 WRITES = "Qwen Code writes, merges and removes these files while it works, except below pinned/."
-OFF = " They are switched off in {where} (memory.enableManagedAutoMemory), so it neither loads nor writes them."
+OFF = " They are switched off {where}, so it neither loads nor writes them."
 CHANNEL_WRITES = "Qwen Code adds a line whenever a conversation in a channel asks it to remember something."
 SHARED = "Shared through git; Qwen Code asks before it writes here."
 TEAM_SYNC = " At its start it pulls, commits and pushes them by itself."
@@ -52,17 +52,19 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     home = home_of(surroundings, "QWEN_HOME", ".qwen")
     base = _base(surroundings, home)
     names = _names(home)
-    note = _note(surroundings, home)
+    where = _switched_off(surroundings, home)
+    note = WRITES + (OFF.format(where=where) if where else "")
     if base is not None and is_folder(os.path.join(base, "memories")):
-        yield Root(
-            f"{AGENT}:global", os.path.join(base, "memories"), AGENT, "global", "Qwen Code memory", AUTO, note=note
-        )
+        path = os.path.join(base, "memories")
+        found = Root(f"{AGENT}:global", path, AGENT, "global", "Qwen Code memory", AUTO, note=note)
+        yield found._replace(switched_off=where)
     if home is not None and is_folder(home):
         policy = Policy(include=(*names, "rules/"), ignore=IGNORED, whole=names)
         yield Root(
             f"{AGENT}:global:instructions", home, AGENT, "global", LABEL, policy, note=READS, kind="instructions"
         )
-    yield from _project_memory(surroundings, base, note, all_projects=all_projects)
+    for root in _project_memory(surroundings, base, note, all_projects=all_projects):
+        yield root._replace(switched_off=where)
     yield from _team(surroundings, home)
     if home is not None and is_folder(os.path.join(home, "channels", "memory")):
         path = os.path.join(home, "channels", "memory")
@@ -89,11 +91,11 @@ def _base(surroundings: Surroundings, home: str | None) -> str | None:
     return surroundings._replace(cwd=surroundings.project).folder(chosen)
 
 
-def _note(surroundings: Surroundings, home: str | None) -> str:
-    """Say who writes its own memories, and when they are switched off."""
+def _switched_off(surroundings: Surroundings, home: str | None) -> str:
+    """Say where its own memories are switched off; empty when they are on."""
     settings = os.path.join(home, "settings.json") if home is not None else ""
     off = bool(settings) and agent_value(settings, "memory", "enableManagedAutoMemory") is False
-    return WRITES + (OFF.format(where=short_path(settings, surroundings.home)) if off else "")
+    return f"in {short_path(settings, surroundings.home)} (memory.enableManagedAutoMemory)" if off else ""
 
 
 def _project_memory(surroundings: Surroundings, base: str | None, note: str, *, all_projects: bool) -> Iterator[Root]:

@@ -30,7 +30,7 @@ POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), suffix=".md")
 """Plain text: front matter is part of what the agent reads."""
 WRITES = "Serena's tools write these files; when Serena renames one, it rewrites `mem:` references to it in the others."
 LABEL = "Serena memory"
-OFF = " Its memory tools are switched off in {where}, so it neither loads nor writes them."
+OFF = " Its memory tools are switched off {where}, so it neither loads nor writes them."
 READ_ONLY = " Its tools may not write those that your settings name (read_only_memory_patterns)."
 LOCAL = ("project.yml", "project.local.yml")
 """Its settings of a project, in the folder `.serena`."""
@@ -41,7 +41,8 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     home = home_of(surroundings, "SERENA_HOME", ".serena")
     text = settings_text(os.path.join(home, CONFIG)) if home is not None else ""
     where = os.path.join(home, CONFIG) if home is not None and switched_off(text) else ""
-    writes = WRITES + (OFF.format(where=short_path(where, surroundings.home)) if where else "")
+    where = f"in {short_path(where, surroundings.home)}" if where else ""
+    writes = WRITES + (OFF.format(where=where) if where else "")
     patterns = tuple(
         one for regex in yaml_list(text, "read_only_memory_patterns") for one in shell_patterns(regex) or ()
     )
@@ -49,10 +50,12 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
         path = os.path.join(home, "memories", "global")
         kept = yaml_setting(text, "edit_global_memories")
         found = ("*",) if kept is not None and kept.lower() == "false" else _protected(patterns, "global/")
-        yield from there(_protect(Root(f"{AGENT}:global", path, AGENT, "global", LABEL, POLICY, note=writes), found))
+        root = Root(f"{AGENT}:global", path, AGENT, "global", LABEL, POLICY, note=writes, switched_off=where)
+        yield from there(_protect(root, found))
     inside = os.path.join(surroundings.project, ".serena", "memories")
     mine = _protect(
-        Root(f"{AGENT}:project", inside, AGENT, "project", LABEL, POLICY, note=writes), _protected(patterns, "")
+        Root(f"{AGENT}:project", inside, AGENT, "project", LABEL, POLICY, note=writes, switched_off=where),
+        _protected(patterns, ""),
     )
     moved = _moved(surroundings, text)
     if moved is not None and moved != inside:

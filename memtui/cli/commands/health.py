@@ -69,6 +69,9 @@ def _say(call: Call, reports: Sequence[IndexReport], roots: Sequence[Root]) -> N
             out.say(f"{report.address} was not looked at: {report.problem}")
     if not out.terminal:
         return
+    for report in reports:
+        if report.off and report.findings:
+            out.say(f"{report.address}: {report.off}")
     fixable = [one for report in reports for one in report.findings if one.fix is not None and not one.fix.offered]
     if not any(report.findings for report in reports):
         looked = sum(map(has_index, roots))

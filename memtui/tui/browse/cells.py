@@ -195,10 +195,12 @@ def _tail(node: Node, forest: Forest, columns: Columns) -> str:
             return str(node.files) if node.root in forest.others.read else "-"
         gone = "project gone  " if other.gone else ""
         return f"{gone}{other.what}  {count:>9}" if columns.width >= WIDE else f"{gone}{count:>9}"
+    root = forest.root(node.root) if node.root and node.kind != FOLDER else None
+    off = "off  " if root is not None and root.switched_off else ""
     if not wide:
-        return str(node.files)
+        return f"{off}{node.files}"
     size = size_words(node.bytes) if node.kind != FOLDER else ""
-    return f"{count_words(node.files, 'file')}{' ' if node.files == 1 else ''}{size:>8}"
+    return f"{off and 'switched off  '}{count_words(node.files, 'file')}{' ' if node.files == 1 else ''}{size:>8}"
 
 
 def _looks_open(node: Node, forest: Forest) -> bool:

@@ -82,6 +82,8 @@ def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
     said = [*words_page(*lines, style="name", width=width), *words_page(f"In {where}.", width=width)]
     if row.over:
         return (*said, *words_page("It is no longer so: the files changed.", style="good", width=width))
+    if row.report is not None and row.report.off and finding.fix is None:
+        said += words_page(row.report.off, style="problem", width=width)
     if finding.fix is None:
         return (*said, *words_page(finding.why or KINDS[finding.kind], style="dim", width=width))
     how = "d f can " if finding.fix.offered else "d f: "
@@ -112,6 +114,10 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look) -> Pa
     found = [finding for report in reports for finding in report.findings]
     lines += words_page(f"{kind_words(found)}.", width=width)
     chosen = choose(reports, TOGETHER)
+    if not chosen:  # the preview says it otherwise
+        lines += words_page(
+            *dict.fromkeys(report.off for report in reports if report.off), style="problem", width=width
+        )
     count = sum(len(one.findings) for one in chosen)
     if count:
         lines += words_page(f"D r fixes {count_words(count, 'finding')} at once:", style="good", width=width)

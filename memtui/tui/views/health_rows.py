@@ -258,6 +258,8 @@ def _root_runs(row: Row, board: Board, width: int, *, plain: bool) -> Sequence[R
     tail = found_words(findings) if findings else "not looked at"
     if any(report.rebuilt for report in reports):
         tail = f"made anew by the agent | {tail}"
+    if any(report.off for report in reports):
+        tail = f"switched off | {tail}"
     room = max(width - cell_width(tail) - 2, 8)
     label, name = board.label(row.root), board.name(row.root)
     words = label if label in (name, row.root) else f"{label}  {name}"

@@ -285,6 +285,7 @@ def test_memory_that_is_switched_off_says_so(
     machine.environ |= {} if variable is None else {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": variable}
     root = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"]
     assert ("switched off" in root.note) is off
+    assert bool(root.switched_off) is off
 
 
 @pytest.mark.parametrize("name", ["app/.claude/settings.local.json", "etc/claude-code/managed-settings.json"])
@@ -299,6 +300,8 @@ def test_what_switches_memory_off_is_named(machine: Machine, name: str) -> None:
     machine.environ["CLAUDE_CODE_DISABLE_CLAUDE_MDS"] = "yes"
     note = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"].note
     assert "switched off by CLAUDE_CODE_DISABLE_CLAUDE_MDS" in note
+    said = {name: root.switched_off for name, root in machine.roots().items() if root.switched_off}
+    assert said == {f"claude-code:project:{slug(str(machine.app))}": "by CLAUDE_CODE_DISABLE_CLAUDE_MDS"}
 
 
 def test_settings_behind_a_link_out_of_the_checkout_are_not_asked(machine: Machine) -> None:

@@ -136,8 +136,10 @@ def test_memories_that_are_switched_off_say_so(machine: Machine, text: str | Non
     machine.write("~/.codex/memories/memory_summary.md")
     if text is not None:
         machine.write("~/.codex/config.toml", text)
-    note = machine.roots()["codex:global"].note
+    root = machine.roots()["codex:global"]
+    note = root.note
     assert said in note
+    assert bool(root.switched_off) is (bool(said) and said != "adds nothing to them")
     assert ("switched off" in note) is bool(said)
 
 

@@ -209,3 +209,5 @@ def test_memories_that_are_switched_off_say_so(machine: Machine) -> None:
     assert not [name for name in mine if "switched off" in machine.roots()[name].note]
     machine.write("~/.qwen/settings.json", '{"memory": {"enableManagedAutoMemory": false}}')
     assert [name for name in mine if "switched off in ~/.qwen/settings.json" in machine.roots()[name].note] == [*mine]
+    where = "in ~/.qwen/settings.json (memory.enableManagedAutoMemory)"
+    assert [machine.roots()[name].switched_off for name in mine] == [where, where]

@@ -84,3 +84,4 @@ def test_tools_that_are_switched_off_are_said(machine: Machine, text: str) -> No
     machine.write("~/.serena/serena_config.yml", text)
     for name in ("serena:global", "serena:project"):
         assert "switched off in ~/.serena/serena_config.yml" in machine.roots()[name].note
+        assert machine.roots()[name].switched_off == "in ~/.serena/serena_config.yml"

@@ -48,6 +48,18 @@ def test_json_has_the_indexes_as_well(cli: Cli, index: Path) -> None:
     assert indexes[0]["cut"] is None
 
 
+def test_what_is_switched_off_is_said_before_anything_is_fixed(cli: Cli, index: Path, home: Path) -> None:
+    assert "loads nothing of this folder" not in cli("health", terminal=True).err.replace("\n", " ")
+    (home / ".claude" / "settings.json").write_text('{"autoMemoryEnabled": false}')
+    said = "The agent loads nothing of this folder now, switched off in ~/.claude/settings.json"
+    assert said in cli("health", terminal=True).err.replace("\n", " ")
+    assert said in cli("health", "--fix", "all").err.replace("\n", " ")
+    indexes: list[dict[str, object]] = cli("health", "--json").json["indexes"]  # type: ignore[assignment]
+    assert str(indexes[0]["off"]).startswith(said)
+    roots: list[dict[str, object]] = cli("roots", "--json").json["items"]  # type: ignore[assignment]
+    assert [one["switched_off"] for one in roots if one["switched_off"]] == ["in ~/.claude/settings.json"]
+
+
 def test_without_a_terminal_fixing_only_shows(cli: Cli, index: Path) -> None:
     result = cli("health", "--fix", "all")
     assert result.status == 0

@@ -70,6 +70,22 @@ def test_a_group_has_sums_files_and_size() -> None:
     assert group(39).split() == ["▾", "GLOBAL", "Mine", "3"]
 
 
+def test_a_root_whose_agent_loads_nothing_says_so() -> None:
+    forest = Forest()
+    forest.load(
+        [Root("r", "/r", label="Mine", switched_off="in ~/x")],
+        [Memory(Address("r", "a.md"), "global", "files", 2000, NOW, "a")],
+    )
+    said = [
+        "".join(text for text, _ in row_runs(node, forest, columns_for(width), Look(NOW), cursor=False, marked=False))
+        for width in (79, 30)
+        for node in forest.rows()[:2]
+    ]
+    assert ["switched off  1 file" in text for text in said[:2]] == [True, False]
+    assert ["off  1" in text for text in said[2:]] == [True, False]
+    assert [cell_width(text) for text in said] == [79, 79, 30, 30]
+
+
 @given(
     st.text(min_size=1, max_size=60).filter(lambda text: "/" not in text),
     st.text(max_size=120),

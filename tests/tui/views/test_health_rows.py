@@ -55,6 +55,13 @@ def test_what_the_tab_does_not_count_is_counted_apart() -> None:
     assert found_words(()) == "0 findings"
 
 
+def test_what_no_agent_loads_is_said_in_the_row_of_its_root() -> None:
+    (report,) = reports(finding(CUT, "MEMORY.md"))["notes"]
+    made = Board()
+    made.load({"notes": (report._replace(off="Nothing is loaded."),)}, ROOTS)
+    assert "switched off | 1 finding" in "".join(text for text, _ in row_runs(made.rows[0], made, 80, plain=False))
+
+
 def test_a_root_goes_by_its_short_name() -> None:
     made = board(finding(DANGLING, "a.md"))
     made.shown = lambda address: f"short/{address.path}"
