@@ -214,6 +214,23 @@ def translate(visit: Visit) -> None:
     visit.rest()
 
 
+def arriving(visit: Visit) -> None:
+    """What becomes of three memories that arrive as a bundle in Serena's folder."""
+    visit.stage.has_serena()
+    visit.start()
+    _mark_three(visit)
+    visit.press("g", "x", "ctrl+u")
+    visit.type("~/memories.tar")
+    visit.press("enter")
+    visit.see("Exported 3 memories")
+    visit.press("g", "i")
+    visit.see("import from")
+    visit.type("~/memories.tar --into serena:project")
+    visit.press("enter")
+    visit.see("enter again imports")
+    visit.rest()
+
+
 def refused(visit: Visit) -> None:
     """A key that writes, in a workbench that only reads."""
     visit.start()

@@ -57,6 +57,7 @@ SHOTS = {
     "translate": Shot(
         "A memory on its way to another agent: what is mapped, and what its index loses", acts.translate, EVERY
     ),
+    "arriving": Shot("A bundle that is imported: what becomes of each of its memories", acts.arriving),
     "read-only": Shot("The workbench that only reads, and what it answers to a key that writes", acts.refused)._replace(
         options=("--read-only",)
     ),
