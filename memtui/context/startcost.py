@@ -17,7 +17,7 @@ from memtui.context.counting import Counter, counter
 from memtui.engine import Engine
 from memtui.engine.model import Address, Policy
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.pointers.cutline import measure
+from memtui.pointers.cutline import end_of_text, measure
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -202,15 +202,16 @@ def short(path: str, surroundings: Surroundings) -> str:
     return path
 
 
-def _end_of_index(data: bytes, policy: Policy) -> int | None:
-    """Where an agent stops loading an index: where the health of the index says so."""
+def _end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
+    """Where an agent stops loading an index, and where its text ends: where the health of the index says so."""
     line = measure(data, policy).cut
+    end = end_of_text(data)
     if line is None:
-        return None
+        return None, end
     at = 0
     for _ in range(line):
         at = data.find(b"\n", at) + 1
-    return at
+    return at, end
 
 
 def _item(engine: Engine, loaded: Loaded, count: Counter, known: set[str]) -> Item:

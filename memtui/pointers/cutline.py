@@ -3,6 +3,8 @@
 One place for it, so that the health of an index and the cost of a start cannot tell two different cut lines.
 """
 
+from collections.abc import Iterable
+
 from memtui.engine.policy import Policy
 from memtui.values import NamedTuple
 
@@ -28,7 +30,7 @@ class Measure(NamedTuple):
     lost_lines: int = 0
     """Lines with text from there on."""
     lost_bytes: int = 0
-    """Bytes from there on, as they stand in the file."""
+    """Bytes from there on, as they stand in the file, without blank lines at the end."""
 
 
 def measure(data: bytes, policy: Policy) -> Measure:
@@ -62,16 +64,18 @@ def measure(data: bytes, policy: Policy) -> Measure:
     size, units = max(size - 1, 0), max(units - 1, 0)
     if cut is None:
         return Measure(lines, size, units)
-    lost = texts[cut:]
-    return Measure(
-        lines,
-        size,
-        units,
-        cut,
-        by,
-        sum(1 for text in lost if text.strip()),
-        len(data) - sum(map(len, texts[:cut])) - cut,
-    )
+    begin = sum(map(len, texts[:cut])) + cut
+    return Measure(lines, size, units, cut, by, lines_with_text(texts[cut:]), end_of_text(data) - begin)
+
+
+def lines_with_text(lines: Iterable[bytes]) -> int:
+    """Count lines as those are counted that are lost: blank ones do not."""
+    return sum(1 for line in lines if line.strip())
+
+
+def end_of_text(data: bytes) -> int:
+    """Find the byte at which a text ends: blank lines at its end are no part of it, the end of its last line is."""
+    return data.find(b"\n", len(data.rstrip())) + 1 or len(data)
 
 
 def _over(lines: int, size: int, units: int, policy: Policy) -> str:

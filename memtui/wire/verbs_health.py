@@ -40,7 +40,7 @@ HEALTH = (
         "its agent makes anew from the memories is fixed only when its root is named, because such a fix does not "
         "stay.",
         "a list of findings: kind, index, line, path, memory, text, fix, offered, why; beside it indexes (address, "
-        "lines, bytes, units, limits, cut, by, lost_lines, lost_bytes, below, rebuilt, problem). With --fix one "
+        "lines, bytes, units, limits, cut, by, lost_lines, lost_bytes, below, rebuilt, problem, off). With --fix one "
         "object: written, fixes, txn, changes (each: index, fixes, diff, notes)",
     ),
 )

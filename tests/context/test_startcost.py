@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from itertools import pairwise
+from typing import Any, cast
 
 import pytest
 
@@ -17,6 +18,9 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import NotFoundError
 from memtui.pointers.cutline import measure
+from memtui.tui.browse.cells import count_words
+from memtui.tui.views import cost_jobs
+from memtui.tui.views.cost_rows import ITEM, Row
 from tests.agents import homes
 from tests.agents.machine import Machine, snapshot
 
@@ -67,6 +71,27 @@ def test_the_cut_line_is_where_the_health_of_the_index_says(machine: Machine) ->
     assert item.bytes == line * len(b"- [a](a.md) - hook\n") - len(b"- [a](a.md) - hook\n")
     assert item.below == len(data) - item.loaded.cut.start
     assert found.below == item.below
+
+
+def test_what_is_lost_of_an_index_has_the_numbers_of_its_health(machine: Machine) -> None:
+    lines = [b"- [a](a.md) - hook\n"] * 200
+    file = machine.write(f"~/.claude/projects/{slug(str(machine.app))}/memory/MEMORY.md")
+    for end in (b"", b"\n", b"\n\n \n\n", b"- one\n\n- two\n\n\n\n", b"- one\n- two", b"- one\n<!-- x -->\n\n"):
+        data = b"".join(lines) + end
+        file.write_bytes(data)
+        with opened(machine) as engine:
+            health = measure(data, engine.find_root("claude-code:project").policy)
+            found = work_out(engine, machine.surroundings(), table_named("claude-code"), count=BYTES)
+        (item,) = [one for one in found.items if one.loaded.label == "memory index"]
+        assert item.below == health.lost_bytes
+        gaps = item.loaded.gaps
+        assert all(one.end <= other.start for one, other in pairwise(gaps))
+        assert item.loaded.text == b"".join(lines)
+        row = Row(ITEM, found, item)
+        page, starts = cost_jobs.page(cast("Any", None), row, machine.surroundings(), 100, plain=True)
+        said = "".join("".join(text for text, _ in page[at].runs) for at in starts)
+        words = count_words(health.lost_lines, "line")
+        assert said.startswith(f"-- cut here: {words}, {health.lost_bytes:,} bytes") if health.cut else not said
 
 
 def test_memories_have_their_address_and_other_files_none(machine: Machine) -> None:

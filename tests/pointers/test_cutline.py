@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.model import Policy
-from memtui.pointers.cutline import measure
+from memtui.pointers.cutline import end_of_text, measure
 
 LINES = Policy(index_lines=3)
 BYTES = Policy(index_bytes=20)
@@ -35,6 +35,15 @@ def test_blank_lines_at_the_end_lose_nothing() -> None:
 def test_blank_lines_below_the_cut_are_no_lost_lines() -> None:
     found = measure(index(4) + b"\n\n- last", LINES)
     assert (found.cut, found.lost_lines) == (3, 2)
+    ended = measure(index(4) + b"\n\n- last\n\n  \n\n", LINES)
+    assert (ended.lost_lines, ended.lost_bytes) == (2, found.lost_bytes + 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "end"), [(b"", 0), (b"a", 1), (b"a\n", 2), (b"a  \n\n \n", 4), (b"\n\n", 1), (b"a\r\n\r\n", 3)]
+)
+def test_where_a_text_ends(data: bytes, end: int) -> None:
+    assert end_of_text(data) == end
 
 
 @pytest.mark.parametrize(("data", "cut"), [(b"a" * 20, None), (b"a" * 19 + b"\n", None), (b"a" * 21, 0)])

@@ -44,7 +44,7 @@ from memtui.values import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    EndOfIndex = Callable[[bytes, Policy], int | None]
+    EndOfIndex = Callable[[bytes, Policy], tuple[int | None, int]]
 
 LISTED = 200
 """So many files of one source that are not loaded at the start are listed; the others are counted."""
@@ -80,7 +80,7 @@ def gather(
         table: the agent's.
         surroundings: where the session would start.
         roots: the roots in reach, for sources that name one.
-        end_of_index: finds the byte at which loading an index ends, by its root's layout; None: it is loaded whole.
+        end_of_index: finds by its root's layout where loading an index ends (None: nowhere), and where its text does.
 
     Returns:
         Every file in the order of loading, with those that are not loaded where they would be.
@@ -301,8 +301,8 @@ class _Gathering:
             gaps = (*(gap for gap in dropped if gap.end <= left), Gap(left, head.size, CUT))
             why = f"Of the {self._shared(source)} for all of these files, {left:,} were left."
         elif policy is not None and limits.any:
-            at = self._end_of_index(head.data, policy)
-            gaps = dropped if at is None else (*(gap for gap in dropped if gap.end <= at), Gap(at, head.size, CUT))
+            at, end = self._end_of_index(head.data, policy)
+            gaps = _ended(dropped, at, end if head.size == len(head.data) else head.size, head.size)
         else:
             gaps = cut(head.data, dropped, limits, size=head.size)
         is_cut = any(gap.kind == CUT for gap in gaps)
@@ -383,6 +383,13 @@ def _rest(source: Source, more: int, *, is_all: bool) -> Loaded:
 
 def _all(path: str) -> tuple[Gap, ...]:
     return (Gap(0, reading.size_of(path), CUT),)
+
+
+def _ended(dropped: tuple[Gap, ...], at: int | None, end: int, size: int) -> tuple[Gap, ...]:
+    """Add the gap from where loading ends to the end of the text, and one for the blank lines after that."""
+    kept = dropped if at is None else (*(gap for gap in dropped if gap.end <= at), Gap(at, max(end, at), CUT))
+    end = max(end, kept[-1].end if kept else 0)
+    return (*kept, Gap(end, size, DROPPED)) if end < size else kept
 
 
 def _dropped(source: Source, data: bytes) -> tuple[Gap, ...]:

@@ -16,6 +16,7 @@ from memtui.context import startcost
 from memtui.context.counting import counter
 from memtui.context.startcost import Cost, Item
 from memtui.errors import MemtuiError
+from memtui.pointers.cutline import lines_with_text
 from memtui.tui.browse.cells import count_words, end_of_line
 from memtui.tui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.tui.views.cost_rows import AGENT, ALL, Row, percent, share
@@ -159,7 +160,8 @@ def _marked(item: Item, head: Page, width: int, *, plain: bool) -> tuple[Page, t
         sign = {CUT: "x", DROPPED: "-"}[gap.kind]
         signs |= dict.fromkeys(range(first, last + 1), sign)
         if gap.kind == CUT:
-            lines = max(last - first + 1, 0)
+            below = loaded.raw[gap.start : gap.end].split(b"\n")
+            lines = lines_with_text(below[1:] if _begins_inside(loaded.raw, gap.start) else below)
             rules[first] = f"cut here: {count_words(lines, 'line')}, {gap.end - gap.start:,} bytes are not loaded"
     drawn = text_page(loaded.raw, width, plain=plain)
     return _with_rules(head, drawn, signs, rules, width, plain=plain)

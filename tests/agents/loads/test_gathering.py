@@ -7,7 +7,7 @@ import pytest
 
 from memtui.agents import discover, reading
 from memtui.agents.loads import gathering
-from memtui.agents.loads.cutting import Limits
+from memtui.agents.loads.cutting import CUT, DROPPED, Gap, Limits
 from memtui.agents.loads.importing import Imports
 from memtui.agents.loads.loading import (
     ANCESTORS,
@@ -40,9 +40,9 @@ from tests.agents.machine import Machine
 ASKS = Imports(depth=2, markdown=True, approval=True)
 
 
-def whole(data: bytes, policy: Policy) -> int | None:
+def whole(data: bytes, policy: Policy) -> tuple[int | None, int]:
     """An index that is never cut."""
-    return None
+    return None, len(data)
 
 
 def table(*sources: Source, **rest: object) -> Table:
@@ -284,13 +284,16 @@ def test_limits_of_a_roots_layout_come_first(machine: Machine, home: Path) -> No
     source = Source("index", "qwen-code:global", ("MEMORY.md",), limits=Limits(lines=1))
     asked: list[int | None] = []
 
-    def end(data: bytes, policy: Policy) -> int | None:
+    def end(data: bytes, policy: Policy) -> tuple[int | None, int]:
         asked.append(policy.index_lines)
-        return 4
+        return 4, 6
 
     (found,) = gathering.gather(table(source), around, discover(around), end)
     assert asked == [200]
-    assert (found.mark, found.text) == (CUT_OFF, b"a\nb\n")
+    assert (found.mark, found.text, found.gaps) == (CUT_OFF, b"a\nb\n", (Gap(4, 6, CUT),))
+    machine.write("~/.qwen/memories/MEMORY.md", "a\nb\nc\n\n\n")
+    (found,) = gathering.gather(table(source), around, discover(around), end)
+    assert (found.mark, found.text, found.gaps) == (CUT_OFF, b"a\nb\n", (Gap(4, 6, CUT), Gap(6, 8, DROPPED)))
 
 
 def test_it_says_when_a_file_is_over_what_the_agent_advises(machine: Machine) -> None:

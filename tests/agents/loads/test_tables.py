@@ -26,10 +26,11 @@ def started(machine: Machine, agent: str, cwd: str = "app", **environ: str) -> l
     return list(found)
 
 
-def cut_at(data: bytes, policy: Policy) -> int | None:
-    """The byte after the lines that are loaded."""
+def cut_at(data: bytes, policy: Policy) -> tuple[int | None, int]:
+    """The byte after the lines that are loaded, and the one after all of them."""
     lines = data.splitlines(keepends=True)
-    return None if policy.index_lines is None or len(lines) <= policy.index_lines else len(b"".join(lines[:200]))
+    is_whole = policy.index_lines is None or len(lines) <= policy.index_lines
+    return None if is_whole else len(b"".join(lines[:200])), len(data)
 
 
 @pytest.mark.parametrize("agent", TABLES)
@@ -122,7 +123,7 @@ def test_a_folder_that_a_link_of_the_checkout_leads_to_is_not_opened(
     for name in ("scandir", "listdir", "open"):
         monkeypatch.setattr(os, name, audited(getattr(os, name)))
     for agent in agents:
-        found = gather(table_of(agent), around, roots, lambda data, policy: None)
+        found = gather(table_of(agent), around, roots, lambda data, policy: (None, len(data)))
         assert marked(machine, list(found)) == [f"app/{link}: needs approval"]
         assert "a link to a folder, not followed" in found[0].why
     assert not [path for path in opened if path.startswith(str(machine.folder / ".secret"))]
