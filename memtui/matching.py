@@ -32,9 +32,15 @@ def fold(text: str) -> str:
 def meant(wrong: str, names: Iterable[str]) -> str | None:
     """The name that a wrong one is probably a slip for; None when it resembles none.
 
-    Of names made of parts, such as `memtui:global`, the parts that both begin with say nothing about that.
+    Of names made of parts, such as `memtui:global`, the parts that both begin with say nothing about that; and an
+    agent alone means the folder it has for the project.
     """
     from difflib import SequenceMatcher
+
+    names = tuple(names)
+    of_project = f"{wrong.rstrip(':')}:project"
+    if of_project in names:
+        return of_project
 
     def likeness(name: str) -> float:
         one, two = wrong.split(":"), name.split(":")

@@ -186,7 +186,8 @@ def test_hostile_text_is_linear(query: str, unit: str) -> None:
         ("memtu:global", "memtui:global"),
         ("memtui:nope", None),
         ("nots", "notes"),
-        ("memtui", "memtui:global"),
+        ("memtui", "memtui:project"),
+        ("memtui:", "memtui:project"),
         ("", None),
     ],
 )

@@ -62,10 +62,14 @@ def landings(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Address]
     return tuple(found)
 
 
+UNMOVED = "type where to: tab goes through roots and folders"
+"""Said while the line is as it was at the start."""
+
+
 def completions(text: str, folders: Iterable[str]) -> tuple[str, ...]:
-    """Which folders may be meant by what is typed: those it begins, else those that hold it."""
+    """Which folders may be meant by what is typed, in their order: those it begins, else those that hold it."""
     typed = text.casefold()
-    every = sorted(set(folders))
+    every = tuple(dict.fromkeys(folders))
     begin = [one for one in every if one.casefold().startswith(typed) and one != text]
     return tuple(begin or [one for one in every if typed in one.casefold() and one != text])
 
@@ -76,6 +80,8 @@ class LandingList(AskedList):
     def __init__(self) -> None:
         super().__init__()
         self.rows: tuple[Landing, ...] = ()
+        self.unmoved = False
+        """Whether the line is as it was at the start, so that nobody meant any of them to go where it is."""
 
     def count(self) -> int:
         """How many memories."""
@@ -86,6 +92,9 @@ class LandingList(AskedList):
         if index >= len(self.rows):
             return ()
         row = self.rows[index]
+        if self.unmoved:
+            lead = ">" if cursor else " "
+            return [(lead + " ", "cursor"), (both_ends(str(row.old), max(self.room - 3, 16), plain=self.plain), "name")]
         note = f"  ! {row.problem}" if row.problem else ""
         room = max(self.room - 6 - cell_width(note), 16)
         # Where it lands has the room that what the user chose does not need.
@@ -107,9 +116,9 @@ class LandingScreen(AskingScreen["tuple[tuple[Address, Address], ...] | Plan"]):
     """The line and the list; gives what is to be done, or nothing."""
 
     HELP = """Type the folder the memories go to; an address that begins with a root goes to that root. Tab goes through
-the folders there are. Names that are taken are shown, and stay as they are. In the root of another agent a memory gets
-the front matter that agent reads, and its index a line: below the list is what becomes of the one under the cursor.
-Shift with up and down scrolls it."""
+the roots and folders there are. Names that are taken are shown, and stay as they are. In the root of another agent a
+memory gets the front matter that agent reads, and its index a line: below the list is what becomes of the one under the
+cursor. Shift with up and down scrolls it."""
 
     def __init__(
         self,
@@ -176,6 +185,7 @@ Shift with up and down scrolls it."""
     def _show(self, text: str) -> None:
         self._target = self._start.read(text, self._browser.forest.roots)
         pairs = () if self._target.problem else self._target.pairs(self._targets, self._folder)
+        self.lands.unmoved = text == self._start.text and all(old == new for old, new in pairs)
         self._show_rows(landings(pairs, self._browser.forest.nodes.__contains__))
         self.plan, self._entered = None, False
         self._mapped = translates(pairs, self._browser.forest.roots)
@@ -223,9 +233,10 @@ Shift with up and down scrolls it."""
     def _complete(self, step: int) -> None:
         """Go through the folders that may be meant."""
         if self._tabbed is None:
-            found = completions(self.prompt.text, self._folders())
+            typed = "" if self.prompt.text == self._start.text else self.prompt.before_end
+            found = completions(typed, self._folders())
             if not found:
-                self.prompt.refuse("no folder is called like this")
+                self.prompt.refuse("no root or folder is called like this")
                 return
             self._tabbed = (found, 0 if step > 0 else len(found) - 1)
         else:
@@ -237,23 +248,27 @@ Shift with up and down scrolls it."""
         self.prompt.note, self._sure = [], False
         self._show(found[at])
 
-    def _folders(self) -> set[str]:
-        """Every folder there is, with the root in front; those of the own root also without it."""
-        found = {f"{root.id}/" for root in self._browser.forest.roots.values() if not root.read_only}
-        for address in self._browser.forest.nodes:
+    def _folders(self) -> tuple[str, ...]:
+        """Every root, the project's own first; then every folder: those of the own root also without it in front."""
+        forest, found = self._browser.forest, set[str]()
+        roots = [root for root in forest.roots.values() if not root.read_only]
+        roots.sort(key=lambda root: (root.id in forest.others, root.scope != "project", root.id))
+        for address in forest.nodes:
             parts = address.path.split("/")[:-1]
             for end in range(1, len(parts) + 1):
                 folder = "/".join(parts[:end]) + "/"
                 found.add(f"{address.root}/{folder}")
                 if address.root == self._start.address.root:
                     found.add(folder)
-        return found
+        return (*(f"{root.id}/" for root in roots), *sorted(found))
 
     def _hint(self, text: str) -> Line:
         del text
+        if self.lands.unmoved or (self._target.problem and not self.prompt.before_end):
+            return [(UNMOVED + " ", "dim")]
         if self._target.problem:
             return [(self._target.problem, "warning")]
-        keys: Line = [("  tab ", "key"), ("folders  ", "dim"), ("esc ", "key"), ("back ", "dim")]
+        keys: Line = [("  tab ", "key"), ("places  ", "dim"), ("esc ", "key"), ("back ", "dim")]
         return [("enter ", "key"), (self._words, "dim"), *keys]
 
     @property
@@ -275,6 +290,8 @@ Shift with up and down scrolls it."""
         able, every = self._able, self.lands.rows
         if self._target.problem:
             self.prompt.refuse(self._target.problem)
+        elif self.lands.unmoved:
+            self.prompt.refuse(UNMOVED)
         elif self._mapped and self.plan is None:
             self._entered = True  # done as soon as it is known what is done
             self._work_out()
@@ -289,6 +306,6 @@ Shift with up and down scrolls it."""
 
     def _title(self, width: int) -> list[Line]:
         words = f"{self._verb.capitalize()} {count_words(len(self._targets), 'memory')}"
-        taken = len(self.lands.rows) - len(self._able)
+        taken = 0 if self.lands.unmoved else len(self.lands.rows) - len(self._able)
         notes: Line = [(f"{taken} of {len(self.lands.rows)} cannot go there", "conflict")] if taken else []
         return [bars.title(words, notes, width, focused=True, plain=self._browser.facts.ascii)]

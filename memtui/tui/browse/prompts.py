@@ -133,6 +133,12 @@ class Prompt:
         self.text = self.text[:start] + text + self.text[end:]
         self.cursor = start + len(text)
 
+    @property
+    def before_end(self) -> str:
+        """What is typed, without the end of the name that the line began with."""
+        head = self.text[: self.cursor]
+        return head if self._end and self.text[self.cursor :] == self._end else self.text
+
     def paste(self, pasted: str) -> None:
         """Take a paste as one line, without what cannot be seen."""
         self.note = []
@@ -151,6 +157,8 @@ class Prompt:
         # The text has what is said beside it does not need, and never less than half.
         free = width - len(label) - 2 - sum(cell_width(text) for text, _ in beside)
         room = max(min(width - len(label) - 2, max(free, width // 2, 30)), 8)
+        if self._end and drawn[self.cursor :] == list(self._end) and self.text[: self.cursor].rpartition("/")[2] == "":
+            del drawn[self.cursor :]  # a suffix alone is no name, and must not look like one
         start = 0
         while start < self.cursor and cell_width("".join(drawn[start : self.cursor])) >= room:
             start += 1

@@ -39,6 +39,7 @@ def test_completions_begin_with_it_else_hold_it() -> None:
     assert completions("no", folders) == ("notes/", "notes/old/")
     assert completions("old", folders) == ("notes/old/",)
     assert completions("zzz", folders) == ()
+    assert completions("", ("z/", "a/", "z/")) == ("z/", "a/")
 
 
 def landing(screen: Shown) -> LandingScreen:
@@ -143,7 +144,38 @@ async def test_tab_goes_through_the_folders_there_are() -> None:
         await screen.press("ctrl+u")
         await screen.type("zzz")
         await screen.press("tab")
-        assert "no folder is called like this" in screen.footer
+        assert "no root or folder is called like this" in screen.footer
+
+
+@pytest.mark.parametrize("typed", ["", "memtui", "memtui:"])
+async def test_tab_goes_through_the_roots_before_the_suffix_that_is_left(typed: str) -> None:
+    async with shown(engine_with(TEXTS), size=(80, 24)) as screen:
+        await screen.go(str(AUTH))
+        await screen.press("C", "ctrl+u")
+        await screen.type(typed)
+        found = landing(screen)
+        texts = []
+        for _ in range(3):
+            await screen.press("tab")
+            texts.append(found.prompt.text)
+        assert texts[0] == "memtui:project/"
+        assert set(texts) == {"memtui:project/", "memtui:global/", "memtui:workspace/"}
+        await screen.press("shift+tab")
+        assert found.prompt.text == texts[1]
+
+
+async def test_tab_on_the_line_as_it_was_goes_through_the_roots() -> None:
+    async with shown(engine_with(TEXTS), size=(80, 24)) as screen:
+        await screen.go(str(AUTH))
+        await screen.press("C")
+        assert "type where to: tab goes through roots and folders" in screen.footer
+        assert "cannot go there" not in screen.text
+        await screen.press("enter")
+        assert "type where to: tab goes through roots and folders" in screen.footer
+        await screen.press("tab")
+        assert landing(screen).prompt.text == "memtui:project/"
+        await screen.press("tab")
+        await screen.until_text("-> memtui:global/auth.md")
 
 
 async def test_what_failed_stays_marked_with_the_reason() -> None:
@@ -162,7 +194,7 @@ async def test_one_memory_is_copied_under_a_name() -> None:
         await screen.press("C")
         found = landing(screen)
         assert found.prompt.text == "decisions/auth.md"
-        assert "it is there already" in screen.text
+        assert "it is there already" not in screen.text
         await screen.press("end", "ctrl+u")
         await screen.type("decisions/login.md")
         await screen.press("enter")

@@ -56,6 +56,20 @@ def test_a_pasted_name_is_not_given_its_suffix_twice() -> None:
     assert (found.text, changed[-1]) == ("other.md", "other.md")
 
 
+def test_a_suffix_alone_is_not_shown_as_a_name() -> None:
+    def drawn(found: Prompt) -> str:
+        return "".join(text for text, _ in found.line(80)[0]).strip()
+
+    found = prompt("notes/old.md", cursor=9)
+    assert drawn(found) == "name notes/old.md"
+    assert typed(found, "ctrl+u") == "|.md"
+    assert drawn(found) == "name"
+    typed(found, *"a/")
+    assert drawn(found) == "name a/"
+    assert typed(found, "b") == "a/b|.md"
+    assert drawn(found) == "name a/b.md"
+
+
 def over(value: str) -> Prompt:
     return Prompt(Question("/", value, lambda _: None, over=True))
 
