@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 
 from memtui.engine.access import READ_WRITE, Access
@@ -301,16 +301,21 @@ class Engine(Incoming):
         """Say what `undo` would take back when something newer was done in a folder that is not open here."""
         return self._rooms.undoer.passed_over()
 
-    def beyond(self, kind: str) -> tuple[str, ...]:
-        """Name the folders of the step that undo or redo would take next if all of them were open here.
+    def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
+        """Name the folders of steps that undo or redo would take next if all of these were open here.
 
         Args:
             kind: `undo` or `redo`.
 
-        Returns:
-            Every folder the step reached into; empty when the next step is one that stayed in the open ones.
+        Yields:
+            Every folder of a step that reached into several, the newest step first; only steps that are newer than the
+            next one within the open folders.
         """
         return self._rooms.undoer.beyond(kind)
+
+    def unopened(self, txn: str) -> tuple[str, ...]:
+        """Every folder a step reached into, when one of them is not open here; else nothing."""
+        return self._rooms.undoer.unopened(txn)
 
     def redo(self, *, actor: Actor) -> Done:
         """Take the last undo back; see `undo`."""

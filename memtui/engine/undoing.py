@@ -1,6 +1,6 @@
 """Undo and redo: the inverse of each step of a transaction, applied only where the disk still is as it was left."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from memtui.engine import files, fsio, paths, wholefile
@@ -46,16 +46,20 @@ class Undoer:
         newer = None if what is None else self._ledger.elsewhere(names, "undo", what.id)
         return None if what is None or newer is None else PassedOver(_plain(what.label), *newer[1:])
 
-    def beyond(self, kind: str) -> tuple[str, ...]:
+    def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
         """See `Engine.beyond`."""
         names = self._roots.names()
         what = self._next(kind, names)
-        newer = self._ledger.elsewhere(names, kind, what.id if what is not None else 0)
-        if newer is None:
-            return ()
-        folders = self._ledger.reached(newer[0])
-        wider = self._next(kind, {*names, *folders})
-        return tuple(folders.values()) if wider is not None and wider.id == newer[0] else ()
+        for txn in self._ledger.between(names, kind, what.id if what is not None else 0):
+            folders = self._ledger.reached(txn)
+            wider = self._next(kind, {*names, *folders})
+            if wider is not None and wider.id == txn:
+                yield tuple(folders.values())
+
+    def unopened(self, txn: str) -> tuple[str, ...]:
+        """See `Engine.unopened`."""
+        folders = self._ledger.reached(int(txn))
+        return () if folders.keys() <= self._roots.names().keys() else tuple(folders.values())
 
     def _next(self, kind: str, uids: Collection[int]) -> Transaction | None:
         return self._ledger.undoable(uids) if kind == "undo" else self._ledger.redoable(uids)

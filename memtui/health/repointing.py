@@ -5,7 +5,8 @@ there already takes in the pointers of the old one. What has no free name stays 
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
 
 from memtui.agents.checkout import main_checkout
 from memtui.agents.folders import SLUG_LENGTH, id_part, slug
@@ -33,6 +34,18 @@ class Line(NamedTuple):
     """`MOVED`, `SAME`, `MERGED` or `STAYS`."""
     why: str = ""
     """Why it stays. May hold hostile text."""
+
+
+class Reaching(Protocol):
+    """What undo needs of the engine to go from one project to another."""
+
+    def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
+        """Name the folders of steps between several."""
+        ...
+
+    def add_roots(self, roots: Iterable[Root]) -> None:
+        """Know these too."""
+        ...
 
 
 class Plan(NamedTuple):
@@ -119,6 +132,26 @@ def _beside(root: Root, place: str, name: str) -> Root:
     path = os.path.join(place, name) if root.agent == "mux" else os.path.join(place, name, "memory")
     prefix = root.id.rpartition(":")[0]
     return root._replace(id=f"{prefix}:{id_part(name)}", path=path, project=None, aliases=(), note="")
+
+
+def open_next(engine: Reaching, kind: str, roots: Callable[[], Iterable[Root]]) -> bool:
+    """Open the folders of the next step if it went from one project to another: nobody stands in both.
+
+    Args:
+        engine: gets to know the roots.
+        kind: `undo` or `redo`.
+        roots: finds those of all projects; asked when there may be such a step.
+
+    Returns:
+        Whether there is one.
+    """
+    known: tuple[Root, ...] | None = None
+    for folders in engine.beyond(kind):
+        known = tuple(roots()) if known is None else known
+        if opened := parted(known, folders):
+            engine.add_roots(opened)
+            return True
+    return False
 
 
 def parted(roots: Iterable[Root], folders: Iterable[str]) -> tuple[Root, ...]:

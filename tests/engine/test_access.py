@@ -82,7 +82,8 @@ OTHER = {
     "make_root", "memories", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read",
     "passed_over", "read_bytes",
     "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots",
-    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "tree", "unlink", "vanished",
+    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "tree", "unlink",
+    "unopened", "vanished",
     "virtual_path", "watch", "written_at",
 }  # fmt: skip
 """Verbs that only read, that look after the ledger, or that keep the user's own drafts."""

@@ -212,23 +212,43 @@ def test_the_folders_of_a_newer_step_are_told_when_it_would_be_the_next_one(tmp_
         engine.create(Address("here", "a.md"), "a\n", actor=ME)
         engine.create(Address("there", "b.md"), "b\n", actor=ME)
         engine.move([(Address("there", "b.md"), Address("far", "b.md"))], actor=ME)
-        assert engine.beyond("undo") == ()
+        assert list(engine.beyond("undo")) == []
     with Engine.open(folders[:1], state_dir=state) as engine:
-        assert engine.beyond("undo") == tuple(paths[1:])
-        assert engine.beyond("redo") == ()
+        assert list(engine.beyond("undo")) == [tuple(paths[1:])]
+        assert list(engine.beyond("redo")) == []
         engine.create(Address("here", "c.md"), "c\n", actor=ME)
-        assert engine.beyond("undo") == ()
+        assert list(engine.beyond("undo")) == []
         engine.undo(actor=ME)
-        assert engine.beyond("undo") == tuple(paths[1:])
+        assert list(engine.beyond("undo")) == [tuple(paths[1:])]
         engine.add_roots(folders[1:])
         engine.undo(actor=ME)
     with Engine.open(folders[:1], state_dir=state) as engine:
-        assert engine.beyond("redo") == tuple(paths[1:])
-        assert engine.beyond("undo") == tuple(paths[1:2])
+        assert list(engine.beyond("redo")) == [tuple(paths[1:])]
+        assert list(engine.beyond("undo")) == []
         engine.add_roots(folders[1:2])
-        assert engine.beyond("redo") == tuple(paths[1:])
+        assert list(engine.beyond("redo")) == [tuple(paths[1:])]
         engine.create(Address("there", "d.md"), "d\n", actor=ME)
-        assert engine.beyond("redo") == ()
+        assert list(engine.beyond("redo")) == []
+
+
+def test_the_folders_of_a_step_between_two_are_told_also_when_something_newer_was_done_in_another(
+    tmp_path: Path,
+) -> None:
+    folders = [Root(name, str(tmp_path / name)) for name in ("here", "there", "far", "else")]
+    paths, state = [folder.path for folder in folders], str(tmp_path / "state")
+    with Engine.open(folders, state_dir=state) as engine:
+        engine.create(Address("there", "b.md"), "b\n", actor=ME)
+        moved = engine.move([(Address("there", "b.md"), Address("far", "b.md"))], actor=ME)
+        alone = engine.create(Address("else", "c.md"), "c\n", actor=ME)
+        assert engine.unopened(moved.txn) == ()
+    with Engine.open([folders[0], folders[2]], state_dir=state) as engine:
+        assert list(engine.beyond("undo")) == [tuple(paths[1:3])]
+        assert engine.unopened(moved.txn) == tuple(paths[1:3])
+        assert engine.unopened(alone.txn) == (paths[3],)
+        engine.create(Address("far", "d.md"), "d\n", actor=ME)
+        assert list(engine.beyond("undo")) == []
+        engine.undo(actor=ME)
+        assert list(engine.beyond("undo")) == [tuple(paths[1:3])]
 
 
 def test_a_newer_change_in_a_folder_that_is_not_open_is_named(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from memtui.engine.model import (
     Actor,
@@ -121,6 +121,11 @@ class FakeNews:
     def next_undo(self) -> str | None:
         """The newest operation."""
         return self.records[0].txn if self.records else None
+
+    def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
+        """Nothing is done between projects here."""
+        del kind
+        return iter(())
 
     def passed_over(self) -> PassedOver | None:
         """What a test says was done elsewhere."""

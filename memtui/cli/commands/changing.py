@@ -120,7 +120,7 @@ def _reach(call: Call, kind: str) -> None:
     from memtui.health import repointing
     from memtui.wire.session import other_projects
 
-    call.engine.add_roots(repointing.parted(other_projects(call.session), folders))
+    repointing.open_next(call.engine, kind, lambda: other_projects(call.session))
 
 
 def pin(call: Call) -> int:

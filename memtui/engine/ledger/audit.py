@@ -274,6 +274,26 @@ class AuditTable(VersionTable):
         return None if found is None else (int(found[0]), str(found[1]), os.fsdecode(found[2]))
 
     @checked
+    def between(self, uids: Collection[int], kind: str, after: int) -> tuple[int, ...]:
+        """The transactions of several roots, one of which is not open here, that undo (or redo) may take, newest first.
+
+        Args:
+            uids: the roots that are open here.
+            kind: `undo` or `redo`.
+            after: only those that are newer than this transaction.
+        """
+        kinds = "('do', 'redo')" if kind == "undo" else "('undo')"
+        known = ", ".join(str(int(uid)) for uid in uids)
+        rows = self.rows(
+            "SELECT t.id FROM txns t JOIN audit a ON a.txn = t.id AND a.state = 'done'"
+            " JOIN roots r ON r.id IN (a.root, a.new_root)"
+            f" WHERE t.effective = 1 AND t.undone = 0 AND t.kind IN {kinds} AND t.id > ?"
+            f" GROUP BY t.id HAVING count(DISTINCT r.id) > 1 AND max(r.id NOT IN ({known})) ORDER BY t.id DESC",
+            (after,),
+        )
+        return tuple(txn for (txn,) in rows)
+
+    @checked
     def reached(self, txn: int) -> dict[int, str]:
         """The folder of each root that a transaction reached into, by the root's id."""
         rows = self.rows(

@@ -7,10 +7,10 @@ track of what an agent did.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from memtui.engine.model import Actor, Address, Change, Done, PassedOver, SeenMark
+from memtui.engine.model import Actor, Address, Change, Done, PassedOver, Root, SeenMark
 from memtui.errors import NotFoundError
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.cells import count_words
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
 
 KEPT_STEPS = 100
+Projects = Callable[[], Iterable[Root]]
+"""Finds the roots of every project; slow."""
 
 
 class Step(NamedTuple):
@@ -57,6 +59,14 @@ class Engine(Protocol):
 
     def passed_over(self) -> PassedOver | None:
         """Tell what undo would take back although something newer was done elsewhere."""
+        ...
+
+    def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
+        """Tell the folders of steps between several, one of which is not open."""
+        ...
+
+    def add_roots(self, roots: Iterable[Root]) -> None:
+        """Know these too."""
         ...
 
     def undo(self, *, actor: Actor) -> Done:
@@ -101,8 +111,13 @@ class SeenSteps:
         count = self.mark(engine, [change for change in engine.changes() if change.address in wanted])
         return count + engine.mark_seen(tuple(sorted(wanted)))
 
-    def undo(self, engine: Engine, actor: Actor) -> Done | Step | PassedOver:
+    def undo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step | PassedOver:
         """Take back whatever is newest: marks, or an operation.
+
+        Args:
+            engine: where it was done.
+            actor: who does it.
+            roots: finds those of every project, for a step that went from one to another.
 
         Returns:
             What was taken back. `PassedOver`, and nothing was, when something newer was done where undo cannot reach:
@@ -114,6 +129,7 @@ class SeenSteps:
             engine.restore_seen(step.marks)
             self._undone.append(step)
             return step
+        newest = self._reach(engine, "undo", roots) or newest
         ahead = engine.passed_over()
         newer = (ahead.newer, ahead.folder) if ahead is not None else ("", "")
         if ahead is not None and newer != self._known and ahead != self._asked:
@@ -127,8 +143,8 @@ class SeenSteps:
         self._left = engine.next_undo()
         return done
 
-    def redo(self, engine: Engine, actor: Actor) -> Done | Step:
-        """Do again whatever was undone last; nothing once something else was done.
+    def redo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step:
+        """Do again whatever was undone last; nothing once something else was done. See `undo`.
 
         Raises:
             NotFoundError: `E_NOTHING_TO_UNDO`.
@@ -143,11 +159,23 @@ class SeenSteps:
             raise NotFoundError(
                 "There is nothing to redo: changes were marked as seen after the last undo.", code="E_NOTHING_TO_UNDO"
             )
+        self._reach(engine, "redo", roots)
         done = engine.redo(actor=actor)
         self._left = engine.next_undo()
         if self._undone:
             self._follow(self._undone.pop(), self._left)
         return done
+
+    def _reach(self, engine: Engine, kind: str, roots: Projects) -> str | None:
+        """Open what a step between two projects reached into; returns what undo would take back if there was one."""
+        if next(engine.beyond(kind), None) is None:
+            return None
+        from memtui.health.repointing import open_next
+
+        if not open_next(engine, kind, roots):
+            return None
+        self._left = engine.next_undo()
+        return self._left
 
     def _look(self, engine: Engine) -> str | None:
         """Return what undo would take back; what was undone before something new is not done again."""

@@ -129,13 +129,13 @@ class Verbs:
 
     def undo(self) -> None:
         """Take the last operation back."""
-        actor = self._screen.bridge.actor
-        self._step(lambda engine: self.seeing.steps.undo(engine, actor), "Undid")
+        actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots
+        self._step(lambda engine: self.seeing.steps.undo(engine, actor, roots), "Undid")
 
     def redo(self) -> None:
         """Do it again."""
-        actor = self._screen.bridge.actor
-        self._step(lambda engine: self.seeing.steps.redo(engine, actor), "Did again")
+        actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots
+        self._step(lambda engine: self.seeing.steps.redo(engine, actor, roots), "Did again")
 
     def _step(self, job: Callable[..., Done | Step | PassedOver], verb: str) -> None:
         self._told = ("", 0, 0.0)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from memtui.curation.hunks import hunks, why_not_text
-from memtui.engine.model import Actor, Address, AuditRecord, Change, Done, Operation, Snapshot
+from memtui.engine.model import Actor, Address, AuditRecord, Change, Done, Operation, Root, Snapshot
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.tui.browse.cells import count_words
 from memtui.tui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
@@ -63,6 +63,14 @@ class Engine(Protocol):
 
     def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
         """Take an operation back."""
+        ...
+
+    def unopened(self, txn: str) -> tuple[str, ...]:
+        """Tell the folders of an operation when one of them is not open."""
+        ...
+
+    def add_roots(self, roots: Iterable[Root]) -> None:
+        """Know these too."""
         ...
 
     def take_back(self, changes: Iterable[Change], *, actor: Actor) -> Done:
@@ -214,12 +222,29 @@ def count(engine: Engine, records: Iterable[AuditRecord]) -> dict[int, tuple[int
     return found
 
 
-def take_back(engine: Engine, item: Item, actor: Actor) -> Done:
-    """Take one row back, and nothing that was done since; see `Engine.undo` and `Engine.take_back`."""
+def take_back(engine: Engine, item: Item, actor: Actor, roots: Callable[[], Iterable[Root]] = tuple) -> Done:
+    """Take one row back, and nothing that was done since; see `Engine.undo` and `Engine.take_back`.
+
+    Args:
+        engine: where it was done.
+        item: the row.
+        actor: who takes it back.
+        roots: finds those of every project, for a step that went from one to another.
+    """
     if item.step.txn:
+        if folders := engine.unopened(item.step.txn):
+            from memtui.health.repointing import parted
+
+            engine.add_roots(parted(roots(), folders))
         return engine.undo(actor=actor, txn=item.step.txn)
     done = [change_of(record) for record in item.records if record.state == "done"]
     return engine.take_back(done, actor=actor)
+
+
+def brings_back(done: Done) -> str:
+    """The key that does again what was taken back: of the newest step it is the one of every undo."""
+    alone = done.operation != "undo" or done.label.startswith(("undo ", "do again "))
+    return "u brings it back" if alone else "U does it again"
 
 
 def outcome_lines(done: Done) -> Sequence[str]:

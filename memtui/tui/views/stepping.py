@@ -66,7 +66,7 @@ class Stepping:
         screen, item = self._screen, self._screen.item
         if item is None:
             return
-        chosen, bridge = item, screen.bridge
+        chosen, bridge, roots = item, screen.bridge, screen.browser.facts.more_roots
         name = activity_jobs.step_name(chosen, screen.steps.operation(chosen.step))
 
         def done(result: Done) -> None:
@@ -79,11 +79,11 @@ class Stepping:
                 screen.browser.say(f"done {good}, failed {len(failed)}: {lines[3].removeprefix('- ')}", "warning")
                 screen.read_row()
             else:
-                screen.browser.say(f"Took back: {name}. u brings it back.", "good")
+                screen.browser.say(f"Took back: {name}. {activity_jobs.brings_back(result)}.", "good")
             screen.load()
 
         bridge.run(
-            lambda engine: activity_jobs.take_back(engine, chosen, bridge.actor),
+            lambda engine: activity_jobs.take_back(engine, chosen, bridge.actor, roots),
             done,
             what=f"take back {name}",
             lane=WRITE,

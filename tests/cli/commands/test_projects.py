@@ -86,6 +86,24 @@ def test_undo_after_repoint_says_what_it_took_back_though_the_old_folder_is_gone
     assert (folder / "memory/a.md").read_text(encoding="utf-8") == "a\n"
 
 
+def test_undo_reaches_it_also_after_something_was_done_in_another_project(
+    cli: Cli, home: Path, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blog = home / "blog"
+    (blog / ".git").mkdir(parents=True)
+    (home / ".claude/projects" / slug(str(blog)) / "memory").mkdir(parents=True)
+    assert cli("repoint", str(old), str(home / "new/app"), "--write").status == 0
+    monkeypatch.chdir(blog)
+    assert cli("create", "claude-code:project/mine.md", "-", stdin=b"mine\n").status == 0
+    monkeypatch.chdir(home / "new/app")
+    result = cli("undo")
+    assert result.status == 0
+    assert not new_file(home).exists()
+    assert "Newer, and left alone: create claude-code:project" in result.err
+    assert cli("redo").status == 0
+    assert new_file(home).exists()
+
+
 def test_undo_leaves_changes_of_another_project_and_of_strange_folders_alone(
     cli: Cli, home: Path, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

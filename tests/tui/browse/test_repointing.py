@@ -15,6 +15,7 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.health.orphans import Orphan, where
+from memtui.health.repointing import apply, plan
 from memtui.tui.app import MemtuiApp
 from memtui.tui.bridge import Bridge
 from memtui.tui.browse import repointing
@@ -104,6 +105,33 @@ async def test_they_are_this_projects_at_once_where_it_is_now_and_their_old_row_
         machine.write(f"{old.parent.parent}/{slug(str(machine.home / 'new/web'))}/memory/c.md", "c\n")
         await running.press("R")
         await running.until(lambda: Address(new, "c.md") in running.browser.forest.nodes)
+
+
+@pytest.mark.parametrize("keys", [("u", "u"), ("5", "G", "d", "s")])
+async def test_it_is_taken_back_after_something_was_done_in_another_project(
+    machine: Machine, tmp_path: Path, keys: tuple[str, ...]
+) -> None:
+    projects_folder = machine.home / ".claude/projects"
+    old = projects_folder / slug(str(machine.home / "old/web")) / "memory/a.md"
+    mine = projects_folder / slug(str(machine.app)) / "memory"
+    mine.mkdir(parents=True)
+    roots = discover(machine.surroundings(), all_projects=True)
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+        moved = [root for root in roots if root.path == str(old.parent)]
+        apply(engine, plan(engine, moved, str(machine.home / "new/web")), actor=Actor("cli"))
+        engine.create(Address("claude-code:project", "other.md"), "other\n", actor=Actor("cli"))
+    assert not old.exists()
+    async with projects(machine, tmp_path, 120, "~/new/web") as running:
+        await running.until(lambda: any(address.path == "a.md" for address in running.browser.forest.nodes))
+        for key in keys:
+            await running.press(key)
+            if key == "5":
+                await running.until_text("What it did")
+        await running.until(old.exists)
+        assert (mine / "other.md").exists()
+        await running.until_text("U does it again")
+        await running.press("U")
+        await running.until(lambda: not old.exists())
 
 
 async def test_a_place_that_cannot_be_is_said_in_the_line(machine: Machine, tmp_path: Path) -> None:
