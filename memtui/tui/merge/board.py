@@ -164,7 +164,11 @@ class ConflictBoard(DecidingScreen):
         shown = self.query_one("#conflict-result", LinesView)
         shown.show(result, top=0)
         shown.styles.height = rows = max(min(len(result), MOST_RESULT_ROWS), 1)
-        place.styles.height = max(min(len(lines), self.size.height - self._fixed_rows(rows)), 3 if self._short else 4)
+        if self.zoomed == PLACE and not self.editing:
+            place.styles.height = "1fr"
+        else:
+            room = self.size.height - self._fixed_rows(rows)
+            place.styles.height = max(min(len(lines), room), 3 if self._short else 4)
         words = "file after the merge, read only"
         self.query_one("#conflict-file-title", Lines).set_lines(rule(words, width, "heading", "tab scrolls here"))
 

@@ -361,6 +361,22 @@ async def test_an_edit_that_was_dropped_leaves_the_place_as_it_was(tmp_path: Pat
         assert screen.session.choice(screen.index) == "both"
 
 
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 29), (120, 40)])
+@pytest.mark.parametrize("keys", ["", "z", "e", "ze"])
+async def test_the_footer_stands_at_the_bottom_and_an_edit_has_the_rows_that_are_left(
+    tmp_path: Path, size: tuple[int, int], keys: str
+) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=size) as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press(*keys)
+        await until(pilot, lambda: screen.editing is ("e" in keys))
+        await until(pilot, lambda: screen.query_one("#conflict-foot").region.bottom == size[1])
+        assert screen.max_scroll_y == 0
+        if size == (80, 24) and keys == "e":
+            assert screen.small.size.height > 6
+
+
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 60)])
 @pytest.mark.parametrize("editing", [False, True])
 async def test_nothing_is_cut_off_at_the_smallest_and_the_largest_size(
