@@ -114,8 +114,7 @@ def _steps(call: Call, *, back: bool) -> int:
 
 def _reach(call: Call, kind: str) -> None:
     """Open the folders of the next step if it went from one project to another: nobody stands in both."""
-    folders = call.engine.beyond(kind)
-    if len(folders) < 2:
+    if next(call.engine.beyond(kind), None) is None:
         return
     from memtui.health import repointing
     from memtui.wire.session import other_projects
