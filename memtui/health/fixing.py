@@ -14,6 +14,7 @@ from memtui.pointers.cutline import Measure, measure
 from memtui.pointers.index import parse
 
 REBUILT = "The agent makes this index anew from the memories: the fix holds only until it does."
+NOW_FULL = "It is full then: the next line that is added to it is below the cut again."
 _NAMED = 3
 
 
@@ -65,6 +66,8 @@ def preview(
     notes = [REBUILT] if rebuilt else []
     notes += _moved_notes(before, old, pieces_of(fixed))
     notes += _cut_notes(address.path, before, old, after, new)
+    if old.cut is not None and new.cut is None and _is_full(after, new, policy):
+        notes.append(NOW_FULL)
     return Preview(address, before, after, None if data is None else sha256_hex(data), len(fixed), tuple(notes))
 
 
@@ -100,6 +103,13 @@ def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measur
     if new.cut is not None:
         notes.append(f"Below the cut: {_lines(old)} now, {_lines(new)} then.")
     return notes
+
+
+def _is_full(data: bytes, found: Measure, policy: Policy) -> bool:
+    """Whether one more line, as long as those are on average, would not be loaded."""
+    kept = data.rstrip()
+    line = b"x" * (len(kept) // max(found.lines, 1))
+    return measure(b"\n".join((kept, line)), policy).cut is not None
 
 
 def _below(path: str, data: bytes, found: Measure) -> dict[str, None]:

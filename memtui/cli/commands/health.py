@@ -11,7 +11,7 @@ from memtui.errors import UsageError
 from memtui.health.applying import Applied, Chosen, apply, choose, prepare, refuse_no_text
 from memtui.health.checking import NO_TEXT
 from memtui.health.looking import Looker, has_index
-from memtui.health.model import CUT, LONG, ONE_BY_ONE, TOGETHER, IndexReport, Preview
+from memtui.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexReport, Preview
 from memtui.wire import indexes, outcomes, values
 
 _YES = ("y", "yes")
@@ -72,15 +72,29 @@ def _say(call: Call, reports: Sequence[IndexReport], roots: Sequence[Root]) -> N
     for report in reports:
         if report.off and report.findings:
             out.say(f"{report.address}: {report.off}")
-    fixable = [one for report in reports for one in report.findings if one.fix is not None and not one.fix.offered]
     if not any(report.findings for report in reports):
         looked = sum(map(has_index, roots))
         out.say(
             f"Nothing is wrong with the indexes of {looked:,} roots." if looked else "No agent keeps an index here."
         )
-    elif fixable:
-        what = f"{len(fixable):,} can be fixed, {LONG} and {CUT} by name"
-        out.say(f"memtui health --fix all shows what would change ({what}).")
+    else:
+        _offer(call, reports)
+
+
+def _offer(call: Call, reports: Sequence[IndexReport]) -> None:
+    """Say which commands show a fix, and of how much; what loses words or makes a file has its own."""
+    root = call.args.text("root")
+    offers = []
+    for name, kinds in (("all", TOGETHER), (LONG, (LONG,)), (CUT, (CUT,))):
+        count = sum(len(one.findings) for one in choose(reports, kinds, rebuilt=root is not None))
+        if count:
+            offers.append(f"--fix {name} ({count:,} finding{'s' * (count != 1)})")
+    if offers:
+        call.out.say(
+            f"To see what a fix would change: memtui health {root or ''}{' ' * bool(root)}{', '.join(offers)}."
+        )
+    elif choose(reports, BY_NAME):
+        call.out.say("What can be fixed here its agent makes anew: name the root to fix it all the same.")
 
 
 def _fix(call: Call, reports: Sequence[IndexReport], kind: str, *, rebuilt: bool) -> int:

@@ -208,7 +208,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             return "Fix", []
         if row.stray is not None:
             return "Project", [(row.stray.kind, "title")]
-        if row.finding is None:
+        if row.finding is None or row.report is None:
             return self.board.label(row.root), []
         return ("Fix" if row.finding.fix is not None and not row.over else "Finding"), [(row.finding.kind, "title")]
 
@@ -250,7 +250,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             return None
         line: Line = []
         if "fix_finding" in after and row.finding is not None and row.finding.fix is not None and not row.over:
-            line += [(after["fix_finding"], "key"), (f" {row.finding.fix.label}: {row.finding.path}", "name")]
+            line += [(after["fix_finding"], "key"), (f" {row.finding.path}: {row.finding.fix.label}", "name")]
         kinds = self._kinds()
         for id_, wanted, words in (
             ("fix_kind", kinds, "".join(kinds)),
@@ -272,7 +272,10 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         super().show_hint(line)
         after = {action.id for _, action in self._sequences.choices(self._sequences.pending)} if line else set()
         row = self.row
-        asked = Row(("root", row.root), row.root) if row is not None and "fix_root" in after else None
+        asked = None
+        if row is not None and "fix_root" in after:
+            finding = row.finding if self._kinds() and not row.over else None
+            asked = Row(("root", row.root, *self._kinds()), row.root, finding=finding)
         if asked != self._asked:
             self._asked = asked
             self.read_row()

@@ -52,7 +52,7 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, n
     if row.root == STRAYS:
         return words_page(*ABOUT_STRAYS, width=look.width)
     if row.report is None:
-        return _root_page(engine, reports, look)
+        return _root_page(engine, reports, look, row.finding.kind if row.finding is not None else "")
     if row.finding is None:
         return words_page(row.report.problem, style="problem", width=look.width)
     finding = row.finding
@@ -102,10 +102,17 @@ def _difference(previews: Sequence[Preview], look: Look) -> Page:
     return tuple(lines)
 
 
-def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look) -> Page:
-    """How full each index is, what is wrong in all, and what would be fixed at once."""
+def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind: str = "") -> Page:
+    """How full each index is, what is wrong in all, and what would be fixed at once.
+
+    Args:
+        engine: reads the indexes.
+        reports: those of the root.
+        look: how it is drawn.
+        kind: what is asked about besides; of a kind that is fixed with no other, what would be done comes first.
+    """
     width = look.width
-    lines: list[PageLine] = []
+    lines: list[PageLine] = [] if kind in TOGETHER else [*_kind_page(engine, reports, look, kind)]
     for report in reports:
         if report.findings or len(reports) == 1:
             lines += words_page(
@@ -134,6 +141,20 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look) -> Pa
         return (*lines, *_difference(prepare(engine, chosen), look))
     except ConflictError:
         return (*lines, *words_page(OLD, style="problem", width=width))
+
+
+def _kind_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind: str) -> Page:
+    """What would be done to all of one kind."""
+    chosen = choose(reports, (kind,))
+    if not chosen:
+        return ()
+    count = sum(len(one.findings) for one in chosen)
+    words = f"D k fixes {count_words(count, 'finding')} of the kind {kind}:"
+    try:
+        shown = _difference(prepare(engine, chosen), look)
+    except ConflictError:
+        shown = words_page(OLD, style="problem", width=look.width)
+    return (*words_page(words, style="good", width=look.width), *shown, PageLine(()))
 
 
 def _full(found: Measure, policy: Policy) -> str:

@@ -170,6 +170,27 @@ def test_a_cut_line_is_fixed_only_by_name_into_a_second_file(cli: Cli, index: Pa
     assert not more.exists()
 
 
+def test_each_command_that_shows_a_fix_is_named_with_how_much_it_is_about(cli: Cli, index: Path) -> None:
+    long = "- [a.md](a.md) — " + "word " * 60 + "\n"
+    index.write_text(GONE + long + "".join(f"- line {number}\n" for number in range(300)), encoding="utf-8")
+    said = cli("health", terminal=True).err.replace("\n", " ")
+    offers = "--fix all (2 findings), --fix long (1 finding), --fix cut (1 finding)."
+    assert f"To see what a fix would change: memtui health {offers}" in said
+    said = cli("health", "claude-code:project", terminal=True).err.replace("\n", " ")
+    assert f"memtui health claude-code:project {offers}" in said
+
+
+def test_what_is_made_anew_is_offered_only_where_it_is_named(cli: Cli, home: Path) -> None:
+    folder = home / ".qwen/memories"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text(GONE, encoding="utf-8")
+    said = cli("health", terminal=True).err.replace("\n", " ")
+    assert "To see what a fix" not in said
+    assert "name the root to fix it all the same." in said
+    said = cli("health", "qwen-code:global", terminal=True).err.replace("\n", " ")
+    assert "memtui health qwen-code:global --fix all (1 finding)." in said
+
+
 def test_json_tells_of_both_files(cli: Cli, index: Path) -> None:
     index.write_text(HERE + "- line\n" * 300, encoding="utf-8")
     shown = cli("health", "--fix", "cut", "--json").json
