@@ -93,6 +93,8 @@ class Index(NamedTuple):
     """The files it names for its rest, and what is in them."""
     named: frozenset[str | None] = frozenset()
     """What the index names already whose rest this is."""
+    spare: Mapping[str, str] = MappingProxyType({})
+    """Files for its rest that it does not name, and their versions."""
 
 
 class Found(NamedTuple):
@@ -362,7 +364,7 @@ class _Checking:
         if index.rebuilt or index.policy.index_format != LINKS:
             return None, COMES_BACK if index.rebuilt else UNKNOWN
         there = index.memories.keys() | index.present
-        return split(index.data, index.address.path, index.policy, there, index.rests)
+        return split(index.data, index.address.path, index.policy, there, index.rests, index.spare)
 
     def _first_entry(self) -> Entry | None:
         cut = self.measure.cut

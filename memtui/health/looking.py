@@ -160,6 +160,7 @@ def _reports(
     for path, home in homes.items():
         if path != home:
             rests[home][path] = texts[path].data
+    spare = {one: row.sha256 for one, row in shelf.rows.items() if row.sha256 and one not in texts and index_of(one)}
     for path in sorted(texts, key=lambda path: (homes[path], len(path), path)):  # the longer its number, the later
         text, home = texts[path], homes[path]
         pointed = {one for pointer in text.pointers for one in pointer.readings if one is not None}
@@ -175,6 +176,7 @@ def _reports(
             rebuilt.match(path),
             rests.get(path, {}),
             named.get(home, frozenset()),
+            {one: sha for one, sha in spare.items() if index_of(one) == path},
         )
         named[home] = index.named | _named(text)
         found = checking.check(index)

@@ -6,6 +6,7 @@ Where it is enough, only blank lines below blank lines go.
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from types import MappingProxyType
 
 from memtui.digest import sha256_hex
 from memtui.engine.model import Policy
@@ -25,7 +26,12 @@ NO_ROOM = "No line that names a second file has room in what the agent loads."
 
 
 def split(
-    data: bytes, path: str, policy: Policy, known: Iterable[str], rests: Mapping[str, bytes]
+    data: bytes,
+    path: str,
+    policy: Policy,
+    known: Iterable[str],
+    rests: Mapping[str, bytes],
+    spare: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Fix | None, str]:
     """Work out how all of an index is loaded: without needless blank lines, else with its rest in another file.
 
@@ -35,6 +41,7 @@ def split(
         policy: what the layout says of it.
         known: the paths there are below the root.
         rests: files it names for its rest already, and what is in them.
+        spare: files for its rest that it does not name, and their versions: one that holds the very rest is named.
 
     Returns:
         The fix and nothing, or None and why there is none.
@@ -51,6 +58,7 @@ def split(
     for at in range(len(heads) - 1, -1, -1):
         above = parse(data[: starts[at]], path)
         pieces = _appended(data, starts[at], policy, above, rests) or _new(data, starts[at:], path, policy, taken)
+        pieces = tuple(_there(data, piece, spare) for piece in pieces)
         if not pieces:
             break
         why = NO_ROOM
@@ -65,15 +73,21 @@ def split(
 
 
 def filled(data: bytes, piece: Piece, held: bytes) -> bytes:
-    """Give what a file holds once a part of an index went to it.
+    """Give what a file holds once a part of an index went to it; one that ends with it has it already.
+
+    That is so after memtui was killed between the two files.
 
     Args:
         data: the index.
         piece: which part.
         held: what is in the file already.
     """
+    part = data[piece.start : piece.end]
+    head = held.removesuffix(part)
+    if part and head != held and (not head or head.endswith(b"\n")):
+        return held
     lead = b"" if not held or held.endswith(b"\n") else b"\r\n" if b"\r\n" in held else b"\n"
-    return held + lead + data[piece.start : piece.end]
+    return held + lead + part
 
 
 def _appended(
@@ -103,6 +117,13 @@ def _new(data: bytes, starts: Sequence[int], path: str, policy: Policy, taken: C
     return tuple(found) if min(sizes) > 0 and max(sizes) <= policy.write_bytes else ()
 
 
+def _there(data: bytes, piece: Piece, spare: Mapping[str, str]) -> Piece:
+    """The file that holds a part already, instead of a new one."""
+    sha = sha256_hex(data[piece.start : piece.end]) if piece.sha256 is None and spare else None
+    found = next((name for name in sorted(spare) if spare[name] == sha), None)
+    return piece if found is None else piece._replace(path=found, sha256=sha)
+
+
 def _free(path: str, taken: Container[str]) -> Iterator[str]:
     return (name for number in count(1) if (name := rest_name(path, number)).casefold() not in taken)
 
@@ -110,11 +131,12 @@ def _free(path: str, taken: Container[str]) -> Iterator[str]:
 def _lines(
     data: bytes, lines: Sequence[Span], path: str, policy: Policy, above: Sequence[Pointer], pieces: Sequence[Piece]
 ) -> bytes:
-    """A line for each new file, written as the file writes its own."""
+    """A line for each file that none names yet, written as the file writes its own."""
     numbers = dict.fromkeys(pointer.line for pointer in above if is_entry(text_of(data, lines[pointer.line])))
     style = style_of(data, lines, list(numbers))
     found = []
-    for step, piece in enumerate(one for one in pieces if one.sha256 is None):
+    named = {pointer.path for pointer in above}
+    for step, piece in enumerate(one for one in pieces if one.path not in named):
         target = written(piece.path, path, "") or piece.path
         name = piece.path.rpartition("/")[2]
         found.append(write_entry(style, target, name, HOOK, limit=policy.pointer_chars, step=step).encode() + style.end)

@@ -144,6 +144,23 @@ def test_a_rebuilt_index_can_be_left_out_and_its_preview_says_what_will_happen(f
         assert shown.notes == (REBUILT,)
 
 
+@pytest.mark.parametrize("more", ["", entry("z.md")])
+def test_a_split_that_was_killed_between_the_two_files_is_gone_on_with(tmp_path: Path, more: str) -> None:
+    folders = Folders(tmp_path, {"notes": LINKS._replace(index_lines=4)})
+    index = (entry("MEMORY-more.md") if more else "") + "".join(entry(f"{name}.md") for name in "abcdefg")
+    folders.lay({"MEMORY.md": index} | {f"{name}.md": "x\n" for name in "abcdefgz"})
+    if more:
+        folders.lay({"MEMORY-more.md": more})
+    with folders.engine() as engine:
+        fix(engine, CUT)
+        whole = folders.disk()
+        engine.undo(actor=ME)
+        folders.lay({"MEMORY-more.md": whole["notes/MEMORY-more.md"]})
+        assert folders.held() == index.encode()
+        fix(engine, CUT)
+        assert folders.disk() == whole
+
+
 def test_what_moves_over_the_cut_is_said(folders: Folders) -> None:
     folders.policies["notes"] = LINKS._replace(index_lines=2)
     folders.lay({"MEMORY.md": entry("a.md") + entry("gone.md") + entry("b.md"), "a.md": "", "b.md": ""})
