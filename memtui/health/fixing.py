@@ -10,7 +10,7 @@ from memtui.engine.model import Address, Policy
 from memtui.health.edits import apply_edits
 from memtui.health.model import IndexFinding, Piece, Preview
 from memtui.health.splitting import filled
-from memtui.pointers.cutline import Measure, measure
+from memtui.pointers.cutline import Measure, lines_with_text, measure
 from memtui.pointers.index import parse
 
 REBUILT = "The agent makes this index anew from the memories: the fix holds only until it does."
@@ -75,11 +75,12 @@ def _moved_notes(before: bytes, old: Measure, pieces: Sequence[Piece]) -> list[s
     """What goes to other files, and that the agent has to open those."""
     if not pieces:
         return []
-    first = before.count(b"\n", 0, pieces[0].start)
-    count = len(before[pieces[0].start :].splitlines())
+    lines = before[pieces[0].start :].split(b"\n")
+    count = lines_with_text(lines)
     names = " and ".join(piece.path.rpartition("/")[2] for piece in pieces)
     notes = [f"{_count(count)} {'moves' if count == 1 else 'move'} to {names}; the agent opens it when it needs more."]
-    loaded = (old.cut or 0) - first
+    first = before.count(b"\n", 0, pieces[0].start)
+    loaded = lines_with_text(lines[: max((old.cut or 0) - first, 0)])
     if loaded > 0:
         notes.append(f"{loaded:,} of them {'was' if loaded == 1 else 'were'} loaded until now.")
     return notes

@@ -5,7 +5,7 @@ Everything it draws comes from the same preview that is written, so that no key 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Policy
@@ -64,7 +64,7 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, n
             return (*top, PageLine(()), *_context(engine, finding, row.report, look))
         if finding.kind == CUT:
             top = (*top, PageLine(()), *_context(engine, finding, row.report, look, shown=2 * AROUND))
-        return (*top, *_difference(prepare(engine, [Chosen(row.report, (finding,))]), look))
+        return (*top, *_difference(prepare(engine, [Chosen(row.report, (finding,))]), look, [row.report.off]))
     except ConflictError:
         return (*top, *words_page(OLD, style="problem", width=look.width))
     except MemtuiError as error:
@@ -82,7 +82,7 @@ def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
     said = [*words_page(*lines, style="name", width=width), *words_page(f"In {where}.", width=width)]
     if row.over:
         return (*said, *words_page("It is no longer so: the files changed.", style="good", width=width))
-    if row.report is not None and row.report.off and finding.fix is None:
+    if row.report is not None and row.report.off:
         said += words_page(row.report.off, style="problem", width=width)
     if finding.fix is None:
         return (*said, *words_page(finding.why or KINDS[finding.kind], style="dim", width=width))
@@ -90,14 +90,15 @@ def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
     return (*said, *words_page(f"{how}{finding.fix.label}.", style="good", width=width))
 
 
-def _difference(previews: Sequence[Preview], look: Look) -> Page:
-    """What would be written, index by index."""
+def _difference(previews: Sequence[Preview], look: Look, said: Collection[str] = ()) -> Page:
+    """What would be written, index by index; what is said above already is not said again."""
     lines: list[PageLine] = []
     for shown in previews:
         if len(previews) > 1:
             lines += [PageLine(()), *words_page(shown.address.path, style="heading", width=look.width)]
-        if shown.notes:
-            lines += words_page(*shown.notes, style="problem", width=look.width)
+        notes = [note for note in shown.notes if note not in said]
+        if notes:
+            lines += words_page(*notes, style="problem", width=look.width)
         lines += compare(shown.before, shown.after, look)[1]
     return tuple(lines)
 
@@ -112,7 +113,9 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind:
         kind: what is asked about besides; of a kind that is fixed with no other, what would be done comes first.
     """
     width = look.width
-    lines: list[PageLine] = [] if kind in TOGETHER else [*_kind_page(engine, reports, look, kind)]
+    off = dict.fromkeys(report.off for report in reports if report.off)
+    lines = [*words_page(*off, style="problem", width=width)] if off else []
+    lines += () if kind in TOGETHER else _kind_page(engine, reports, look, kind)
     for report in reports:
         if report.findings or len(reports) == 1:
             lines += words_page(
@@ -121,10 +124,6 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind:
     found = [finding for report in reports for finding in report.findings]
     lines += words_page(f"{kind_words(found)}.", width=width)
     chosen = choose(reports, TOGETHER)
-    if not chosen:  # the preview says it otherwise
-        lines += words_page(
-            *dict.fromkeys(report.off for report in reports if report.off), style="problem", width=width
-        )
     count = sum(len(one.findings) for one in chosen)
     if count:
         lines += words_page(f"D r fixes {count_words(count, 'finding')} at once:", style="good", width=width)
@@ -138,7 +137,7 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind:
         words = "What is not loaded stays where it is; with the cursor on cut, d f moves it to a second file."
         lines += words_page(words, style="dim", width=width)
     try:
-        return (*lines, *_difference(prepare(engine, chosen), look))
+        return (*lines, *_difference(prepare(engine, chosen), look, off))
     except ConflictError:
         return (*lines, *words_page(OLD, style="problem", width=width))
 
@@ -151,7 +150,7 @@ def _kind_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind:
     count = sum(len(one.findings) for one in chosen)
     words = f"D k fixes {count_words(count, 'finding')} of the kind {kind}:"
     try:
-        shown = _difference(prepare(engine, chosen), look)
+        shown = _difference(prepare(engine, chosen), look, [report.off for report in reports])
     except ConflictError:
         shown = words_page(OLD, style="problem", width=look.width)
     return (*words_page(words, style="good", width=look.width), *shown, PageLine(()))

@@ -27,9 +27,11 @@ class Indexed(World):
     """A folder with an index."""
 
     policy = LINKS
+    off = ""
 
     def engine(self, *, read_only: bool = False) -> Engine:
-        roots = [Root("notes", str(self.folder), "claude-code", label="Claude Code memory", policy=self.policy)]
+        root = Root("notes", str(self.folder), "claude-code", label="Claude Code memory", policy=self.policy)
+        roots = [root._replace(switched_off=self.off)]
         return Engine.open(roots, state_dir=str(self.base / "state"), clock=self.clock, read_only=read_only)
 
     def lay(self, **files: str) -> None:
@@ -416,6 +418,20 @@ async def test_what_is_not_loaded_goes_to_a_second_file_and_comes_back(world: In
         await screen.press("u")
         await screen.until(lambda: world.disk() == before)
         await screen.until(lambda: [kind for kind, _ in shown(view)] == ["cut", "below", "below"])
+
+
+async def test_what_no_agent_loads_is_said_once_above_every_fix(world: Indexed) -> None:
+    world.policy, world.off = LINKS._replace(index_lines=3), "in ~/x.json"
+    world.lay(MEMORY_md="".join(entry(f"{name}.md") for name in "abcde"), **{f"{name}_md": "x\n" for name in "bcde"})
+    async with real(world, size=(120, 60)) as screen:
+        await health(screen)
+        for keys in ((), ("D",)):
+            await screen.press(*keys)
+            await screen.until_text("D k fixes 1 finding" if keys else "d f: move the rest")
+            assert screen.text.count("~/x.json") == 1
+        await screen.press("escape", "k")
+        await screen.until_text("cut line, 2 memories below")
+        assert screen.text.count("~/x.json") == 1
 
 
 async def test_both_files_are_shown_before_it_is_done(world: Indexed) -> None:
