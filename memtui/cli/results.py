@@ -90,9 +90,13 @@ def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> i
 def _left(out: Output, values_: Sequence[Done]) -> None:
     """Tell what followed, what was left alone, and what the next undo does."""
     for value in values_:
-        for sentence in (value.also, value.left):
-            if sentence:
-                out.say(sentence.rstrip(".") + ".")
+        beside(out, value.also, value.left)
+
+
+def beside(out: Output, *sentences: str) -> None:
+    """Tell what came of a change besides its answer, a sentence each; empty ones are left out."""
+    for sentence in filter(None, sentences):
+        out.say(sentence.rstrip(".") + ".")
 
 
 def failure(outcome: Outcome) -> MemtuiError | None:

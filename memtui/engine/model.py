@@ -384,6 +384,8 @@ class Operation(NamedTuple):
     """How many audit records it has."""
     undone: bool
     """It was taken back, and not done again since."""
+    deleted: int = 0
+    """How many memories it deleted."""
 
 
 class TrashEntry(NamedTuple):

@@ -208,12 +208,16 @@ class Reader:
         address: Address | None = None,
         limit: int = 200,
         before: int | None = None,
+        txn: str | None = None,
     ) -> tuple[AuditRecord, ...]:
         """Audit records, newest first; times in milliseconds; `before` is the number of one: only older ones."""
         memory = None if address is None else (self._roots.uid(self._roots.find(address.root)), address.path)
         names = self._roots.names()
         ledger = self._rooms.ledger
-        records = ledger.audit_records(names, actor=actor, since=since, memory=memory, limit=limit, before=before)
+        number = None if txn is None else int(txn)
+        records = ledger.audit_records(
+            names, actor=actor, since=since, memory=memory, limit=limit, before=before, txn=number
+        )
         return tuple(map(self._roots.placed_record, records))
 
     def read_audited(self, seq: int, sha256: str) -> bytes:

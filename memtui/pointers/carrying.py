@@ -79,8 +79,9 @@ MOST_FILES, MOST_BYTES = 500, 8 * 1024 * 1024
 """So many memories of a root, and so much of them, are looked at besides its indexes: the nearest ones."""
 _FEW = 50
 """Up to so many names are looked for before a text is read as Markdown."""
-_TRIES = 3
-_NO_TEXT = ("E_NOT_FOUND", "E_ROOT_MISSING", "E_NOT_REGULAR", "E_SYMLINK", "E_TOO_BIG")
+TRIES = 3
+"""So often a text that changes in that moment is looked at again."""
+NO_TEXT = ("E_NOT_FOUND", "E_ROOT_MISSING", "E_NOT_REGULAR", "E_SYMLINK", "E_TOO_BIG")
 """Nothing can be read under such a name, so nothing names anything there; any other failure is told."""
 
 
@@ -182,7 +183,7 @@ def plan(
                 continue
             data, sha = text
             found = _rewritten(task, path, data)
-            why = _untouchable(task.root, path) if found.carried else ""
+            why = untouchable(task.root, path) if found.carried else ""
             if found.carried and not why:
                 steps.append(Write(address, found.data, sha))
                 carried.append(Carried(address, found.carried))
@@ -259,7 +260,7 @@ def _carry_into(engine: Writer, task: _Task, path: str, done: Done, actor: Actor
     """Rewrite one memory, from what it is now; returns how many names follow, and what is left in it."""
     address = Address(task.root.id, path)
     found = Rewritten(b"")
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         text = _read(engine, task, path)
         if not isinstance(text, tuple):
             return 0, text
@@ -267,14 +268,14 @@ def _carry_into(engine: Writer, task: _Task, path: str, done: Done, actor: Actor
         found = _rewritten(task, task.before(path), data)
         if not found.carried:
             return 0, _left(address, found, "")
-        why = _untouchable(task.root, path)
+        why = untouchable(task.root, path)
         if why:
             return 0, _left(address, found, why)
         try:
             step = Write(address, found.data, sha)
             written = engine.together((step,), actor=actor, label=done.label, joins=done.txn)
         except MemtuiError as error:
-            return 0, _left(address, found, _why(error))
+            return 0, _left(address, found, reason_of(error))
         if not isinstance(written.outcomes[0].result, Conflict):
             return found.carried, _left(address, found, "")
     return 0, _left(address, found, "it was changed meanwhile")
@@ -321,13 +322,13 @@ def _chosen(task: _Task) -> tuple[list[str], int]:
     moved = task.olds.keys() | task.changed.keys()
 
     def order(path: str) -> tuple[bool, bool, bool, str]:
-        index = _is_index(task.root, path)
+        index = is_index(task.root, path)
         return not index, path not in moved, path.rpartition("/")[0] not in folders, path
 
     chosen: list[str] = []
     room = MOST_BYTES
     for path in sorted(task.present, key=order):
-        first = _is_index(task.root, path) or path in moved
+        first = is_index(task.root, path) or path in moved
         if not first and (len(chosen) >= MOST_FILES or task.present[path] > room):
             continue
         room -= task.present[path]
@@ -335,7 +336,7 @@ def _chosen(task: _Task) -> tuple[list[str], int]:
     return chosen, len(task.present) - len(chosen)
 
 
-def _is_index(root: Root, path: str) -> bool:
+def is_index(root: Root, path: str) -> bool:
     """Whether a memory is an index of the kind that a root's layout has, or its rest: its own or one in a folder."""
     policy = root.policy
     name = (policy.index_file or "").rpartition("/")[2]
@@ -357,10 +358,11 @@ def _read(reader: Reader, task: _Task, path: str) -> tuple[bytes, str] | list[Le
 
 def _unread(address: Address, error: MemtuiError) -> list[Left]:
     """What to tell of something that cannot be read: nothing when it is not there, or can hold no names."""
-    return [] if error.code in _NO_TEXT else [Left(address, 0, _why(error))]
+    return [] if error.code in NO_TEXT else [Left(address, 0, reason_of(error))]
 
 
-def _why(error: MemtuiError) -> str:
+def reason_of(error: MemtuiError) -> str:
+    """Why something failed, as one clause."""
     return f"{error.code}: {error.message.rstrip('.')}"
 
 
@@ -373,7 +375,7 @@ def _rewritten(task: _Task, path: str, data: bytes) -> Rewritten:
         path,
         task.changed,
         to=to,
-        index=_is_index(task.root, path),
+        index=is_index(task.root, path),
         known=task.known,
         names=names,
     )
@@ -391,7 +393,7 @@ def _stem(path: str) -> str:
     return name[:-3] if name.lower().endswith(".md") else name
 
 
-def _untouchable(root: Root, path: str) -> str:
+def untouchable(root: Root, path: str) -> str:
     """Why a file is left to its agent; empty when it is not."""
     if paths.matches(path, root.policy.generated):
         return f"{root.agent} generates it"

@@ -95,12 +95,13 @@ CHANGE = (
         "restore",
         "change",
         "Bring back a deleted memory, or an old version of one",
-        (ADDRESS, Param("--version", "the version to bring back; default: the deleted text", "sha", "SHA")),
+        (ADDRESS, Param("--version", "the version to bring back; default: the deleted text", "sha", "SHA"), ALONE),
         (
             ("memtui restore memtui:project/old.md", "out of the trash"),
             ("memtui restore memtui:project/decisions.md --version 3fa94c", "an old version becomes the newest"),
         ),
-        "",
+        "The entries that indexes lost when the memory was deleted come back with it as they were, unless they name it "
+        "already.",
         "one object: result (saved or unchanged), address, sha256, before, txn",
     ),
     Verb(

@@ -77,8 +77,16 @@ def rm(call: Call) -> int:
 def restore(call: Call) -> int:
     """Bring back a deleted memory or an old version."""
     address = call.engine.resolve(call.args.need("address"))
-    value = call.engine.restore(address, version=call.args.text("version"), actor=call.actor)
-    return results.saved(call.out, value, word="restored")
+    version = call.args.text("version")
+    if call.args.flag("alone"):
+        value = call.engine.restore(address, version=version, actor=call.actor)
+        return results.saved(call.out, value, word="restored")
+    from memtui.pointers import restoring
+
+    found = restoring.restore(call.engine, address, version=version, actor=call.actor)
+    status = results.saved(call.out, found.result, word="restored")
+    results.beside(call.out, found.also, found.left)
+    return status
 
 
 def undo(call: Call) -> int:

@@ -3,12 +3,13 @@
 Kept apart from the records themselves, so that no question of a screen slows down or shapes what a change writes.
 """
 
+import os
 from collections.abc import Collection
 
-from memtui.engine.ledger.audit import Transaction
-from memtui.engine.ledger.database import checked
+from memtui.engine.ledger.audit import MOVED, Transaction
+from memtui.engine.ledger.database import Row, checked
 from memtui.engine.ledger.drafts import DraftTable
-from memtui.engine.model import Operation, TrashEntry
+from memtui.engine.model import Address, AuditRecord, Operation, TrashEntry
 
 
 class ActivityTable(DraftTable):
@@ -27,15 +28,73 @@ class ActivityTable(DraftTable):
         ):
             if number not in reversed_:
                 reversed_.add(what)
-        sizes: dict[int, int] = dict(
-            self.rows("SELECT txn, count(*) FROM audit WHERE txn BETWEEN ? AND ? GROUP BY txn", (first, last))
-        )
+        sizes: dict[int, tuple[int, int]] = {
+            number: (count, gone)
+            for number, count, gone in self.rows(
+                "SELECT txn, count(*),"
+                " sum(state = 'done' AND before NOT NULL AND after IS NULL AND new_path IS NULL AND note != ?)"
+                " FROM audit WHERE txn BETWEEN ? AND ? GROUP BY txn",
+                (MOVED, first, last),
+            )
+        }
         return tuple(
-            Operation(str(number), kind, label, sizes.get(number, 0), number in reversed_)
+            Operation(str(number), kind, label, count, number in reversed_, gone)
             for number, kind, label in self.rows(
                 "SELECT id, kind, label FROM txns WHERE id BETWEEN ? AND ? ORDER BY id", (first, last)
             )
+            for count, gone in (sizes.get(number, (0, 0)),)
         )
+
+    @checked
+    def audit_records(
+        self,
+        names: dict[int, str],
+        *,
+        actor: str | None = None,
+        since: int | None = None,
+        memory: tuple[int, str] | None = None,
+        limit: int = 200,
+        before: int | None = None,
+        txn: int | None = None,
+    ) -> tuple[AuditRecord, ...]:
+        """Audit records, newest first.
+
+        Args:
+            names: root ids by ledger id; other roots are shown by their folder.
+            actor: only this actor's.
+            since: only from this time on, in milliseconds.
+            memory: only this memory's, as (root, path).
+            limit: at most so many.
+            before: only those that are older than this record, by its number.
+            txn: only this transaction's.
+        """
+        where: list[str] = ["1"]
+        values: list[str | int | bytes] = []
+        if before is not None:
+            where.append("seq < ?")
+            values.append(before)
+        if txn is not None:
+            where.append("txn = ?")
+            values.append(txn)
+        if actor is not None:
+            where.append("actor = ?")
+            values.append(actor)
+        if since is not None:
+            where.append("at >= ?")
+            values.append(since)
+        if memory is not None:
+            uid, path = memory
+            where.append("((root = ? AND path = ?) OR (new_root = ? AND new_path = ?))")
+            values += [uid, os.fsencode(path), uid, os.fsencode(path)]
+        rows = self.rows(
+            "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note"
+            " FROM audit"
+            f" WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
+            (*values, limit),
+        )
+        folders = {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots")}
+        every = {**folders, **names}
+        return tuple(_audit_record(row, every) for row in rows)
 
     @checked
     def actors(self) -> tuple[str, ...]:
@@ -75,3 +134,20 @@ class ActivityTable(DraftTable):
             if taken or current is None:
                 found.append(entry._replace(taken=taken))
         return tuple(found)
+
+
+def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:
+    seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note = row
+    return AuditRecord(
+        seq,
+        str(txn) if txn is not None else "",
+        Address(names[root], os.fsdecode(path)),
+        Address(names[new_root], os.fsdecode(new_path)) if new_path is not None else None,
+        actor,
+        operation,
+        before.hex() if before else None,
+        after.hex() if after else None,
+        at,
+        state,
+        note,
+    )

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable, Collection
 
-from memtui.engine.ledger.database import Row, checked
+from memtui.engine.ledger.database import checked
 from memtui.engine.ledger.versions import VersionTable
-from memtui.engine.model import Address, AuditRecord, TrashEntry
+from memtui.engine.model import Address, TrashEntry
 from memtui.values import NamedTuple
 
 MOVED = "moved to another root"
@@ -331,61 +331,19 @@ class AuditTable(VersionTable):
         return (after.hex() if after else None, actor, at, before.hex() if before else None)
 
     @checked
-    def audit_records(
-        self,
-        names: dict[int, str],
-        *,
-        actor: str | None = None,
-        since: int | None = None,
-        memory: tuple[int, str] | None = None,
-        limit: int = 200,
-        before: int | None = None,
-    ) -> tuple[AuditRecord, ...]:
-        """Audit records, newest first.
+    def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
+        """Deleted memories whose last text is still stored, newest first.
 
         Args:
-            names: root ids by ledger id; other roots are shown by their folder.
-            actor: only this actor's.
-            since: only from this time on, in milliseconds.
-            memory: only this memory's, as (root, path).
-            limit: at most so many.
-            before: only those that are older than this record, by its number.
+            names: see `ActivityTable.audit_records`.
         """
-        where: list[str] = ["1"]
-        values: list[str | int | bytes] = []
-        if before is not None:
-            where.append("seq < ?")
-            values.append(before)
-        if actor is not None:
-            where.append("actor = ?")
-            values.append(actor)
-        if since is not None:
-            where.append("at >= ?")
-            values.append(since)
-        if memory is not None:
-            uid, path = memory
-            where.append("((root = ? AND path = ?) OR (new_root = ? AND new_path = ?))")
-            values += [uid, os.fsencode(path), uid, os.fsencode(path)]
-        rows = self.rows(
-            "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note"
-            " FROM audit"
-            f" WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
-            (*values, limit),
-        )
-        folders = {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots")}
-        every = {**folders, **names}
-        return tuple(_audit_record(row, every) for row in rows)
-
-    @checked
-    def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
-        """Deleted memories whose last text is still stored, newest first; see `audit_records` for `names`."""
         return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
 
     def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
         """The last deletion of each memory, if its text is still stored, newest first.
 
         Args:
-            names: see `audit_records`.
+            names: see `ActivityTable.audit_records`.
             only: a further condition.
 
         Returns:
@@ -410,20 +368,3 @@ class AuditTable(VersionTable):
             )
             if root in names
         ]
-
-
-def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:
-    seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note = row
-    return AuditRecord(
-        seq,
-        str(txn) if txn is not None else "",
-        Address(names[root], os.fsdecode(path)),
-        Address(names[new_root], os.fsdecode(new_path)) if new_path is not None else None,
-        actor,
-        operation,
-        before.hex() if before else None,
-        after.hex() if after else None,
-        at,
-        state,
-        note,
-    )

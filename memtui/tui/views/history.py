@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from memtui.engine.model import Address, Conflict, Saved, Unchanged
+from memtui.engine.model import Address, Conflict, Unchanged
+from memtui.pointers import restoring
 from memtui.tui.actions import Action
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
@@ -305,18 +306,21 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         entry, address, bridge = self.past.entries[self.list.cursor], self.past.address, self.bridge
         who = f"by {who_words(entry.actor)}, {since(entry.at, self.browser.now())}"
 
-        def restored(result: Saved | Unchanged | Conflict) -> None:
+        def restored(found: restoring.Restored) -> None:
+            result = found.result
             bridge.refresh([address])
             if isinstance(result, Conflict):
                 self.say(f"Not restored: {address} changed in that moment, nothing was lost. r tries again.", "warning")
             elif isinstance(result, Unchanged):
                 self.say(f"{address} has this text already.")
             else:
-                self.say(f"Restored version {entry.number} ({who}) of {address}. u takes it back.", "good")
+                also = f", {found.also}" if found.also else ""
+                words = f"Restored version {entry.number} ({who}) of {address}{also}. u takes it back. {found.left}"
+                self.say(words.rstrip(), "warning" if found.left else "good")
             self.load()
 
         bridge.run(
-            lambda engine: engine.restore(address, version=entry.sha256, actor=bridge.actor),
+            lambda engine: restoring.restore(engine, address, version=entry.sha256, actor=bridge.actor),
             restored,
             what=f"restore a version of {address}",
             lane=WRITE,

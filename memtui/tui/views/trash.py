@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from memtui.engine.model import Address, Done, Outcome, Restoring, TrashEntry
+from memtui.engine.model import Address, Done, Operation, Outcome, Restoring, TrashEntry
 from memtui.errors import MemtuiError
+from memtui.pointers import restoring
 from memtui.tui.actions import Action
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
@@ -38,9 +39,15 @@ class Reader(Protocol):
         """Read a version."""
         ...
 
+    def operations(self, first: str, last: str) -> tuple[Operation, ...]:
+        """List operations."""
+        ...
 
-def show(engine: Reader, entry: TrashEntry, lines: Sequence[str], width: int, *, plain: bool) -> Page:
-    """Draw what was in a deleted memory; called in a thread."""
+
+def show(engine: Reader, entry: TrashEntry, now: int, width: int, *, plain: bool) -> Page:
+    """Draw what was in a deleted memory; see `heading`; called in a thread."""
+    deleted = engine.operations(entry.txn, entry.txn) if entry.txn else ()
+    lines = heading(entry, sum(one.deleted for one in deleted), now)
     top = (*words_page(*lines, width=width), PageLine(()))
     try:
         data = engine.read_version(entry.address, entry.sha256)
@@ -161,8 +168,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             self.give(())
             return
         entry, width, plain = self.entry, self.width, self.ascii
-        together = sum(1 for one in self.bin.all if one.txn and one.txn == entry.txn)
-        lines = heading(entry, together, self.browser.now())
+        now = self.browser.now()
 
         def give(page: Page) -> None:
             if self.has_entry and key(self.entry) == key(entry):
@@ -170,7 +176,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
                 self.give(page, keep_place=same)
 
         self.bridge.run(
-            lambda engine: show(engine, entry, lines, width, plain=plain),
+            lambda engine: show(engine, entry, now, width, plain=plain),
             give,
             what=f"read {entry.address} from the trash",
             latest="trash-page",
@@ -275,7 +281,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
                 opening.end(failed=failed)
 
         bridge.run(
-            lambda engine: engine.restore_all(asked, actor=bridge.actor),
+            lambda engine: restoring.restore_all(engine, asked, actor=bridge.actor),
             done,
             what=f"restore {name}",
             otherwise=failed,
@@ -289,7 +295,9 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             self.close_prompt()
             self.bin.marks.clear()
             it = "it" if len(done.outcomes) == 1 else "them"
-            self.browser.say(f"Restored {name}. u takes {it} back.", "good")
+            also = f", {done.also}" if done.also else ""
+            words = f"Restored {name}{also}. u takes {it} back. {done.left}".rstrip()
+            self.browser.say(words, "warning" if done.left else "good")
             return
         gone = {outcome.address for outcome in done.outcomes if outcome.ok}
         self.bin.marks = {mark for mark in self.bin.marks if mark[0] not in gone}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.agents.folders import slug
 from tests.cli.conftest import Cli
 
 
@@ -236,3 +237,20 @@ def test_mv_and_rm_carry_what_names_the_memory_along(here: Cli, notes: Path) -> 
     assert alone.json["also"] == ""
     assert here("rm", "notes/other.md", "--alone").err == ""
     assert (notes / "links.md").read_bytes() == b"See [bare](bare.md) and [[bare]].\r\n"
+
+
+def test_restore_brings_the_line_of_an_index_back(cli: Cli, home: Path) -> None:
+    folder = home / ".claude/projects" / slug(str(Path.cwd())) / "memory"
+    folder.mkdir(parents=True)
+    index = b"- [A](a.md) - one\n- [B](b.md)\n"
+    (folder / "MEMORY.md").write_bytes(index)
+    (folder / "a.md").write_bytes(b"a\n")
+    (folder / "b.md").write_bytes(b"b\n")
+    assert cli("rm", "claude-code:project/a.md").status == 0
+    assert cli("restore", "claude-code:project/a.md", terminal=True).err.strip() == "1 pointer brought back."
+    assert (folder / "MEMORY.md").read_bytes() == index
+    assert cli("undo").status == 0
+    assert (folder / "MEMORY.md").read_bytes() == b"- [B](b.md)\n"
+    assert not (folder / "a.md").exists()
+    assert cli("restore", "claude-code:project/a.md", "--alone").err == ""
+    assert (folder / "MEMORY.md").read_bytes() == b"- [B](b.md)\n"

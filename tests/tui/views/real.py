@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from memtui.config.settings import Settings
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Root
+from memtui.engine.model import Actor, Address, Policy, Root
 from memtui.tui.app import MemtuiApp
 from memtui.tui.bridge import Bridge
 from memtui.tui.browse.browser import Facts
@@ -38,15 +38,16 @@ class Clock:
 class World:
     """A folder of memories and a state folder."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, policy: Policy | None = None) -> None:
         self.base = base
+        self.policy = policy or Policy()
         self.folder = base / "notes"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.clock = Clock()
 
     def engine(self, *, read_only: bool = False) -> Engine:
         """An engine as a new process opens it."""
-        roots = [Root("notes", str(self.folder))]
+        roots = [Root("notes", str(self.folder), policy=self.policy)]
         return Engine.open(roots, state_dir=str(self.base / "state"), clock=self.clock, read_only=read_only)
 
     def disk(self) -> dict[str, bytes]:

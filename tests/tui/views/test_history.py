@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.model import Draft
+from memtui.engine.model import Draft, Policy
+from memtui.pointers import carrying
 from memtui.tui.actions import BY_ID
 from memtui.tui.views.history import HistoryScreen
 from memtui.tui.views.table import MOVES, VIEW
@@ -256,3 +257,24 @@ async def test_only_ascii_is_drawn_when_asked_for(world: World) -> None:
 def test_no_key_of_the_history_but_r_and_x_writes() -> None:
     assert {id_ for id_ in VIEW["history"].actions if BY_ID[id_].writes} == {"restore", "redact"}
     assert BY_ID["read_text"].keys == ("enter",)
+
+
+async def test_a_deleted_memory_comes_back_with_the_line_of_its_index(tmp_path: Path) -> None:
+    world = World(tmp_path, Policy(index_file="MEMORY.md", index_format="links"))
+    world.write(*TEXTS)
+    with world.engine() as engine:
+        engine.create(at("MEMORY.md"), "- [A](a.md)\n- [B](b.md)\n", actor=ME)
+        carrying.trash(engine, [at("a.md")], actor=ME)
+    async with real(world, size=(120, 40)) as screen:
+        await screen.press("6")
+        await screen.until_text("- five times")
+        await screen.press("H")
+        await screen.until_text("History of notes/a.md")
+        top = screen.app.screen
+        assert isinstance(top, HistoryScreen)
+        await screen.until(lambda: top.loaded and bool(top.page.page))
+        await screen.press("j")
+        await screen.until_text("version 2 -> version 3")
+        await screen.press("r")
+        await screen.until_text("of notes/a.md, 1 pointer brought back. u takes it back.")
+        assert world.disk() == {"a.md": TEXTS[2].encode(), "MEMORY.md": b"- [A](a.md)\n- [B](b.md)\n"}

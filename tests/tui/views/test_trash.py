@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.model import Policy
+from memtui.pointers import carrying
 from memtui.tui.actions import ACTIONS, BY_ID
 from memtui.tui.views.table import COMMON, MOVES, VIEW, VIEWS
 from memtui.tui.views.trash import TrashScreen
@@ -293,3 +295,26 @@ def test_nothing_in_the_workbench_deletes_for_good() -> None:
     writing = {id_ for id_ in VIEW["trash"].actions if BY_ID[id_].writes}
     assert writing == {"restore"}
     assert {action.id for action in ACTIONS if "for good" in action.help} == {"redact"}
+
+
+async def test_the_line_of_the_index_comes_back_and_the_number_deleted_at_once_stays(tmp_path: Path) -> None:
+    world = World(tmp_path, Policy(index_file="MEMORY.md", index_format="links"))
+    index = b"- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"
+    with world.engine() as engine:
+        for name in ("a.md", "b.md", "c.md"):
+            engine.create(at(name), f"text of {name}\n", actor=ME)
+        engine.create(at("MEMORY.md"), index, actor=ME)
+        carrying.trash(engine, map(at, ("a.md", "b.md", "c.md")), actor=ME)
+    async with real(world, size=(120, 40)) as screen:
+        await trash(screen)
+        await screen.until_text("One of 3 memories that were deleted at once.")
+        await screen.press("j", "r")
+        await screen.until_text("Restored notes/b.md, 1 pointer brought back. u takes it back.")
+        assert world.disk()["MEMORY.md"] == b"- [B](b.md)\n"
+        await screen.until_text("1  text of a.md")
+        assert "One of 3 memories that were deleted at once." in screen.text
+        await screen.press("u")
+        await screen.until(lambda: world.disk() == {"MEMORY.md": b""})
+        await screen.press("*", "r")
+        await screen.until_text("Restored 3 memories, 3 pointers brought back. u takes them back.")
+        assert world.disk()["MEMORY.md"] == index
