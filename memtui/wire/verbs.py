@@ -39,7 +39,8 @@ LOOK = (
         ),
         "A root is one folder that holds memories of one scope for one agent.",
         "a list of roots: id, agent, scope, label, path, files, bytes, writable, exists, accepted, in_checkout, "
-        "truncated, aliases, project, kind (memories, or instructions people write for the agent), note, problems",
+        "truncated, aliases, project, kind (memories, or instructions people write for the agent), note, "
+        "switched_off (where its agent is told to load none of it), problems",
     ),
     Verb(
         "ls",
