@@ -204,9 +204,12 @@ def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
     return lines
 
 
-def group_detail(files: int, size: int, signs: Signs, notes: Iterable[str], width: int, deleted: int = 0) -> list[Line]:
-    """The lines about a folder, root or scope."""
-    lines: list[Line] = [[(f" {count_words(files, 'memory')}, {size_words(size)}", "name")]]
+def group_detail(
+    files: int | None, size: int, signs: Signs, notes: Iterable[str], width: int, deleted: int = 0
+) -> list[Line]:
+    """The lines about a folder, root or scope; None: how many memories there are is not known."""
+    held = "not read" if files is None else f"{count_words(files, 'memory')}, {size_words(size)}"
+    lines: list[Line] = [[(f" {held}", "name")]]
     for note in notes:
         lines += [[(" " + part, "dim")] for part in fold(visible(note), max(width - 2, 1))]
     if signs.unseen:

@@ -190,9 +190,9 @@ def _tail(node: Node, forest: Forest, columns: Columns) -> str:
     if node.kind == OTHERS:
         return count_words(forest.projects_in(node), "project") if wide else f"{forest.projects_in(node):,}"
     if other is not None:
-        count = count_words(node.files, "file") if node.root in forest.others.read else "not read"
+        count = count_words(node.files, "file") if forest.others.counts(node) else "not read"
         if not wide:
-            return str(node.files) if node.root in forest.others.read else "-"
+            return str(node.files) if forest.others.counts(node) else "-"
         gone = "project gone  " if other.gone else ""
         return f"{gone}{other.what}  {count:>9}" if columns.width >= WIDE else f"{gone}{count:>9}"
     root = forest.root(node.root) if node.root and node.kind != FOLDER else None

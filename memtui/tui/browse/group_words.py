@@ -32,8 +32,10 @@ class GroupWords:
 
     def lines(self, node: Node, width: int) -> list[Line]:
         """What is said about a folder, root or scope."""
-        deleted = self._screen.forest.losses.below(node)
-        return bars.group_detail(node.files, node.bytes, node.signs, self._notes(node), width, deleted)
+        forest = self._screen.forest
+        deleted = forest.losses.below(node)
+        files = node.files if node.files or forest.others.counts(node) else None
+        return bars.group_detail(files, node.bytes, node.signs, self._notes(node), width, deleted)
 
     def _scope_fields(self, node: Node) -> list[tuple[str, str]]:
         fields = [("", "")]
@@ -58,16 +60,16 @@ class GroupWords:
         below = f"/{node.key[-1]}" if node.kind == FOLDER else ""
         other = forest.others.get(root.id)
         more = ""
-        if other is not None and root.id not in forest.others.read:
-            more = "Its memories were not read yet; enter reads them."
+        if not forest.others.counts(node):
+            more = "Its memories are not read; enter reads them."
         moved = "g p moves them to where the project is now." if other is not None and other.gone else ""
         notes = (self._screen.side.short(root.path + below), root.note, moved, more, self._screen.root_problem(root.id))
         return [note for note in notes if note]
 
     def _others_words(self, node: Node) -> str:
         """What a row of other projects is."""
-        unread = sum(1 for child in node.children.values() if child.root not in self._screen.forest.others.read)
+        unread = sum(1 for child in node.children.values() if not self._screen.forest.others.counts(child))
         many = f"{len(node.children):,} folders of projects you do not stand in"
         if not unread:
-            return f"{many}; all of them were read."
-        return f"{many}, {unread:,} not read yet. Opening one reads it; A reads all of them."
+            return f"{many}; all of them are read."
+        return f"{many}, {unread:,} not read. Opening one reads it; A reads all of them."

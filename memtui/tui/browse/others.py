@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from memtui.agents.folders import short_path
 from memtui.agents.projects import EMPTIED, ORPHANED
 from memtui.engine.model import Root
+from memtui.tui.browse.nodes import OTHERS, Node
 from memtui.values import NamedTuple
 
 
@@ -62,6 +63,11 @@ class Others:
     def unread(self) -> tuple[str, ...]:
         """Those whose memories were never read here."""
         return tuple(root_id for root_id in self._known if root_id not in self.read)
+
+    def counts(self, node: Node) -> bool:
+        """Whether all memories at or below a row are in the tree, so that their number says something."""
+        roots = {child.root for child in node.children.values()} if node.kind == OTHERS else {node.root}
+        return all(root not in self._known or root in self.read & self.shown for root in roots)
 
     def hides(self, root_id: str) -> bool:
         """Whether the memories of a root are not to be shown now."""

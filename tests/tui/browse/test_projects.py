@@ -100,6 +100,27 @@ async def test_all_of_them_are_read_and_put_away_with_one_key_and_come_back_at_t
     assert made.places
 
 
+async def test_what_is_not_read_or_put_away_is_not_called_empty() -> None:
+    async with shown(engine(), more_roots=everything) as running:
+        await others(running)
+        await running.until_text(f"{COUNT} not read.")
+        assert "0 memories" not in running.text
+        await running.press("l", "j")
+        await running.until_text("Its memories are not read; enter reads them.")
+        assert "0 memories" not in running.text
+        await running.press("A")
+        await running.until_text(f"Read {COUNT} folders")
+        await running.until_text("1 memory, 9 B")
+        await running.press("A")
+        await running.until_text("Showing this project only.")
+        await running.until(lambda: len(running.browser.forest.nodes) == 7)
+        await others(running)
+        await running.press("l", "j")
+        await running.until_text("Its memories are not read; enter reads them.")
+        assert "0 files" not in running.text
+        assert "0 memories" not in running.text
+
+
 async def test_wanted_before_they_are_found() -> None:
     found = threading.Event()
 
