@@ -234,9 +234,9 @@ as it left them. / looks for words, a shows one writer only."""
             self.give(words_page(*told, style="warning", width=self.width))
             return
         look, now = Look(self.width, plain=self.ascii), self.browser.now()
-        operation, how = self.steps.operation(item.step), self.stepping.how(item)
+        operation, how, away = self.steps.operation(item.step), self.stepping.how(item), self.stepping.away(item)
         self.bridge.run(
-            lambda engine: activity_jobs.show(engine, item, operation, how, now, look),
+            lambda engine: activity_jobs.show(engine, item, operation, how, now, look, away),
             self._give,
             what="read what was done",
             latest="activity-page",
@@ -263,6 +263,8 @@ as it left them. / looks for words, a shows one writer only."""
             return "There is no row here."
         if action.id in ("versions", "show_in_tree") and item.single is None:
             return f"{action.label}: put the cursor on one memory; enter opens this row."
+        if action.id in ("versions", "show_in_tree") and (away := self.stepping.away(item)):
+            return away
         if action.id in ("next_hunk", "previous_hunk") and not self.starts:
             return "There is no other place."
         return self.stepping.why_not(item) if action.id == "undo_step" else ""
@@ -297,6 +299,9 @@ as it left them. / looks for words, a shows one writer only."""
         item = self.item
         if item is not None and item.single is None:
             self._fold(wide=not self.steps.is_open(item.step))
+            return
+        if item is not None and (away := self.stepping.away(item)):
+            self.say(away, "warning")
             return
         address = where(self._single())
         if address in self.browser.forest.nodes and self.browser.memories.reveal(address):

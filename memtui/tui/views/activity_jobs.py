@@ -159,7 +159,9 @@ class Drawn(NamedTuple):
     starts: tuple[int, ...] = ()
 
 
-def show(engine: Engine, item: Item, operation: Operation | None, how: str, now: int, look: Look) -> Drawn:
+def show(
+    engine: Engine, item: Item, operation: Operation | None, how: str, now: int, look: Look, away: str = ""
+) -> Drawn:
     """Draw what a row did.
 
     Args:
@@ -169,10 +171,13 @@ def show(engine: Engine, item: Item, operation: Operation | None, how: str, now:
         how: how it is taken back, in one sentence.
         now: the clock.
         look: how it is drawn.
+        away: why the texts of one memory cannot be read here.
     """
     lines = [*heading(item, operation, now), *([how] if how else [])]
     top = words_page(*lines, style="description", width=look.width)
     record = item.single
+    if record is not None and away:
+        return Drawn(item, (*top, PageLine(()), *words_page(away, style="warning", width=look.width)))
     if record is None:
         return Drawn(item, (*top, PageLine(()), *_members(item, look.width)))
     if not has_texts(record):

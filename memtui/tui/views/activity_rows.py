@@ -389,6 +389,12 @@ def heading(item: Item, operation: Operation | None, now: int) -> list[str]:
     return lines
 
 
+def closed_folders(records: Iterable[AuditRecord]) -> tuple[str, ...]:
+    """The folders of records that are not open here, where the audit has a folder in the place of a root's name."""
+    named = (one.root for record in records for one in (record.address, record.new_address) if one is not None)
+    return tuple(dict.fromkeys(root for root in named if root.startswith("/")))
+
+
 def where(record: AuditRecord) -> Address:
     """What the memory of a record was called after it."""
     return record.new_address or record.address

@@ -10,7 +10,9 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from memtui.engine.model import Address, Conflict, Unchanged
+from memtui.errors import MemtuiError
 from memtui.pointers import restoring
+from memtui.safe_text import visible
 from memtui.tui.actions import Action
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
@@ -52,6 +54,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.whole = False
         self.words = False
         self.loaded = False
+        self.refused = ""
+        """Why there is nothing to show."""
         self._shown: Hashable = None
         self._go_to: str | None = None
         self.redacting = Redacting(self)
@@ -80,7 +84,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.address, self._go_to = address, at
         self.past = Past(address, (), None)
         self.against, self.marked, self.whole, self.loaded, self._shown = BEFORE, None, False, False, None
-        self.prompt = None
+        self.prompt, self.refused = None, ""
         self.list.change_rows(lambda: None)
         self.give(())
         self.load()
@@ -130,13 +134,19 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             lambda engine: history_jobs.load(engine, address),
             self._loaded,
             what=f"read the versions of {address}",
+            otherwise=self._refused,
             latest="history",
             opens=f"show the history of {address}" if not self.loaded else "",
             stays=True,
         )
 
+    def _refused(self, error: MemtuiError) -> None:
+        """Say in place of the rows why there are none."""
+        self.refused = f"{error.message} {error.hint}".strip()
+        self.rows_changed()
+
     def _loaded(self, past: Past) -> None:
-        first, self.loaded = not self.loaded, True
+        first, self.loaded, self.refused = not self.loaded, True, ""
 
         def change() -> None:
             self.past = past
@@ -165,6 +175,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is shown when there are no rows."""
+        if self.refused:
+            return [[("  " + visible(self.refused), "problem")]]
         if not self.loaded:
             return [[("  reading...", "dim")]]
         return [[("  No version is kept of this memory.", "name")]]

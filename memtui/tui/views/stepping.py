@@ -14,10 +14,16 @@ from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.verbs import addresses_of
 from memtui.tui.views import activity_jobs
-from memtui.tui.views.activity_rows import Item
+from memtui.tui.views.activity_rows import Item, closed_folders
 
 if TYPE_CHECKING:
     from memtui.tui.views.activity import ActivityScreen
+
+
+def _is_between(item: Item) -> bool:
+    """Whether the whole step went from one folder to another: the other one is opened for it."""
+    ends = (one.root for record in item.step.records for one in (record.address, record.new_address) if one is not None)
+    return bool(item.step.txn) and len(set(ends)) > 1
 
 
 class Stepping:
@@ -41,7 +47,16 @@ class Stepping:
             return "It did not happen, so there is nothing to take back."
         if item.records[0].operation == "redacted":
             return "A redaction cannot be taken back: the text is gone for good."
-        return ""
+        return "" if _is_between(item) else self.away(item)
+
+    def away(self, item: Item) -> str:
+        """Why the texts of a row cannot be read here; nothing when they can be."""
+        folders = closed_folders(item.records)
+        if not folders:
+            return ""
+        if folders[0] in {root.path for root in self._screen.browser.projects.found}:
+            return "It is of another project, which was not read: A in the memories (1) reads it."
+        return f"It is of {visible(folders[0])}, which is not open here: --root NAME=DIR opens it."
 
     def how(self, item: Item) -> str:
         """How a row is taken back."""

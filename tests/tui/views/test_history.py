@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.model import Draft, Policy
+from memtui.engine.model import Address, Draft, Policy
 from memtui.pointers import carrying
 from memtui.tui.actions import BY_ID
 from memtui.tui.views.history import HistoryScreen
@@ -170,6 +170,13 @@ async def test_what_is_copied_is_the_version_under_the_cursor(world: World) -> N
         await screen.until_text("Copied the sha-256")
         assert view.entry is not None
         assert screen.app.clipboard == view.entry.sha256
+
+
+async def test_the_history_of_what_cannot_be_asked_for_says_why(world: World) -> None:
+    async with real(world) as screen:
+        screen.browser.views.history(Address("/not/here", "a.md"))
+        await screen.until_text("There is no root")
+        assert "reading..." not in screen.text
 
 
 async def test_a_deleted_memory_is_restored_from_its_history(world: World) -> None:

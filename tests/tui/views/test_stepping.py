@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.model import Address, Root
 from memtui.tui.views.activity import ActivityScreen
 from tests.tui.views.real import CLAUDE, ME, Real, World, at, real
 
@@ -63,6 +64,26 @@ async def test_what_others_did_is_taken_back_as_one_memory(world: World) -> None
         await screen.until_text("s takes back: modified notes/a.md")
         await screen.press("s")
         await screen.until(lambda: world.disk()["a.md"] == b"two\n")
+
+
+async def test_a_step_of_a_folder_that_is_not_open_says_so_and_offers_nothing(world: World) -> None:
+    away = Root("far", str(world.base / "far"))
+    with world.engine() as engine:
+        engine.add_roots([away])
+        engine.create(Address("far", "z.md"), "z\n", actor=ME)
+    for found, words in ((away, "of another project, which was not read: A in"), (None, "--root NAME=DIR opens it")):
+        roots = (Root("notes", str(world.folder)), *((found,) if found is not None else ()))
+        async with real(world, more_roots=lambda roots=roots: roots) as screen:
+            await screen.until(lambda: screen.browser.projects.ready)
+            view = await activity(screen)
+            await screen.until_text(words.split(" ", maxsplit=1)[0])
+            assert "no longer stored" not in screen.text
+            assert "d s" not in screen.text
+            await screen.press("enter")
+            assert screen.app.screen is view
+            assert words in " ".join(screen.text.split())
+            await screen.press("d", "s")
+            assert words in " ".join(screen.text.split())
 
 
 async def test_read_only_takes_nothing_back(world: World) -> None:
