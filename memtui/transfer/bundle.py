@@ -89,7 +89,7 @@ def write(bundle: Bundle) -> bytes:
     shas: set[str] = set()
     listed = []
     for memory in memories:
-        name = f"memories/{origins.index(memory.origin) + 1}/{memory.path}"
+        name = _file(origins.index(memory.origin), memory.path)
         files[name] = memory.data
         shas.add(memory.sha256)
         listed.append(_listed(memory, name, origins.index(memory.origin)))
@@ -109,6 +109,11 @@ def write(bundle: Bundle) -> bytes:
     if len(data) > MOST_BYTES:
         raise too_big(MOST_BYTES)
     return data
+
+
+def _file(root: int, path: str) -> str:
+    """The name that a memory's text has in the tar file, which is the only one it may have when it is read."""
+    return f"memories/{root + 1}/{path}"
 
 
 def _listed(memory: Packed, name: str, root: int) -> dict[str, object]:
@@ -183,7 +188,7 @@ def _document(data: bytes) -> Mapping[str, object]:
         raise bad("its list is damaged") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise bad("its list is of something else")
-    if found.get("version") != NUMBER:
+    if _count(found, "version") != NUMBER:
         raise bad("a newer memtui wrote it")
     return found
 
@@ -247,8 +252,10 @@ def _memory(
         raise bad(error.message.rstrip(".")) from None
     if number >= len(origins) or name not in files:
         raise bad(f"{path!r} is not in it")
+    if name != _file(number, path):
+        raise bad(f"{name!r} is not where a text of {path!r} is")
     data = files[name]
-    if shas[name] != row.get("sha256") or len(data) != row.get("bytes"):
+    if shas[name] != row.get("sha256") or len(data) != _count(row, "bytes"):
         raise bad(f"{path!r} is not the text its list says")
     pinned = row.get("pinned")
     if not isinstance(pinned, bool):
@@ -260,7 +267,7 @@ def _memory(
 
 def _past(row: Mapping[str, object], by_sha: Mapping[str, bytes]) -> Past:
     sha = _word(row, "sha256")
-    if sha not in by_sha or len(by_sha[sha]) != row.get("bytes"):
+    if sha not in by_sha or len(by_sha[sha]) != _count(row, "bytes"):
         raise bad(f"version {sha[:12]!r} is not in it")
     version = Version(
         sha,

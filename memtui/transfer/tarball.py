@@ -74,7 +74,10 @@ def unpack(data: bytes, *, limit: int = MOST_BYTES) -> Mapping[str, bytes]:
         body = data[at : at + size]
         if len(body) != size:
             raise bad("it is cut off")
-        at += -(-size // _BLOCK) * _BLOCK
+        filled = at + -(-size // _BLOCK) * _BLOCK
+        if data[at + size : filled].strip(b"\0"):
+            raise bad("it is damaged")
+        at = filled
         kind = header[156:157]
         if kind == _LONG and not long_name:
             long_name = _long_name(body)
@@ -90,6 +93,8 @@ def unpack(data: bytes, *, limit: int = MOST_BYTES) -> Mapping[str, bytes]:
             raise bad(f"it holds more than {MOST_FILES:,} files")
     if not ended or not found:
         raise bad("it is cut off, or no bundle at all")
+    if data.count(0, at) != len(data) - at:
+        raise bad("something is behind its end")
     return found
 
 

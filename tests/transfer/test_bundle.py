@@ -60,11 +60,14 @@ def first(key: str, value: object) -> Callable[[dict[str, Any], dict[str, bytes]
         first("sha256", None),
         first("bytes", 3),
         first("bytes", value=True),
+        first("bytes", 2.0),
         first("file", "memories/1/none.md"),
         first("file", LIST),
         first("root", 9),
         first("root", -1),
         first("root", "0"),
+        first("root", 0.0),
+        first("root", value=False),
         first("pinned", 1),
         first("uses", -1),
         first("uses", 1e300),
@@ -77,12 +80,15 @@ def first(key: str, value: object) -> Callable[[dict[str, Any], dict[str, bytes]
         lambda document, files: document.update(memories={}),
         lambda document, files: document.update(roots=[{}]),
         lambda document, files: document.update(version=2),
+        lambda document, files: document.update(version=1.0),
+        lambda document, files: document.update(version=True),
         lambda document, files: document.update(format="zip"),
         lambda document, files: document["roots"][0].update(scope="moon"),
         lambda document, files: document["roots"][0].update(aliases="x"),
         lambda document, files: document["roots"][0].update(index_file=None),
         lambda document, files: document["roots"][0].update(index_file="x" * 2_000),
         lambda document, files: document["memories"][0]["history"][0].update(actor=""),
+        lambda document, files: document["memories"][0]["history"][0].update(bytes=2.0),
         lambda document, files: files.update({"unlisted": b"1"}),
         lambda document, files: files.update({"history/" + "0" * 64: b"1"}),
         lambda document, files: files.update({f"history/{sha256_hex(b'1')}": b"1"}),
@@ -105,6 +111,24 @@ def test_what_does_not_fit_its_list_is_refused(change: Callable[[dict[str, Any],
 def test_a_list_that_is_none_is_refused(text: bytes) -> None:
     with pytest.raises(RefusedError) as refused:
         read(pack([(LIST, text)]))
+    assert refused.value.code == "E_BUNDLE"
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/passwd", "memories/1/../a.md", "a.md", "history/a.md", "memories/2/a.md", "memories/1/b.md"]
+)
+def test_a_file_that_is_not_where_a_memory_of_it_would_be_is_refused(name: str) -> None:
+    def rename(document: dict[str, Any], files: dict[str, bytes]) -> None:
+        row = document["memories"][0]
+        files.pop(name, None)
+        files[name] = files.pop(row["file"])
+        row["file"] = name
+        document["memories"] = [row]
+        for other in [one for one in files if one not in (name, LIST) and not one.startswith("history/")]:
+            files.pop(other)
+
+    with pytest.raises(RefusedError, match="is not where a text of") as refused:
+        read(changed(rename))
     assert refused.value.code == "E_BUNDLE"
 
 

@@ -54,6 +54,10 @@ def test_a_bundle_that_was_compressed_is_read_too() -> None:
     assert dict(unpack(gzip.compress(pack(FILES)))) == dict(FILES)
 
 
+def test_zeros_may_fill_it_up_at_its_end() -> None:
+    assert dict(unpack(pack(FILES) + b"\0" * 5_000)) == dict(FILES)
+
+
 @pytest.mark.parametrize(
     "kind",
     [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE, b"S"],
@@ -77,6 +81,11 @@ def test_nothing_but_plain_files_is_taken(kind: bytes) -> None:
         (made((info("a", pax_headers={"path": "b", "GNU.sparse.size": "9"}), b"1"), form=tarfile.PAX_FORMAT), "header"),
         (made((info("a", pax_headers={"size": "99999999"}), b"1"), form=tarfile.PAX_FORMAT), "gives 'size'"),
         (made((info("a" * 200), b"1"), form=tarfile.GNU_FORMAT), "no tar file of the kind|no plain file"),
+        (pack(FILES) + b"junk" * 128, "behind its end"),
+        (pack(FILES) + b"\0" * 700 + b"1", "behind its end"),
+        (pack(FILES) + pack([("b", b"2")]), "behind its end"),
+        (pack([("a", b"1")])[:1_000] + b"1" + pack([("a", b"1")])[1_001:], "damaged"),
+        (gzip.compress(pack(FILES) + b"junk"), "behind its end"),
         (gzip.compress(pack(FILES), mtime=0)[:-9], "cut off"),
         (gzip.compress(pack(FILES), mtime=0) + b"more", "behind its end"),
         (b"\x1f\x8b" + b"\0" * 50, "damaged"),
