@@ -16,7 +16,7 @@ from memtui.transfer.bundle import Bundle, Origin, Packed
 from memtui.transfer.crossing import Crossing, Side, Straight
 from memtui.transfer.indexing import Mention
 from memtui.transfer.model import IndexChange, Item, Note, mapped_words
-from memtui.transfer.naming import refusal
+from memtui.transfer.naming import Names, refusal
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -170,7 +170,8 @@ def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
         for origin, root in targets.items()
         if root is not None
     }
-    used: set[tuple[str, str]] = set()
+    used: set[Address] = set()
+    taken = {one: Names(rows[one]) for one in ids}
     found = []
     for packed in bundle.memories:
         root = targets[packed.origin]
@@ -180,14 +181,23 @@ def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
             continue
         way = ways[packed.origin]
         address = Address(root.id, way.path(packed))
-        folded = (root.id, address.path.casefold())
-        why = "another one of the bundle has this name" if folded in used else way.refusal(packed)
+        mine = rows[root.id].get(address.path)
+        why = "another one of the bundle has this name" if address in used else way.refusal(packed)
+        why = why or ("" if mine is not None else _clash(address, root, taken[root.id]))
         if why:
             found.append(Arrival(packed, address, STAYS, why))
             continue
-        used.add(folded)
-        found.append(_arrival(reader, packed, root, rows[root.id].get(address.path), merge, way))
+        used.add(address)
+        found.append(_arrival(reader, packed, root, mine, merge, way))
+        if found[-1].what == NEW:
+            taken[root.id].add(address.path)
     return Plan(tuple(found), _indexes(reader, found, ways, rows))
+
+
+def _clash(address: Address, root: Root, taken: Names) -> str:
+    """Say why a new name would be refused beside those there are; empty when it would not."""
+    other = "" if root.policy.any_name else taken.clash(address.path)
+    return f"it differs from {other} there only by case or Unicode form" if other else ""
 
 
 def _indexes(

@@ -4,7 +4,7 @@ A name that a person typed is never changed: then only what is wrong with it is 
 """
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from memtui.agents.table import title_of
 from memtui.engine import paths
@@ -49,6 +49,41 @@ def unseen(address: Address, root: Root) -> str:
     if suffix and not address.path.lower().endswith(suffix):
         return f"{title_of(root.agent)} reads only names that end in {suffix}"
     return ""
+
+
+class Names:
+    """The names there are in a root, and which of them a file system that ignores case would confuse with a new one."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        """Know these paths."""
+        self._by_fold: dict[tuple[str, str], list[str]] = {}
+        for path in known:
+            self.add(path)
+
+    def add(self, path: str) -> None:
+        """Know one more path, and the folders it is in."""
+        for above, name in _steps(path):
+            names = self._by_fold.setdefault((above, paths.fold(name)), [])
+            if name not in names:
+                names.append(name)
+
+    def clash(self, path: str) -> str:
+        """Return the path, or the folder, that a new path would be confused with; empty for none."""
+        for above, name in _steps(path):
+            names = self._by_fold.get((above, paths.fold(name)))
+            if names is None:
+                return ""  # it is new, and so is all below it
+            if name not in names:
+                return above + names[0]
+        return ""
+
+
+def _steps(path: str) -> Iterator[tuple[str, str]]:
+    """Each part of a path with what is above it: `("", "a"), ("a/", "b.md")`."""
+    above = ""
+    for part in path.split("/"):
+        yield above, part
+        above += part + "/"
 
 
 def below(source: Address, target: Address, rows: Iterable[Address], *, keep: bool) -> list[tuple[Address, Address]]:

@@ -229,6 +229,47 @@ def test_two_of_one_name_do_not_meet(tmp_path: Path) -> None:
     assert [each.what for each in there.plan(data, {"": "notes"}).arrivals] == [NEW, STAYS]
 
 
+@pytest.mark.parametrize(
+    ("here", "arrives", "why"),
+    [
+        ("README.md", "Readme.md", "it differs from README.md there only by case or Unicode form"),
+        ("d/caf\N{LATIN SMALL LETTER E WITH ACUTE}.md", "d/cafe\N{COMBINING ACUTE ACCENT}.md", "it differs from d/caf"),
+        ("Docs/x.md", "docs/y/b.md", "it differs from Docs there only by case or Unicode form"),
+    ],
+)
+def test_a_name_that_clashes_stays_out_and_the_rest_is_imported(
+    tmp_path: Path, here: str, arrives: str, why: str
+) -> None:
+    there = Machine(tmp_path)
+    there.write(here, b"here\n")
+    origin = Origin("notes", "files", "global")
+    data = write(Bundle(tuple(Packed(origin, name, b"new\n") for name in ("a.md", arrives, "z.md"))))
+    plan = there.plan(data)
+    assert what(plan) == {"a.md": NEW, arrives: STAYS, "z.md": NEW}
+    assert plan.of(STAYS)[0].why.startswith(why)
+    there.take(data)
+    assert there.held() == {"a.md": b"new\n", here: b"here\n", "z.md": b"new\n"}
+
+
+def test_folders_of_a_bundle_that_clash_do_not_stop_it(tmp_path: Path) -> None:
+    there = Machine(tmp_path)
+    origin = Origin("notes", "files", "global")
+    data = write(Bundle((Packed(origin, "Docs/a.md", b"1"), Packed(origin, "docs/b.md", b"2"))))
+    assert what(there.plan(data)) == {"Docs/a.md": NEW, "docs/b.md": STAYS}
+    there.take(data)
+    assert there.held() == {"Docs/a.md": b"1"}
+
+
+def test_what_is_here_already_is_no_clash(tmp_path: Path) -> None:
+    there = Machine(tmp_path)
+    for name in ("a.md", "A.md"):  # a file system that tells them apart may have got both from others
+        (there.folder / name).write_bytes(b"1")
+    there.engine.reconcile()
+    origin = Origin("notes", "files", "global")
+    data = write(Bundle((Packed(origin, "A.md", b"1"), Packed(origin, "a.md", b"1"))))
+    assert what(there.plan(data)) == {"A.md": SAME, "a.md": SAME}
+
+
 NAME = st.text(st.sampled_from("ab.é"), min_size=1, max_size=4).filter(lambda name: name.strip(".") == name)
 FILES = st.dictionaries(
     st.lists(NAME, min_size=1, max_size=2).map(lambda parts: "d/".join(parts) + ".md"),
@@ -262,8 +303,9 @@ PATHS = st.lists(PARTS, min_size=1, max_size=4).map("/".join)
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(PATHS, PATHS, st.binary(max_size=8)), min_size=1, max_size=3))
-def test_no_bundle_writes_out_of_its_root(rows: list[tuple[str, str, bytes]]) -> None:
+@given(st.lists(st.tuples(PATHS, st.none() | PATHS, st.binary(max_size=8)), min_size=1, max_size=3))
+def test_no_bundle_writes_out_of_its_root(drawn: list[tuple[str, str | None, bytes]]) -> None:
+    rows = [(path, name or f"memories/1/{path}", data) for path, name, data in drawn]
     with tempfile.TemporaryDirectory() as base:
         there = Machine(Path(base) / "there")
         os.symlink(base, there.folder / "out")
