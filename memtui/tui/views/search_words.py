@@ -15,7 +15,7 @@ from memtui.tui.browse.cells import count_words
 from memtui.values import NamedTuple
 
 WIDE = 76
-"""Cells from which everything is said in full."""
+"""Cells from which it is said what must not be there."""
 
 
 class Sources(NamedTuple):
@@ -39,7 +39,7 @@ def count_line(found: Found | None, *, searching: bool) -> Line:
 
 
 def state_line(sources: Sources, query: Query | None, key: Callable[[str], str], width: int) -> Line:
-    """What is looked in, and the keys that change it; and what must not be there.
+    """What is looked in, each source ticked or not behind the key that changes it; and what must not be there.
 
     Args:
         sources: what is looked in.
@@ -47,15 +47,14 @@ def state_line(sources: Sources, query: Query | None, key: Callable[[str], str],
         key: gives the key of an action.
         width: cells there are.
     """
-    wide = width >= WIDE
     parts: Line = []
-    for id_, on, off, is_on in (
-        ("search_texts", "texts", "names only" if wide else "names", sources.bodies),
-        ("search_versions", "old versions too", "no old versions", sources.versions),
-        ("search_projects", "every project", "this project", sources.everywhere),
+    for id_, what, is_on in (
+        ("search_texts", "texts", sources.bodies),
+        ("search_versions", "old versions", sources.versions),
+        ("search_projects", "every project", sources.everywhere),
     ):
-        parts += [(f" {key(id_)}", "key"), (f" {on if is_on else off} ", "strong" if is_on else "dim")]
-    if query is None or not query.without or not wide:
+        parts += [(f" {key(id_)}", "key"), (f" {'[x]' if is_on else '[ ]'} {what} ", "strong" if is_on else "dim")]
+    if query is None or not query.without or width < WIDE:
         return parts
     words = ", ".join(term.forms[0] for term in query.without)
     return bars.spread(parts, [(f"without {words} "[: width // 3], "warning")], width)

@@ -203,7 +203,7 @@ async def test_toggles_look_elsewhere_and_are_said() -> None:
         found = await search(running, "tabs")
         await running.press("f6")
         await running.until(lambda: rows(found) == ["memtui:global/tabs.md"])
-        assert "names only" in running.text
+        assert "[ ] texts" in running.text
         await running.press("ctrl+r")
         await running.until(lambda: len(rows(found)) == 3)
         await running.press("ctrl+u")
@@ -212,7 +212,7 @@ async def test_toggles_look_elsewhere_and_are_said() -> None:
         assert "f7 looks into old versions" in running.text
         await running.press("f7")
         await running.until(lambda: rows(found) == ["memtui:project/notes.md"])
-        assert "old versions too" in running.text
+        assert "[x] old versions" in running.text
         assert "Notes with zebras." in running.text
 
 

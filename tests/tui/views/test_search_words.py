@@ -23,10 +23,10 @@ def test_how_much_was_found() -> None:
 
 def test_what_is_looked_in() -> None:
     said = words(state_line(Sources(), typed("blue -red"), KEYS.__getitem__, 100))
-    assert said.startswith("f6 texts  f7 no old versions  f8 this project")
+    assert said.startswith("f6 [x] texts  f7 [ ] old versions  f8 [ ] every project")
     assert said.endswith("without red")
     said = words(state_line(Sources(bodies=False, versions=True, everywhere=True), None, KEYS.__getitem__, 60))
-    assert said == "f6 names  f7 old versions too  f8 every project"
+    assert said == "f6 [ ] texts  f7 [x] old versions  f8 [x] every project"
 
 
 def test_what_to_try() -> None:
