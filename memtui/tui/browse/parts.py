@@ -134,6 +134,11 @@ class Parts(KeyedScreen[None]):
         """Give a key to the line in the footer."""
         return self._browser.prompt is not None and self.filtering.feed(key, character)
 
+    @property
+    def answering(self) -> bool:
+        """Whether a question about a draft has the keys."""
+        return self._browser.editing and self.host.asking
+
     def take_paste(self, text: str) -> bool:
         """Give a paste to the line in the footer."""
         if self._browser.prompt is not None:
@@ -151,8 +156,7 @@ class Parts(KeyedScreen[None]):
 
     def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
         """Whether an action opened what it was to open; a question about a draft takes no text."""
-        asking = self._browser.editing and self.host.asking
-        return not asking and super().has_opened(action, kind, before)
+        return not self.answering and super().has_opened(action, kind, before)
 
     def opening_given_up(self) -> None:
         """Back to the tree, when the text did not come."""

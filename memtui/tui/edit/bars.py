@@ -37,6 +37,8 @@ class QuestionBar(Lines, can_focus=True):
         Binding("escape", "later", "Decide later"),
     ]
     KEYS = (("r", "restore"), ("d", "discard"), ("esc", "later"))
+    OTHERS: ClassVar[frozenset[str]] = frozenset({"enter", "up", "down", "left", "right", "backspace", "delete", "tab"})
+    """Keys with no character that somebody may take for an answer."""
     SURE = (("!", "discards it; its text stays in the history (H)"), ("r", "restore"), ("esc", "back"))
 
     class Answered(Message):
@@ -54,6 +56,8 @@ class QuestionBar(Lines, can_focus=True):
         self._words = ""
         self._sure = False
         """`d` was pressed: one more key discards."""
+        self._lost = False
+        """A key was pressed that is no answer."""
 
     @property
     def asking(self) -> bool:
@@ -62,7 +66,7 @@ class QuestionBar(Lines, can_focus=True):
 
     def ask(self, words: str, draft: Draft) -> None:
         """Show the question and take the focus."""
-        self._draft, self._words, self._sure = draft, words, False
+        self._draft, self._words, self._sure, self._lost = draft, words, False, False
         self.display = True
         self._fill()
         self.focus()
@@ -74,12 +78,27 @@ class QuestionBar(Lines, can_focus=True):
     def _fill(self) -> None:
         above = self.parent.size.width if isinstance(self.parent, Widget) else 0
         width = self.size.width or above or self.app.size.width  # before the first layout it has no width of its own
-        rows: list[list[Run]] = [[(f" {row}", "strong")] for row in textwrap.wrap(self._words, max(width - 2, 20))]
+        said = [(self._words, "strong")]
+        if self._lost:
+            said.append(("The draft waits for one of these keys; ? explains all keys.", "warning"))
+        rows: list[list[Run]] = [
+            [(f" {row}", style)] for words, style in said for row in textwrap.wrap(words, max(width - 2, 20))
+        ]
         keys: list[Run] = []
         for key, does in self.SURE if self._sure else self.KEYS:
             keys += [(f" {key}", "key"), (f" {does} ", "name")]
         self.styles.height = len(rows) + 1
         self.set_lines(*rows, keys)
+
+    def on_key(self, event: events.Key) -> None:
+        """Say which keys answer, to a key that does not; `?` goes on to the screen, which explains the keys."""
+        answers = any(event.key == one.key for one in self.BINDINGS if isinstance(one, Binding))
+        lost = not answers and (event.is_printable or event.key in self.OTHERS) and event.key != "question_mark"
+        if lost:
+            event.stop()
+        if lost != self._lost:
+            self._lost = lost
+            self._fill()
 
     def close(self) -> None:
         """Take the question away unanswered."""

@@ -62,6 +62,11 @@ class KeyedScreen(Screen[T]):
         """Whether letters are text now."""
         return False
 
+    @property
+    def answering(self) -> bool:
+        """Whether a question has the keys, so that letters that do not answer it are no text either."""
+        return False
+
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to a line of text that is being typed; False when there is none, or it has no use for it."""
         del key, character
@@ -188,6 +193,8 @@ class KeyedScreen(Screen[T]):
     def _beside_text(self, event: events.Key) -> None:
         """Take a key that a text field had no use for: only those that work everywhere and are no text."""
         action = self._everywhere.get(event.key)
+        if action is None and self.answering:
+            action = next((one for one in self.table if one.id == "help" and name_of(event) in one.keys), None)
         if action is not None and event.key not in STAY_IN_TEXT:
             event.stop()
             self.attempt(action)

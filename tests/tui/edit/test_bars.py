@@ -67,6 +67,21 @@ async def test_discarding_takes_two_keys_and_says_what_stays() -> None:
         assert app.answers[2:] == ["later"]
 
 
+async def test_a_key_that_is_no_answer_is_told_so() -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.bar.ask(WORDS, DRAFT)
+        for key in ("enter", "j", "space", "down"):
+            await pilot.press(key)
+            assert "The draft waits for one of these keys" in app.bar.text
+            assert app.bar.size.height == len(app.bar.text.split("\n"))
+            await pilot.press("d")
+            assert "The draft waits" not in app.bar.text
+            await pilot.press("escape")
+        await pilot.press("k", "r")
+        assert app.answers == ["restore"]
+
+
 async def test_the_question_has_the_width_of_its_pane_from_the_first_frame_on() -> None:
     app = Asking()
     async with app.run_test(size=(100, 24)):

@@ -157,6 +157,12 @@ async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it(
         await screen.until(lambda: screen.browser.host.asking)
         await screen.until_text("Keys typed before this question was there were ignored")
         assert address in screen.engine.drafted
+        await screen.press("j")
+        await screen.until_text("The draft waits for one of these keys; ? explains all")
+        await screen.press("question_mark")
+        await screen.until(lambda: screen.app.screen is not screen.browser)
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is screen.browser)
         await screen.press("r")
         await screen.until(lambda: editor_text(screen) == "typed in another life\n")
 
