@@ -5,7 +5,7 @@ All of them are pure functions of values, so that what they say at 80, 120 and 2
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memtui.engine.model import Health, Memory
 from memtui.safe_text import cell_width, one_line, visible
@@ -71,8 +71,9 @@ def header(state: State, width: int) -> Line:
     if state.totals.conflict:
         word = "conflict" if state.totals.conflict == 1 else "conflicts"
         right.append((f"!{state.totals.conflict} {word}  ", "conflict"))
+    edits = len(right)
     if state.unseen:
-        right.append((f"A{state.unseen} {'agent edits' if width >= 100 else 'agent'}  ", "agent"))
+        right.append((f"A{state.unseen} agent edits  ", "agent"))
     if state.totals.draft:
         right.append((f"~{state.totals.draft} {'drafts' if state.totals.draft > 1 else 'draft'}  ", "draft"))
     if state.read_only:
@@ -82,6 +83,8 @@ def header(state: State, width: int) -> Line:
         right.append(("reading...  ", "dim"))
     elif state.progress:
         right.append((f"{state.progress}...  ", "dim"))
+    if state.unseen and sum(cell_width(text) for text, _ in (*left, *right)) >= width:
+        right[edits] = (f"A{state.unseen} {'edit' if state.unseen == 1 else 'edits'}  ", "agent")
     return spread(left, right, width)
 
 
@@ -231,6 +234,23 @@ VERBS = {
     "renamed": "rename", "restored": "restore",
 }  # fmt: skip
 """Operations of the audit in the words of the screen."""
+
+
+MARKED: Mapping[str, str] = {
+    "trash": "", "rename": "move", "copy_to": "", "pin": "", "undo": "", "back": "unmark", "mark": "",
+}  # fmt: skip
+"""What comes first in the footer while memories are marked, with its word there where that is another one."""
+
+
+def for_marked(actions: Iterable[Action]) -> list[Action]:
+    """Rank the actions that work on all marked memories before those for the one under the cursor."""
+    ranks = {id_: rank - len(MARKED) for rank, id_ in enumerate(MARKED)}
+    return [
+        action._replace(footer=ranks[action.id], label=MARKED[action.id] or action.label)
+        if action.id in MARKED
+        else action
+        for action in actions
+    ]
 
 
 def footer(actions: Sequence[Action], width: int, *, end: Sequence[Action] = ()) -> Line:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 KEPT_MESSAGES = 200
 
+ONLY = {"unseen": "unseen", "pinned": "pinned", "conflicts": "in conflict"}
+"""What a memory is that one of the filters with a key shows."""
+
 EVERY_BAR = ("header", "tabs", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
 
 
@@ -187,6 +190,8 @@ class Chrome:
         node = screen.memories.current
         if node is not None and node.memory is None:
             actions = [action._replace(label="open") if action.id == "open" else action for action in actions]
+        if screen.memories.marks and not screen.editing:
+            actions = bars.for_marked(actions)
         end = [action for action in screen.table if action.id in ("help", "palette")]
         if screen.typing:
             end = [typed for action in end if (typed := beside_text(action)).keys]
@@ -204,10 +209,16 @@ class Chrome:
 
     def _no_match(self) -> list[Line]:
         forest = self._screen.forest
-        words = [f"/{' '.join(forest.words)}"] if forest.words else []
+        said: list[Line] = [[("  Nothing here", "name")]]
+        if forest.words:
+            said[0] += [(" matches ", "name"), (f"/{' '.join(forest.words)}", "agent")]
+        if forest.words and forest.only:
+            said.append([("  and", "name")])
+        if forest.only:
+            said[-1] += [(" is ", "name"), (" and ".join(ONLY[only] for only in sorted(forest.only)), "agent")]
         return [
             [],
-            [("  Nothing here matches ", "name"), (" | ".join([*words, *sorted(forest.only)]), "agent")],
+            *said,
             [(f"  {self._key('back')}", "key"), (" shows everything again", "name")],
         ]
 

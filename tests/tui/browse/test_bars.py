@@ -30,9 +30,18 @@ def test_the_header_is_as_wide_as_the_screen(width: int) -> None:
 def test_the_header_counts_what_needs_the_user() -> None:
     state = bars.State("acme-api", "fix-login", Signs(5, 3, 1, 2), 4)
     assert words(bars.header(state, 80)).split() == [
-        "memtui", "|", "acme-api", "|", "fix-login", "!1", "conflict", "A4", "agent", "~2", "drafts",
+        "memtui", "|", "acme-api", "|", "fix-login", "!1", "conflict", "A4", "agent", "edits", "~2", "drafts",
     ]  # fmt: skip
     assert "A4 agent edits" in words(bars.header(state, 120))
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_the_header_leaves_out_a_word_whole_where_there_is_no_room(count: int) -> None:
+    state = bars.State("acme-api", "fix-login", Signs(5, 3, 1, 2), count, read_only=True, health=Health("polling", ""))
+    line = words(bars.header(state, 86))
+    assert f"A{count} edit{'s' if count > 1 else ''}  ~2 drafts" in line
+    assert "memtui | acme-api | fix-login " in line
+    assert "agent" not in line
 
 
 def test_a_quiet_header_is_quiet() -> None:
@@ -82,6 +91,13 @@ def test_the_footer_fits_and_ends_with_help(width: int) -> None:
     assert cell_width(text) <= width
     assert text.rstrip().endswith("? help  : commands")
     assert text.startswith(" enter edit  / filter  space mark")
+
+
+def test_the_footer_leads_with_what_is_done_with_marked_ones() -> None:
+    end = [action for action in ACTIONS if action.id in ("help", "palette")]
+    text = words(bars.footer(bars.for_marked(in_room(*BROWSER_ROOMS)), 80, end=end))
+    assert text.startswith(" d t trash  r move  C copy to  p pin  u undo  esc unmark ")
+    assert cell_width(text) <= 80
 
 
 def test_the_footer_drops_whole_keys_only() -> None:

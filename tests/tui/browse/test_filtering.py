@@ -105,7 +105,27 @@ async def test_a_filter_whose_last_match_goes_away_says_so() -> None:
         await screen.until_text("retry.md")
         assert "Nothing here matches" not in screen.text
         await screen.press("f", "p")
-        await screen.until_text("Nothing here matches pinned")
+        await screen.until_text("Nothing here is pinned")
+
+
+async def test_filters_that_let_nothing_through_are_told_in_words() -> None:
+    async with shown() as screen:
+        await screen.press("f", "a")
+        await screen.until_text("Nothing here is unseen")
+        await screen.press("f", "c", "slash")
+        await screen.type("auth")
+        await screen.press("enter")
+        await screen.until_text("and is in conflict and unseen")
+        assert "Nothing here matches /auth " in screen.text
+
+
+async def test_marks_put_what_is_done_with_them_first_in_the_footer() -> None:
+    async with shown(size=(80, 24)) as screen:
+        await screen.press("asterisk")
+        assert screen.footer.startswith("d t trash")
+        assert "u undo" in screen.footer
+        await screen.press("escape")
+        await screen.until(lambda: screen.footer.startswith("enter"))
 
 
 async def test_show_only_what_others_changed() -> None:
