@@ -6,8 +6,8 @@ read again before anybody sees it, and must mean what was asked for and nothing 
 
 import copy
 import json
-import tomllib
 
+from memtui.config import toml
 from memtui.errors import UsageError
 from memtui.values import TYPE_CHECKING
 
@@ -40,11 +40,10 @@ def parse(text: str) -> "dict[str, Any]":
         UsageError: `E_CONFIG`, with the line where it is known, when it is not TOML.
     """
     try:
-        return tomllib.loads(text.removeprefix(BOM))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return toml.loads(text.removeprefix(BOM))
+    except toml.NotTomlError as error:
         raise UsageError(
-            f"it is not TOML: {what}.", code="E_CONFIG", hint="Correct the file, or add the entry by hand."
+            f"it is not TOML: {error}.", code="E_CONFIG", hint="Correct the file, or add the entry by hand."
         ) from error
 
 
@@ -196,8 +195,8 @@ def _with_settings(text: str, path: Path, settings: "dict[str, object]") -> str:
 def _read(line: str) -> "dict[str, Any]":
     """Read one line by itself; nothing when it says nothing so."""
     try:
-        return tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
+        return toml.loads(line)
+    except toml.NotTomlError:
         return {}
 
 
@@ -219,8 +218,8 @@ def _split(text: str) -> list[str]:
 def _complete(lines: list[str]) -> bool:
     """Whether these lines end outside of any value, so that what follows is no part of a longer text or list."""
     try:
-        tomllib.loads("".join(lines))
-    except tomllib.TOMLDecodeError:
+        toml.loads("".join(lines))
+    except toml.NotTomlError:
         return False
     return True
 
@@ -228,8 +227,8 @@ def _complete(lines: list[str]) -> bool:
 def _header(line: str) -> Path | None:
     """Read the name of a table from its header's line; None when this line is none."""
     try:
-        value: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
+        value: Any = toml.loads(line)
+    except toml.NotTomlError:
         return None
     names: list[str] = []
     while isinstance(value, dict) and value:

@@ -144,19 +144,13 @@ def _read_text(path: str) -> str:
 
 
 def _parse(file: _File) -> Mapping[str, object]:
-    import tomllib
+    from memtui.config import toml
 
     try:
-        return tomllib.loads(file.text)
-    except tomllib.TOMLDecodeError as error:
-        what, _, place = str(error).partition(" (at ")
-        digits = "".join(c for c in place.partition(",")[0] if c.isdigit())
-        line = int(digits) if digits else file.text.count("\n") + 1
-        raise file.refuse(
-            f"this is not TOML: {what}.", "Correct that line; text values need quotes.", line=line
-        ) from error
-    except RecursionError as error:
-        raise file.refuse("values are nested too deeply.", "Settings are plain values and tables.") from error
+        return toml.loads(file.text)
+    except toml.NotTomlError as error:
+        hint = "Correct that line; text values need quotes." if error.line else "Settings are plain values and tables."
+        raise file.refuse(f"this is not TOML: {error.what}.", hint, line=error.line) from error
 
 
 def _flatten(table: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str, object]]:

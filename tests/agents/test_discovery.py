@@ -117,7 +117,7 @@ import os, sys
 CHANGES = ("subprocess", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.mkdir", "os.rename")
 CHANGES += ("os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.utime")
 CHANGES += ("socket.", "shutil.")
-import json, tomllib, memtui.agents.files, memtui.agents.nesting
+import json, memtui.config.toml, memtui.agents.files, memtui.agents.nesting
 from memtui.agents.table import LAYOUTS, policy_of
 for layout in LAYOUTS:
     policy_of(layout)

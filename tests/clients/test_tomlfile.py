@@ -1,5 +1,7 @@
 """Changes of a TOML file: they mean what was asked, and touch nothing else."""
 
+import contextlib
+import time
 import tomllib
 
 import pytest
@@ -81,3 +83,17 @@ def test_taking_out_what_is_not_there() -> None:
     assert tomlfile.take("a = 1\n", PATH) == "a = 1\n"
     with pytest.raises(UsageError):
         tomlfile.take("[mcp_servers]\nmemtui = { command = 'x' }", PATH)
+
+
+@pytest.mark.parametrize("text", ["a{} = 1", "[a{}]\nb = 1", 'x = """\n[a{}]\n"""\n', "a = 1{}"])
+def test_a_key_of_many_parts_takes_no_time(text: str) -> None:
+    began = time.thread_time()
+    with contextlib.suppress(UsageError):
+        tomlfile.put(text.format(".a" * 20_000), PATH, SERVER)
+    assert time.thread_time() - began < 2
+
+
+@pytest.mark.parametrize("text", ["a = {}", f"[{'.'.join('a' * 60)}]\n{'.'.join('b' * 60)} = 1"])
+def test_what_is_too_deep_or_too_large_is_said(text: str) -> None:
+    with pytest.raises(UsageError, match="TOML"):
+        tomlfile.put(text.format("1" * 5_000), PATH, SERVER)

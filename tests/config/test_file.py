@@ -131,7 +131,7 @@ def test_what_is_not_toml_is_said_with_its_line(tmp_path: Path, content: str | b
     assert refused(tmp_path, content).details["line"] == line
 
 
-@pytest.mark.parametrize("text", ["a = " + "[" * 5000, "a" + ".a" * 5000 + " = 1", "a = {" * 3000])
+@pytest.mark.parametrize("text", ["a = " + "[" * 5000, "a" + ".a" * 5000 + " = 1", "a = {" * 3000, "a = " + "1" * 5000])
 def test_deep_nesting_is_an_answer(tmp_path: Path, text: str) -> None:
     refused(tmp_path, text)
 

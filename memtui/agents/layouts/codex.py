@@ -99,11 +99,11 @@ def _fallbacks(settings: bytes) -> tuple[str, ...]:
     """Read the further names from the user's own settings; what leads out of a folder is no name."""
     if b"project_doc_fallback_filenames" not in settings:  # parsing it costs more than most commands' work
         return ()
-    import tomllib
+    from memtui.config import toml
 
     try:
-        names: object = tomllib.loads(settings.decode()).get("project_doc_fallback_filenames")
-    except (ValueError, RecursionError):
+        names: object = toml.loads(settings.decode()).get("project_doc_fallback_filenames")
+    except ValueError:
         return ()
     return tuple(
         dict.fromkeys(

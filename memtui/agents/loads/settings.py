@@ -46,12 +46,14 @@ def read_toml(path: str, inside: str | None = None) -> File:
     data, problem = _read(path, inside)
     if not data:
         return File(path, {}, problem=problem)
-    import tomllib
+    from memtui.config import toml
 
     try:
-        return File(path, tomllib.loads(data.decode()))
-    except (ValueError, RecursionError):
-        return File(path, {}, problem=f"It is no TOML. {UNSET}")
+        return File(path, toml.loads(data.decode()))
+    except UnicodeDecodeError:
+        return File(path, {}, problem=f"It is no TOML: it is not UTF-8. {UNSET}")
+    except toml.NotTomlError as error:
+        return File(path, {}, problem=f"It is no TOML: {error}. {UNSET}")
 
 
 def read_text(path: str, inside: str | None = None) -> File:

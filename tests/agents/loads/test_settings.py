@@ -1,6 +1,7 @@
 """Agents' settings: data, small, and never a folder or a pattern where a name is wanted."""
 
 import os
+import time
 from pathlib import Path
 
 from memtui.agents.loads.settings import (
@@ -86,3 +87,13 @@ def test_settings_of_a_checkout_are_not_read_through_a_link_out(tmp_path: Path) 
     for name in ("link.json", "out/s.json"):
         assert read_json(f"{inside}/{name}", inside) == File(f"{inside}/{name}", {}), "its folder tells of it"
     assert read_json(f"{inside}/out/s.json").values == {"a": 1}
+
+
+def test_a_key_of_many_parts_is_no_toml(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("x = 1\na" + ".a" * 40_000 + " = 1")
+    began = time.thread_time()
+    found = read_toml(str(file), str(tmp_path))
+    assert time.thread_time() - began < 1
+    assert found.values == {}
+    assert "a key has more than 64 parts (at line 2). None of its" in found.problem
