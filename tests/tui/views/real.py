@@ -38,9 +38,11 @@ class Clock:
 class World:
     """A folder of memories and a state folder."""
 
+    policy = Policy()
+
     def __init__(self, base: Path, policy: Policy | None = None) -> None:
         self.base = base
-        self.policy = policy or Policy()
+        self.policy = policy or self.policy
         self.folder = base / "notes"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.clock = Clock()
