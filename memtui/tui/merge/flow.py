@@ -19,7 +19,7 @@ from memtui.tui.merge.cases import CaseScreen
 from memtui.tui.merge.remember import Spot, read_again
 from memtui.tui.merge.screen import ConflictScreen
 from memtui.tui.merge.session import MergeSession, bytes_of
-from memtui.tui.merge.view import OPENED, Parties
+from memtui.tui.merge.view import OPENED, Parties, writer
 
 if TYPE_CHECKING:
     from memtui.tui.edit.flow import Editing
@@ -163,12 +163,12 @@ class ConflictFlow:
         when = self.editing.when
         at = when(self._at) if self._at else ""
         created = self.texts.base_sha256 is None
-        by = "saved by you" if self.who == "you" and self.texts.disk is not None else self.who
+        by = self._someone() if self.texts.disk is None else writer(self.who) or "saved"
         return Parties(
             address=str(self.address),
             base="none: both created it" if created else f"{OPENED}{when(self.editing.opened_at)}",
             yours="your unsaved draft",
-            agent=f"{by or ('saved' if self.texts.disk is not None else 'Somebody')} {at}".strip(),
+            agent=f"{by} {at}".strip(),
             agent_name="AGENT" if self.who not in ("", "you") else "DISK",
         )
 
@@ -220,7 +220,7 @@ class ConflictFlow:
         """The result is in the memory: the draft goes to history, the editor shows the result."""
         editing, address = self.editing, self.address
         at = f" {editing.when(self._at)}" if self._at else ""
-        with_whom = f", merged with {self.who or 'what was on disk'}{at}" if self.texts.disk is not None else ""
+        with_whom = f", merged with {writer(self.who) or 'what was on disk'}{at}" if self.texts.disk is not None else ""
         self._end()
         if editing.address == address:
             snapshot = Snapshot(address, data, result.sha256, editing.wishes.clock())
@@ -296,7 +296,11 @@ class ConflictFlow:
         still = f"{len(session.again)} place{'' if len(session.again) == 1 else 's'} to decide again"
         kept = len(session.places)
         told = f", {kept} decision{'' if kept == 1 else 's'} kept" if kept else ""
-        return f"{self.who or 'Somebody'} wrote again: {still}{told}."
+        return f"{self._someone()} wrote again: {still}{told}."
+
+    def _someone(self) -> str:
+        """Whoever wrote, where a sentence begins."""
+        return "Another window of yours" if self.who == "you" else self.who or "Somebody"
 
     # --- the whole text
 

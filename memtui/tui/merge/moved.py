@@ -62,7 +62,7 @@ def ask_about_name(editing: Editing, new: Address) -> None:
         editing.saving = False
         keeping.ask_where(editing, old, data, error, again=keep_name)
 
-    who = editor.who if editor.who != "agent" else "Somebody"
+    who = {"agent": "Somebody", "you": "Another window of yours"}.get(editor.who, editor.who)
     parties = Parties(str(old), "", "", f"{who} {editing.when(editor.disk_at) if editor.disk_at else ''}".strip())
     case = questions.renamed_by_them(
         parties,

@@ -36,6 +36,11 @@ class Parties(NamedTuple):
     """`AGENT`, or `DISK` when nobody knows who it was."""
 
 
+def writer(who: str) -> str:
+    """Name whoever wrote in the middle of a sentence: a person who is told that is in another window just then."""
+    return "another window of yours" if who == "you" else who
+
+
 def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run]]:
     """Say what is in conflict, how much is open, and who the sides are."""
     counts = session.counts

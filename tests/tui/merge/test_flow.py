@@ -491,7 +491,7 @@ async def test_a_second_window_is_another_writer(tmp_path: Path) -> None:
         await pilot.press("ctrl+s")
         screen = await shown(bench, pilot)
         assert disk(bench) == AGENT_TEXT
-        assert "DISK saved by you" in text_of(screen, "#conflict-header")
+        assert "DISK another window of yours" in text_of(screen, "#conflict-header")
         await pilot.press("y", "ctrl+s")
         await closed(bench, pilot)
         assert kept(bench) >= {BASE, YOURS, AGENT_TEXT, disk(bench)}
