@@ -143,7 +143,7 @@ class Verbs:
         def done(result: Done | Step | PassedOver) -> None:
             if isinstance(result, PassedOver):
                 folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
-                words = f"u again undoes: {result.label}. The newest change was in {folder}, not open here."
+                words = f"The newest change is in {folder}, not open here; u again undoes: {result.label}."
                 self._screen.say(words, "warning")
             elif isinstance(result, Done):
                 self._screen.projects.touched(addresses_of(result))

@@ -379,7 +379,7 @@ async def test_undo_past_a_newer_change_elsewhere_asks_first() -> None:
         await screen.until_text(f"{AUTH} pinned.")
         screen.engine.passed = PassedOver("pin auth.md", "create b.md", "/home/ann/there/memory")
         await screen.press("u")
-        await screen.until_text("u again undoes: pin auth.md. The newest change was in there/memory, not open here.")
+        await screen.until_text("The newest change is in there/memory, not open here; u again undoes: pin auth.md.")
         assert screen.browser.forest.nodes[AUTH].signs.pinned
         await screen.press("u")
         await screen.until_text("Undid: pin")
