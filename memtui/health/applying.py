@@ -85,6 +85,22 @@ def refuse_no_text(reports: Sequence[IndexReport], kinds: Sequence[str]) -> None
             )
 
 
+def refuse_unread(reports: Sequence[IndexReport]) -> None:
+    """Say of an index that could not be looked at that nothing is known of what to fix in it; nothing without one.
+
+    Raises:
+        RefusedError: with the code of what was in the way.
+    """
+    for report in reports:
+        if report.problem:
+            raise RefusedError(
+                f"{report.address} was not looked at, so nothing in it is fixed: {report.problem}",
+                code=report.code,
+                unharmed="It is as it was.",
+                hint="Make it smaller by hand first." if report.code == "E_TOO_BIG" else "Look at it by hand first.",
+            )
+
+
 def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[Preview, ...]:
     """Say what fixes would write.
 

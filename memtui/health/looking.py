@@ -133,7 +133,7 @@ def _look(engine: Reader, shelf: _Shelf) -> Iterator[IndexReport]:
             snapshot = engine.read(address)
         except MemtuiError as error:
             empty = measure(b"", policy)
-            yield IndexReport(address, None, empty, policy, problem=error.message, off=_off(root))
+            yield IndexReport(address, None, empty, policy, problem=error.message, off=_off(root), code=error.code)
             continue
         texts[path] = _Text(snapshot.bytes, snapshot.sha256, parse(snapshot.bytes, path, shelf.rows) if linked else ())
         home = path if policy.is_index(path) else index_of(path)

@@ -111,6 +111,8 @@ class IndexReport(NamedTuple):
     """Why it could not be looked at; empty when it was."""
     off: str = ""
     """What to know first when its agent loads nothing of this folder at all, in one sentence; empty when it does."""
+    code: str = ""
+    """The error code of the problem."""
 
     def of(self, kind: str) -> tuple[IndexFinding, ...]:
         """The findings of one kind."""

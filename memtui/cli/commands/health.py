@@ -8,7 +8,7 @@ from memtui.cli.output import Column
 from memtui.curation.diff import unified
 from memtui.engine.model import Root
 from memtui.errors import UsageError
-from memtui.health.applying import Applied, Chosen, apply, choose, prepare, refuse_no_text
+from memtui.health.applying import Applied, Chosen, apply, choose, prepare, refuse_no_text, refuse_unread
 from memtui.health.checking import NO_TEXT
 from memtui.health.looking import Looker, has_index
 from memtui.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexReport, Preview
@@ -64,9 +64,7 @@ def _table(call: Call, reports: Sequence[IndexReport]) -> None:
 
 def _say(call: Call, reports: Sequence[IndexReport], roots: Sequence[Root]) -> None:
     out = call.out
-    for report in reports:
-        if report.problem:
-            out.say(f"{report.address} was not looked at: {report.problem}")
+    _tell_unread(call, reports)
     if not out.terminal:
         return
     for report in reports:
@@ -79,6 +77,12 @@ def _say(call: Call, reports: Sequence[IndexReport], roots: Sequence[Root]) -> N
         )
     else:
         _offer(call, reports)
+
+
+def _tell_unread(call: Call, reports: Sequence[IndexReport]) -> None:
+    for report in reports:
+        if report.problem:
+            call.out.say(f"{report.address} was not looked at: {report.problem}")
 
 
 def _offer(call: Call, reports: Sequence[IndexReport]) -> None:
@@ -108,6 +112,7 @@ def _fix(call: Call, reports: Sequence[IndexReport], kind: str, *, rebuilt: bool
         raise UsageError(f"Findings of the kind {kind} are fixed one by one.", hint=missing)
     if not chosen:
         refuse_no_text(reports, kinds)
+        refuse_unread(reports)
     previews = prepare(engine, chosen)
     if not out.json:
         for shown in previews:
@@ -186,6 +191,7 @@ def _tell(
         out.say("There is nothing to fix.")
         for report, why in _reasons(reports, kinds):
             out.say(f"{report.address}: {why}")
+    _tell_unread(call, reports)
     unread = [str(one.address) for one in reports if any(found.why == NO_TEXT for found in one.findings)]
     if unread:
         more = " and more" if len(unread) > 3 else ""

@@ -142,6 +142,29 @@ def test_an_index_that_is_no_text_is_refused(cli: Cli, index: Path) -> None:
     assert index.read_bytes() == data
 
 
+@pytest.mark.parametrize("kind", ["cut", "all"])
+def test_an_index_that_is_too_big_to_be_looked_at_is_refused(cli: Cli, index: Path, kind: str) -> None:
+    for path in index.parent.glob("*.md"):
+        path.unlink()
+    index.write_text(HERE + "- line\n" * 200_000, encoding="utf-8")
+    for more in ((), ("--json",)):
+        result = cli("health", "--fix", kind, "--yes", *more)
+        assert "E_TOO_BIG" in result.err + result.out
+        assert "was not looked at" in result.err + result.out
+        assert "nothing to fix" not in result.err
+        assert result.status == 5
+    assert index.stat().st_size > 1 << 20
+
+
+def test_one_that_is_not_looked_at_is_told_beside_what_is_fixed(cli: Cli, index: Path, home: Path) -> None:
+    (home / ".qwen/memories").mkdir(parents=True)
+    (home / ".qwen/memories/MEMORY.md").write_text("- line\n" * 200_000, encoding="utf-8")
+    result = cli("health", "--fix", "all", "--yes")
+    assert result.status == 0
+    assert "Made 2 fixes" in result.err
+    assert "qwen-code:global/MEMORY.md was not looked at" in result.err.replace("\n", " ")
+
+
 def test_a_cut_line_is_fixed_only_by_name_into_a_second_file(cli: Cli, index: Path) -> None:
     text = HERE + "- [b.md](b.md)\n" + "".join(f"- line {number}\n" for number in range(300))
     index.write_text(text, encoding="utf-8")
