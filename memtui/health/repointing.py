@@ -250,7 +250,7 @@ def _plan_root(engine: Engine, root: Root, new: Root, lines: list[Line], steps: 
         elif path == root.policy.index_file and root.policy.index_format == "links":
             index = memory
         else:
-            lines.append(Line(memory.address, None, STAYS, f"{new.id} has another memory of this name."))
+            lines.append(Line(memory.address, None, STAYS, "there is another one of this name."))
     if index is not None:
         _merge_index(engine, index, there[index.address.path], lines, steps)
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from memtui.agents.projects import ORPHANED
 from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
 from memtui.health.looking import Looker, has_index
 from memtui.health.model import IndexReport
-from memtui.tui.browse.straying import strays
+from memtui.tui.browse.straying import stayed, strays
 from memtui.tui.views.health_rows import QUIET
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
     from memtui.tui.views.health_rows import Stray
 
-LANE, AROUND = "health", "health-projects"
+LANE, AROUND, STAYED = "health", "health-projects", "health-stayed"
 """The thread of looks, and the group of those at projects."""
 AILING, UNLOADED = "I", "C"
 """Signs of rows: an index with findings; a memory whose line is below the cut."""
@@ -46,7 +47,10 @@ class Checkup:
         """How many indexes there are."""
         self.strays: tuple[Stray, ...] = ()
         """Memories that are not where their project is."""
-        self._around: tuple[str, ...] = ()
+        self.stayed: tuple[str, ...] = ()
+        """Where the project the user stands in was before, when memories of it stayed there."""
+        self._findings = 0
+        self._around: tuple[tuple[str, str], ...] = ()
 
     @property
     def reports(self) -> Mapping[str, tuple[IndexReport, ...]]:
@@ -83,10 +87,10 @@ class Checkup:
         """Look for projects that moved or share memories, unless that was done for the same folders."""
         screen = self._screen
         roots, home = screen.projects.found, screen.facts.settings.home
-        ids = tuple(root.id for root in roots)
-        if not screen.projects.ready or ids == self._around:
+        around = tuple((root.id, root.note) for root in roots)
+        if not screen.projects.ready or around == self._around:
             return
-        self._around = ids
+        self._around = around
 
         def done(found: tuple[Stray, ...]) -> None:
             if found != self.strays:
@@ -96,6 +100,38 @@ class Checkup:
         screen.bridge.run(
             lambda _: strays(roots, home), done, what="look for projects that moved", lane=LANE, latest=AROUND
         )
+
+    def look_for_stayed(self, *, tell: bool) -> None:
+        """Look for memories of this project that stayed where it was before.
+
+        Args:
+            tell: say so in the footer too, and not only with the number of the tab.
+        """
+        screen = self._screen
+        roots, here, home = screen.projects.found, screen.facts.surroundings, screen.facts.settings.home
+        if here is None or not any(root.note == ORPHANED for root in roots):
+            self._take_stayed((), tell=False)
+            return
+        project = here.checkout or here.project
+        screen.bridge.run(
+            lambda _: stayed(roots, project, home),
+            lambda found: self._take_stayed(found, tell=tell),
+            what="look for memories of this project",
+            lane=LANE,
+            latest=STAYED,
+        )
+
+    def _take_stayed(self, found: tuple[str, ...], *, tell: bool) -> None:
+        if found == self.stayed:
+            return
+        self.stayed = found
+        self._tell_count()
+        if found and tell:
+            self._screen.say(f"Memories of this project stayed in {', '.join(found)}: 7 shows them, g p brings them.")
+
+    def _tell_count(self) -> None:
+        self._screen.chrome.waiting["health"] = self._findings + len(self.stayed)
+        self._screen.chrome.update("tabs")
 
     def _go_on(self) -> None:
         if self._running or not (self._listed or self._wanted):
@@ -151,8 +187,8 @@ class Checkup:
         if signs != screen.forest.index_signs:
             screen.forest.index_signs = signs
             screen.memories.repaint()
-        screen.chrome.waiting["health"] = count
-        screen.chrome.update("tabs")
+        self._findings = count
+        self._tell_count()
         self._tell_view()
 
     def _tell_view(self) -> None:

@@ -79,7 +79,7 @@ class Projects:
         self._tell("finding projects")
         screen.bridge.run(
             lambda _: (own() if again else (), more()),
-            lambda found: self._learn(*found),
+            lambda found: self._learn(*found, first=not again),
             what="find other projects",
             lane=GROUP,
         )
@@ -105,7 +105,7 @@ class Projects:
                 what="read what is new in this project",
             )
 
-    def _learn(self, here: tuple[Root, ...], roots: tuple[Root, ...]) -> None:
+    def _learn(self, here: tuple[Root, ...], roots: tuple[Root, ...], *, first: bool) -> None:
         self._grow(here)
         screen = self._screen
         own = {root.id for root in screen.facts.roots}
@@ -118,6 +118,7 @@ class Projects:
             if self._unfold:
                 self._fold(wide=True)
             screen.take(Effect(rebuilt=True, touched=frozenset()))
+        screen.checkup.look_for_stayed(tell=first)
         awaited, self._awaited = self._awaited, set()
         opened = {key[1] for key in screen.forest.folds.chosen[0] if key[0] == ROOT and key[1] in screen.forest.others}
         self.want((awaited | opened) & self._found.keys() if not self.all else screen.forest.others.roots)

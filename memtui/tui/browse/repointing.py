@@ -30,10 +30,14 @@ class Repointing:
         self._plan: tuple[str, Plan] | None = None
         """What was shown, for the text it was made from."""
 
-    def start(self) -> None:
-        """Ask where the project under the cursor is now; what is known about that is said and filled in."""
+    def start(self, root_id: str = "") -> None:
+        """Ask where a project is now; what is known about that is said and filled in.
+
+        Args:
+            root_id: where its memories are; empty: that of the row under the cursor.
+        """
         screen, node = self._screen, self._screen.memories.current
-        other = screen.forest.others.get(node.root) if node is not None else None
+        other = screen.forest.others.get(root_id or (node.root if node is not None else ""))
         if other is None:
             screen.say("re-point: put the cursor on another project's row first.", "warning")
             return
@@ -59,9 +63,8 @@ class Repointing:
         def hint(text: str) -> Line:
             shown = self._plan
             if shown is not None and shown[0] == text:
-                stays = len(shown[1].staying)
-                rest = f", {stays:,} cannot (M tells why)" if stays else ""
-                return [(f"enter again moves {count_words(shown[1].moving, 'memory')} there{rest}", "strong")]
+                moves: Line = [(f"enter moves {count_words(shown[1].moving, 'memory')}", "strong")]
+                return [*moves, (f"; {_stays(shown[1])}", "warning")] if shown[1].staying else moves
             return [(words if text == value else "enter shows what would move", "dim")]
 
         screen = self._screen
@@ -92,7 +95,7 @@ class Repointing:
                 screen.prompt.note = []
                 screen.chrome.update("footer")
             else:
-                screen.refuse_prompt("Nothing would move; M tells why.")
+                screen.refuse_prompt(_stays(wanted) or "There is no memory.")
 
         screen.bridge.run(
             lambda engine: plan(engine, [root], path), made, what="plan it", otherwise=self._refused, latest=GROUP
@@ -124,3 +127,12 @@ class Repointing:
         """Leave the line open, so that the place can be made right."""
         if not self._screen.refuse_prompt(f"{error.message} {error.hint}".strip()):
             self._screen.show_error("move the memories", error)
+
+
+def _stays(wanted: Plan) -> str:
+    """Say what would stay and why, the reason of the first where there are several."""
+    if not wanted.staying:
+        return ""
+    first, more = wanted.staying[0], len(wanted.staying) - 1
+    rest = f"; {more:,} more stay (M)" if more else ""
+    return f"{first.address.path} stays: {first.why}{rest}"

@@ -5,12 +5,14 @@ What is out of place is found by `memtui.health.orphans`; here it is only said, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memtui.agents.folders import names_in, short_path
-from memtui.health.orphans import SPLIT, SURE, Collision, Orphan, Worktrees, survey
-from memtui.tui.views.health_rows import Stray
+from memtui.agents.folders import names_in, short_path, slug
+from memtui.agents.projects import ORPHANED
+from memtui.health.orphans import SPLIT, SURE, Collision, Orphan, Worktrees, slug_of, survey, where
+from memtui.tui.views.health_rows import ORPHAN, Stray
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root
@@ -25,6 +27,24 @@ def strays(roots: tuple[Root, ...], home: str | None) -> tuple[Stray, ...]:
         home: the user's home folder.
     """
     return tuple(_said(survey(roots, home), home))
+
+
+def stayed(roots: tuple[Root, ...], project: str, home: str | None) -> tuple[str, ...]:
+    """Say where a project was before, when memories of it stayed there: those that are likeliest of where it is now.
+
+    Args:
+        roots: what discovery found with all projects.
+        project: where the user stands.
+        home: the user's home folder.
+    """
+    name = os.path.basename(project)
+    gone = [one for one in roots if one.note == ORPHANED and (slug_of(one) or "").endswith(slug(f"/{name}"))]
+    found = []
+    for root in gone:  # few: the names of their folders end like this project's path
+        orphan = where(root, roots, home)
+        if orphan.moved and os.path.realpath(orphan.moved[0].path) == os.path.realpath(project):
+            found.append(short_path(orphan.decoded.projects[0], home))
+    return tuple(dict.fromkeys(found))
 
 
 def _said(found: Survey, home: str | None) -> Iterator[Stray]:
@@ -46,10 +66,10 @@ def _orphan(one: Orphan, home: str | None) -> Stray:
         f"{one.root.label or one.root.id}: {short_path(one.root.path, home)}.",
         f"How sure: {SURE[one.decoded.sure]}.",
         *(now or ["Nothing on this machine has its name."]),
-        "enter goes to it in the tree; g p there moves its memories to where the project is now.",
+        "g p moves its memories to where the project is now; enter goes to it in the tree.",
     )
     text = f"gone; perhaps {short_path(one.moved[0].path, home)}" if len(one.moved) == 1 else f"gone; {one.sure}"
-    return Stray("orphan", one.root.id, place, text, lines)
+    return Stray(ORPHAN, one.root.id, place, text, lines)
 
 
 def _collision(one: Collision, home: str | None) -> Stray:

@@ -24,7 +24,7 @@ from memtui.tui.draw.pages import Page
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import health_jobs
 from memtui.tui.views.difference import Look
-from memtui.tui.views.health_rows import Board, Row, row_runs
+from memtui.tui.views.health_rows import ORPHAN, Board, Row, row_runs
 from memtui.tui.views.listed import ListedScreen
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             "filter": self._filter,
             "next_folder": lambda: self._jump(1),
             "previous_folder": lambda: self._jump(-1),
+            "repoint": self._repoint,
             "reload": self._reload,
         }
 
@@ -217,12 +218,14 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
     def off(self, action: Action) -> str:
         """Why an action is off now."""
         row = self.row
+        if action.id == "repoint" and (row is None or row.stray is None or row.stray.kind != ORPHAN):
+            return "re-point: put the cursor on a project that is gone first."
         if action.id in ("health_open", "edit", "fix_finding", "fix_kind", "fix_root") and row is None:
             return NO_FINDING
         if row is None:
             return ""
         if action.id in ("fix_finding", "fix_kind", "fix_root") and row.stray is not None:
-            return "enter goes to the folder; g p there moves its memories."
+            return "g p moves its memories; enter goes to the folder."
         if action.id == "fix_finding":
             if row.finding is None:
                 return "Put the cursor on a finding; D r fixes all of this root."
@@ -339,6 +342,13 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             return
         line = row.finding.line if row.finding is not None else None
         self.leave_to_edit(row.report.address, then=f"line {line}" if line else "")
+
+    def _repoint(self) -> None:
+        """Ask where a project that is gone is now, at its row in the tree."""
+        row = self.row
+        if row is not None and row.stray is not None:
+            self._leave_to_root(row.stray.root)
+            self.browser.repointing.start(row.stray.root)
 
     def _leave_to_root(self, root_id: str) -> None:
         """Go to the row of a root, which may lie in a closed group."""

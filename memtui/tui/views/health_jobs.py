@@ -31,7 +31,7 @@ SHOWN = 300
 ABOUT_STRAYS = (
     "Some agents name a folder of memories by its project's path: they stay behind when the project moves.",
     "Two projects can also end in one folder, when their paths make the same name.",
-    "enter goes to the folder in the tree; g p there moves the memories to where the project is now.",
+    "g p on one that is gone moves its memories to where the project is now; enter goes to the folder in the tree.",
     "memtui orphans lists the same.",
 )
 OLD = "It changed a moment ago, and is being looked at again."

@@ -37,6 +37,10 @@ LEAST_TEXT = 20
 """Cells below which the path has the room of the words: the page beside the list says them as well."""
 
 
+ORPHAN = "orphan"
+"""The kind of a project that is gone."""
+
+
 class Stray(NamedTuple):
     """Memories that are not where their project is."""
 

@@ -120,9 +120,9 @@ VIEWS: tuple[View, ...] = (
         "memtui.tui.views.health:HealthScreen",
         (
             *("health_open", "fix_finding", "fix_kind", "fix_root", "edit", "filter", "next_folder", "previous_folder"),
-            *("reload", *PANES, *MOVES),
+            *("repoint", "reload", *PANES, *MOVES),
         ),
-        ("fix_finding", "fix_root", "health_open", "fix_kind", "edit", "filter"),
+        ("fix_finding", "fix_root", "repoint", "health_open", "fix_kind", "edit", "filter"),
     ),
     View(
         "cost",

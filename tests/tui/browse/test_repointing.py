@@ -20,6 +20,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.bridge import Bridge
 from memtui.tui.browse import repointing
 from memtui.tui.browse.browser import Facts
+from memtui.tui.views.health import HealthScreen
 from tests.agents.machine import Machine
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import DIRECTORIES, Shown
@@ -48,6 +49,7 @@ async def projects(machine: Machine, tmp_path: Path, width: int, cwd: str = "app
         facts = Facts(
             Settings(DIRECTORIES, str(machine.home)),
             roots,
+            surroundings=here,
             own_roots=lambda: discover(here),
             more_roots=lambda: discover(here, all_projects=True),
         )
@@ -69,7 +71,7 @@ async def test_the_project_is_found_its_memories_move_and_come_back(machine: Mac
         await running.until_text("~/new/web")
         assert "it has the same name" in running.footer
         await running.press("enter")
-        await running.until_text("enter again moves 1 memory there")
+        await running.until_text("enter moves 1 memory")
         assert not moved.exists()
         await running.press("enter")
         await running.until_text("u takes it back")
@@ -90,7 +92,7 @@ async def test_they_are_this_projects_at_once_where_it_is_now_and_their_old_row_
         await running.press("l", "j", "g", "p")
         await running.until_text("~/new/web")
         await running.press("enter")
-        await running.until_text("enter again moves 2 memories there")
+        await running.until_text("enter moves 2 memories")
         await running.press("enter")
         await running.until_text("u takes it back")
         forest = running.browser.forest
@@ -132,6 +134,50 @@ async def test_it_is_taken_back_after_something_was_done_in_another_project(
         await running.until_text("U does it again")
         await running.press("U")
         await running.until(lambda: not old.exists())
+
+
+async def test_memories_that_stayed_behind_are_told_of_where_the_project_is_now_and_come_from_the_health_view(
+    machine: Machine, tmp_path: Path
+) -> None:
+    new = f"claude-code:project:{slug(str(machine.home / 'new/web'))}"
+    async with projects(machine, tmp_path, 120, "~/new/web") as running:
+        await running.until_text("Memories of this project stayed in ~/old/web: 7 shows them, g p brings them.")
+        assert running.browser.chrome.waiting["health"] == 1
+        await running.press("7")
+        await running.until_text("gone; perhaps ~/n")
+        view = running.app.screen
+        assert isinstance(view, HealthScreen)
+        await running.until(lambda: view.row is not None)
+        index = next(index for index, row in enumerate(view.board.rows) if row.stray is not None)
+        view.list.go(index)
+        await running.press("g", "p")
+        await running.until_text("now at ~/new/web")
+        assert "project gone" in running.text
+        await running.press("enter")
+        await running.until_text("enter moves 1 memory")
+        await running.press("enter")
+        await running.until(lambda: Address(new, "a.md") in running.browser.forest.nodes)
+        await running.until(lambda: not running.browser.checkup.stayed)
+        await running.press("7")
+        await running.until(lambda: not view.board.strays)
+        await running.press("g", "p")
+        await running.until_text("put the cursor on a project that is gone first")
+
+
+async def test_what_would_stay_is_named_with_its_reason_in_the_line(machine: Machine, tmp_path: Path) -> None:
+    new = machine.home / ".claude/projects" / slug(str(machine.home / "new/web")) / "memory/a.md"
+    machine.write(str(new), "another\n")
+    async with projects(machine, tmp_path, 120) as running:
+        assert running.browser.memories.go_to(("others", "project"))
+        await running.press("l", "j", "j")
+        await running.until_text("project gone")
+        await running.press("g", "p")
+        await running.until_text("now at ~/new/web")
+        await running.press("enter")
+        await running.until_text("a.md stays: there is another one of this name.")
+        machine.write(f"~/.claude/projects/{slug(str(machine.home / 'old/web'))}/memory/b.md", "b\n")
+        await running.press("enter")
+        await running.until_text("enter moves 1 memory; a.md stays: there is another one of this name.")
 
 
 async def test_a_place_that_cannot_be_is_said_in_the_line(machine: Machine, tmp_path: Path) -> None:

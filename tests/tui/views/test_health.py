@@ -85,6 +85,7 @@ async def test_every_action_of_its_entry_is_done(world: Indexed) -> None:
             "fix_finding",
             "fix_kind",
             "fix_root",
+            "repoint",
         }
 
 
@@ -492,7 +493,7 @@ async def test_a_project_that_is_gone_is_shown_and_enter_goes_to_its_row(world: 
         before = world.disk()
         for keys in ("df", "Dr", "Dk"):
             await screen.press(*keys)
-            await screen.until_text("enter goes to the folder; g p there moves its memories.")
+            await screen.until_text("g p moves its memories; enter goes to the folder.")
         assert world.disk() == before
         await screen.press("enter")
         await screen.until(lambda: screen.app.screen is screen.browser)
