@@ -4,23 +4,107 @@ Shell patterns as the agents' own library (picomatch) reads them, without its ra
 which only those are understood that say no more than a shell pattern does. None is ever run as a regular expression.
 """
 
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
+
 LONGEST = 1_024
 """Characters of a pattern; a longer one names nothing."""
 CHOICES = 50
 """So many of the paths that `{a,b}` stands for are tried."""
+STEPS = 20_000_000
+"""What comparing any number of names with any number of patterns may cost: about the characters that are looked at."""
+_COMPARING, _READING = 8, 200
+"""Steps of any comparison; of each character of a name's pattern that is new."""
 
 
-def is_named(path: str, pattern: str) -> bool:
-    """Whether a shell pattern names an absolute path.
+class Matching:
+    """Compares many names with many patterns, each of which is taken apart once; what it costs in all is bounded."""
 
-    Args:
-        path: absolute.
-        pattern: `*` stays within a folder, `**/` is any number of folders, `{a,b}` is either, hidden names count.
-    """
-    if len(pattern) > LONGEST:
-        return False
-    parts = path.split("/")
-    return any(_leads_to(parts, one.split("/")) for one in _choices(pattern.replace("\\", "/")))
+    def __init__(self, steps: int = STEPS) -> None:
+        """Begin with nothing compared; when the steps are used up, nothing is named any more."""
+        self._left = steps
+        self._choices: dict[str, tuple[tuple[list[str], ...], bool]] = {}
+        self._signs: dict[str, re.Pattern[str] | None] = {}
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the steps are used up, so that a `False` means nothing."""
+        return self._left <= 0
+
+    def names_path(self, path: str, pattern: str) -> bool:
+        """Whether a shell pattern names an absolute path.
+
+        Args:
+            path: absolute.
+            pattern: `*` stays within a folder, `**/` is any number of folders, `{a,b}` is either, hidden names count.
+        """
+        self._left -= _COMPARING
+        if self.is_spent or len(pattern) > LONGEST:
+            return False
+        if pattern not in self._choices:
+            found, is_all = _choices(pattern.replace("\\", "/"))
+            self._left -= sum(map(len, found))
+            self._choices[pattern] = tuple(one.split("/") for one in found), is_all
+        parts = path.split("/")
+        return any(self._leads_to(parts, one) for one in self._choices[pattern][0])
+
+    def names(self, name: str, pattern: str) -> bool:
+        """Whether a shell pattern names a name, in which `*` also goes across folders."""
+        return bool(name) and self._is_like(name, pattern)
+
+    def limit_of(self, pattern: str) -> str:
+        """Say why not everything is named that the pattern names, as far as it was asked for; empty when it is."""
+        if len(pattern) > LONGEST:
+            return f"it is longer than {LONGEST:,} characters and leaves out nothing"
+        return (
+            "" if self._choices.get(pattern, ((), True))[1] else f"only {CHOICES} of the paths it stands for are tried"
+        )
+
+    def _leads_to(self, parts: list[str], wanted: list[str]) -> bool:
+        """Whether folder after folder is as wanted; only the last `**` is ever tried again."""
+        self._left -= len(wanted)
+        if self.is_spent:
+            return False
+        at = here = 0
+        begin, resume = -1, 0
+        while at < len(parts):
+            if here < len(wanted) and wanted[here] == "**":
+                here += 1
+                begin, resume = here, at
+            elif here < len(wanted) and self._is_like(parts[at], wanted[here]):
+                at, here = at + 1, here + 1
+            elif begin >= 0 and not self.is_spent:
+                resume += 1
+                at, here = resume, begin
+            else:
+                return False
+        return all(rest == "**" for rest in wanted[here:])
+
+    def _is_like(self, name: str, wanted: str) -> bool:
+        self._left -= _COMPARING
+        if name == wanted:
+            return True
+        if wanted not in self._signs:
+            self._signs[wanted] = self._read(wanted)
+        signs = self._signs[wanted]
+        if signs is None or not name or self.is_spent:
+            return False
+        self._left -= len(name) + len(wanted)
+        return signs.match(name) is not None
+
+    def _read(self, wanted: str) -> "re.Pattern[str] | None":
+        """Take the pattern of one name apart; None when it stands for itself, or too much was taken apart already."""
+        if not set("*?[").intersection(wanted):
+            return None
+        self._left -= _READING * len(wanted)
+        if self.is_spent:
+            return None
+        import re  # what matches nothing does without
+        from fnmatch import translate
+
+        return re.compile(translate(wanted.replace("[^", "[!")))
 
 
 def shell_patterns(regex: str) -> tuple[str, ...] | None:
@@ -47,7 +131,8 @@ def shell_patterns(regex: str) -> tuple[str, ...] | None:
     return (*found, current)
 
 
-def _choices(pattern: str) -> list[str]:
+def _choices(pattern: str) -> tuple[list[str], bool]:
+    """Give the paths that `{a,b}` stands for, and whether these are all of them."""
     waiting = [pattern]
     found: list[str] = []
     while waiting and len(found) < CHOICES:
@@ -58,33 +143,7 @@ def _choices(pattern: str) -> list[str]:
             found.append(one)
         else:
             waiting += [one[:start] + choice + one[end + 1 :] for choice in one[start + 1 : end].split(",")]
-    return found
-
-
-def _leads_to(parts: list[str], wanted: list[str]) -> bool:
-    """Whether folder after folder is as wanted; only the last `**` is ever tried again."""
-    at = here = 0
-    begin, resume = -1, 0
-    while at < len(parts):
-        if here < len(wanted) and wanted[here] == "**":
-            here += 1
-            begin, resume = here, at
-        elif here < len(wanted) and _is_like(parts[at], wanted[here]):
-            at, here = at + 1, here + 1
-        elif begin >= 0:
-            resume += 1
-            at, here = resume, begin
-        else:
-            return False
-    return all(rest == "**" for rest in wanted[here:])
-
-
-def _is_like(name: str, wanted: str) -> bool:
-    if name == wanted:
-        return True
-    from fnmatch import fnmatchcase  # brings the pattern engine, which a command that matches nothing does without
-
-    return bool(name) and fnmatchcase(name, wanted.replace("[^", "[!"))
+    return found, not waiting
 
 
 def _atom(regex: str, at: int) -> tuple[str, int]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.agents.patterns import LONGEST, is_named, shell_patterns
+from memtui.agents.patterns import CHOICES, LONGEST, Matching, shell_patterns
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from memtui.agents.patterns import LONGEST, is_named, shell_patterns
     ],
 )
 def test_what_a_pattern_names(pattern: str, path: str, named: bool) -> None:
-    assert is_named(path, pattern) is named
+    assert Matching().names_path(path, pattern) is named
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,31 @@ def test_no_pattern_takes_long() -> None:
     path = "/" + "/".join("a" * 20 for _ in range(100)) + "/b"
     began = time.thread_time()
     for pattern in ("**/a/" * 200 + "c", "**/" + "*a" * 500 + "c", "{a,b}" * 200 + "c", "{" * 1_000, "{a,{" * 200):
-        assert not is_named(path, pattern)
+        assert not Matching().names_path(path, pattern)
     found = shell_patterns(".*a" * 300)
     assert found is not None
     assert not fnmatch.fnmatchcase("a" * 250, found[0])
     assert time.thread_time() - began < 2
+
+
+def test_all_questions_together_take_no_longer_than_the_steps() -> None:
+    matching = Matching(steps=10_000)
+    assert matching.names_path("/a/b.md", "/a/*.md")
+    assert matching.names("a/b", "*b")
+    assert not matching.names("", "*")
+    asked = 0
+    while not matching.is_spent:
+        assert not matching.names_path("/a/c.md", "/a/b*.md")
+        asked += 1
+    assert 10 < asked < 1_000
+    assert not matching.names_path("/a/b.md", "/a/*.md")
+    assert not matching.names("a/b", "*b")
+
+
+def test_what_is_not_followed_of_a_pattern() -> None:
+    matching = Matching()
+    for pattern in ("{a,b}" * 5, "{a,b}" * 6, "**"):
+        matching.names_path("/c", pattern)
+    assert [matching.limit_of(one) for one in ("{a,b}" * 5, "**", "never asked")] == ["", "", ""]
+    assert matching.limit_of("{a,b}" * 6) == f"only {CHOICES} of the paths it stands for are tried"
+    assert "longer than 1,024" in matching.limit_of("x" * (LONGEST + 1))

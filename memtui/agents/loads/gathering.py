@@ -14,6 +14,7 @@ from memtui.agents.instructions import start_folder
 from memtui.agents.loads.cutting import CUT, DROPPED, Gap, Limits, comments, cut, front_matter
 from memtui.agents.loads.heading import fields, is_text
 from memtui.agents.loads.importing import Imports, find
+from memtui.agents.loads.leaving import LeavingOut
 from memtui.agents.loads.loading import (
     ANCESTORS,
     APPROVAL,
@@ -100,6 +101,7 @@ class _Gathering:
         self._roots = roots
         self._homes = table.homes(surroundings)
         self._options = table.options(surroundings, self._homes) if table.options is not None else Options()
+        self._leaving_out = LeavingOut(self._options.excluded)
         self._left = dict(table.budgets) | dict(self._options.budgets)
         self._whole = dict(self._left)
         self._reader = Reader()
@@ -115,7 +117,7 @@ class _Gathering:
             if label in off:
                 chosen = chosen._replace(mark=SKIPPED, why=off[label], judge=None)
             yield from self._source(chosen)
-        for path, why in options.problems:
+        for path, why in (*options.problems, *self._leaving_out.problems()):
             yield Loaded("settings", path, SKIPPED, why, reading.size_of(path))
 
     # Places
@@ -232,7 +234,7 @@ class _Gathering:
             return
         self._met.add(met)
         name = os.path.relpath(path, os.path.join(place.folder, source.named_below)).removesuffix(".md")
-        why_not = self._options.why_not(path, name) if source.excludable else ""
+        why_not = self._leaving_out.why_not(path, name) if source.excludable else ""
         if why_not:
             yield Loaded(source.label, path, SKIPPED, why_not, reading.size_of(path))
             return
@@ -343,7 +345,7 @@ class _Gathering:
                 continue
             if os.path.isdir(real):
                 continue
-            why_not = self._options.why_not(path, "") if source.excludable else ""
+            why_not = self._leaving_out.why_not(path, "") if source.excludable else ""
             if why_not:
                 yield Loaded(label, path, SKIPPED, why_not, reading.size_of(path), depth=len(above))
                 continue

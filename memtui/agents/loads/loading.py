@@ -4,13 +4,10 @@ An agent's rules for loading change every few weeks; each agent's are one table 
 knows an agent's name. `gathering.py` turns tables into what is loaded here and now.
 """
 
-import fnmatch
 import os
 
 from memtui.agents.loads.cutting import CUT, Gap, Limits, loaded
 from memtui.agents.loads.importing import Imports
-from memtui.agents.patterns import is_named
-from memtui.agents.reading import is_within
 from memtui.config.surroundings import Surroundings
 from memtui.values import TYPE_CHECKING, NamedTuple
 
@@ -40,7 +37,7 @@ that the user's settings name, each from its checkout down. Anything else is the
 its end the beginning of the ids of roots."""
 
 BY_PATH, BY_NAME, BY_FOLDER = "path", "name", "folder"
-"""What `Excluded.pattern` is: a shell pattern of absolute paths (`patterns.is_named`); one of the names that the agent
+"""What `Excluded.pattern` is: a shell pattern of absolute paths (`patterns.Matching`); one of the names that the agent
 is given, in which `*` goes across folders; the path of a folder."""
 
 
@@ -105,6 +102,8 @@ class Excluded(NamedTuple):
     """One sentence."""
     by: str = BY_PATH
     """`BY_PATH`, `BY_NAME` or `BY_FOLDER`."""
+    file: str = ""
+    """The settings that say so."""
 
 
 class Options(NamedTuple):
@@ -122,27 +121,6 @@ class Options(NamedTuple):
     budgets: tuple[tuple[str, int], ...] = ()
     problems: tuple[tuple[str, str], ...] = ()
     """Files of settings that are taken as empty, each with the reason."""
-
-    def why_not(self, path: str, name: str) -> str:
-        """Why a file is left out.
-
-        Args:
-            path: absolute.
-            name: what the agent calls it; empty when it has no name.
-
-        Returns:
-            One sentence; empty when it is not left out.
-        """
-        for one in self.excluded:
-            if one.by == BY_FOLDER:
-                is_meant = is_within(path, (one.pattern,))
-            elif one.by == BY_NAME:
-                is_meant = bool(name) and fnmatch.fnmatchcase(name, one.pattern)
-            else:
-                is_meant = is_named(path, one.pattern)
-            if is_meant:
-                return one.why
-        return ""
 
 
 class Table(NamedTuple):

@@ -2,14 +2,10 @@
 
 from memtui.agents.loads.cutting import CUT, DROPPED, Gap
 from memtui.agents.loads.loading import (
-    BY_FOLDER,
-    BY_NAME,
     CUT_OFF,
     HOME,
     ON_DEMAND,
-    Excluded,
     Loaded,
-    Options,
     Source,
     Table,
     chain,
@@ -43,15 +39,3 @@ def test_what_is_loaded_of_a_file() -> None:
     found = Loaded("a", "/a", CUT_OFF, raw=b"012345678", gaps=gaps)
     assert (found.text, found.cut, found.at_start) == (b"23", gaps[1], True)
     assert Loaded("a", "/a", ON_DEMAND, raw=b"x").text == b""
-
-
-def test_why_a_file_is_left_out() -> None:
-    options = Options(
-        excluded=(Excluded("**/a.md", "path"), Excluded("/b*", "folder", BY_FOLDER), Excluded("c/*", "name", BY_NAME))
-    )
-    assert options.why_not("/x/a.md", "") == "path"
-    assert options.why_not("/b*/y.md", "") == "folder"
-    assert options.why_not("/bc/y.md", "") == "", "no sign of a folder's name is a pattern"
-    assert options.why_not("/x/y.md", "c/d/e") == "name"
-    assert Options(excluded=(Excluded("*", "name", BY_NAME),)).why_not("/x/y.md", "") == "", "it has no name"
-    assert Options().why_not("/x/a.md", "a") == ""

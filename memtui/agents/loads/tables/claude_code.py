@@ -23,7 +23,7 @@ from memtui.agents.loads.loading import (
     Table,
     Verdict,
 )
-from memtui.agents.loads.settings import problems, read_json, texts
+from memtui.agents.loads.settings import TEXTS, problems, read_json, texts
 from memtui.config.surroundings import Surroundings
 
 LARGEST = 4_194_304
@@ -42,15 +42,19 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:
     home = homes[0] if homes else None
     files = tuple(read_json(path, bound) for path, bound in settings_files(surroundings, home))
     excluded = []
+    more = []
     for file in files:
         name = short_path(file.path, surroundings.home)
-        for pattern in texts(file.values.get("claudeMdExcludes")):
+        patterns = file.values.get("claudeMdExcludes")
+        if isinstance(patterns, list) and len(patterns) > TEXTS:
+            more.append((file.path, f"Only the first {TEXTS} patterns of claudeMdExcludes are followed."))
+        for pattern in texts(patterns):
             why = f"Not loaded: claudeMdExcludes in {name} leaves it out: {pattern}"
-            excluded += [Excluded(one, why) for one in dict.fromkeys((pattern, _resolved(pattern)))]
+            excluded += [Excluded(one, why, file=file.path) for one in dict.fromkeys((pattern, _resolved(pattern)))]
     nothing, where = loads_nothing(surroundings), switched_off(surroundings, home)
     labels = {source.label for source in TABLE.sources} - {"subagent index"} if nothing else _AUTO if where else ()
     off = tuple((label, f"Not loaded: switched off {where}.") for label in labels)
-    return Options(off=off, excluded=tuple(excluded), problems=problems(files))
+    return Options(off=off, excluded=tuple(excluded), problems=(*problems(files), *more))
 
 
 def _resolved(pattern: str) -> str:

@@ -46,7 +46,7 @@ def _serena(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:
             if patterns is None:
                 odd.append((file.path, f"Of ignored_memory_patterns memtui does not understand {regex}"))
             why = f"Not loaded: ignored_memory_patterns in {where} leaves it out: {regex}"
-            excluded += [Excluded(pattern, why, BY_NAME) for pattern in patterns or ()]
+            excluded += [Excluded(pattern, why, BY_NAME, file.path) for pattern in patterns or ()]
     off = next((file for file in files if serena.switched_off(file.text)), None)
     why = f"Not loaded: switched off in {short_path(off.path, surroundings.home)}." if off is not None else ""
     return Options(
