@@ -62,7 +62,7 @@ def landings(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Address]
     return tuple(found)
 
 
-UNMOVED = "type where to: tab goes through roots and folders"
+UNMOVED = "type where to; tab: roots and folders"
 """Said while the line is as it was at the start."""
 
 
@@ -234,7 +234,7 @@ cursor. Shift with up and down scrolls it."""
         """Go through the folders that may be meant."""
         if self._tabbed is None:
             typed = "" if self.prompt.text == self._start.text else self.prompt.before_end
-            found = completions(typed, self._folders())
+            found = completions(typed, self._folders()) or completions(typed, self._folders(long=True))
             if not found:
                 self.prompt.refuse("no root or folder is called like this")
                 return
@@ -248,19 +248,28 @@ cursor. Shift with up and down scrolls it."""
         self.prompt.note, self._sure = [], False
         self._show(found[at])
 
-    def _folders(self) -> tuple[str, ...]:
-        """Every root, the project's own first; then every folder: those of the own root also without it in front."""
+    def _folders(self, *, long: bool = False) -> tuple[str, ...]:
+        """Every root, the project's own first; then every folder: those of the own root also without it in front.
+
+        Args:
+            long: by the roots' whole ids, where they have shorter names too.
+        """
         forest, found = self._browser.forest, set[str]()
         roots = [root for root in forest.roots.values() if not root.read_only]
-        roots.sort(key=lambda root: (root.id in forest.others, root.scope != "project", root.id))
+        # What people write for agents comes last: such a root mostly takes files of certain names alone.
+        roots.sort(
+            key=lambda root: (root.kind != "memories", root.id in forest.others, root.scope != "project", root.id)
+        )
+        names = {root.id: root.id if long else min((root.id, *root.aliases), key=len) for root in roots}
         for address in forest.nodes:
             parts = address.path.split("/")[:-1]
             for end in range(1, len(parts) + 1):
                 folder = "/".join(parts[:end]) + "/"
-                found.add(f"{address.root}/{folder}")
+                if address.root in names:
+                    found.add(f"{names[address.root]}/{folder}")
                 if address.root == self._start.address.root:
                     found.add(folder)
-        return (*(f"{root.id}/" for root in roots), *sorted(found))
+        return (*(f"{name}/" for name in names.values()), *sorted(found))
 
     def _hint(self, text: str) -> Line:
         del text

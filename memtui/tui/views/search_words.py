@@ -41,6 +41,8 @@ def count_line(found: Found | None, *, searching: bool) -> Line:
 def state_line(sources: Sources, query: Query | None, key: Callable[[str], str], width: int) -> Line:
     """What is looked in, each source ticked or not behind the key that changes it; and what must not be there.
 
+    What cannot be changed here, because its key is off, is left out.
+
     Args:
         sources: what is looked in.
         query: what is looked for.
@@ -53,7 +55,8 @@ def state_line(sources: Sources, query: Query | None, key: Callable[[str], str],
         ("search_versions", "old versions", sources.versions),
         ("search_projects", "every project", sources.everywhere),
     ):
-        parts += [(f" {key(id_)}", "key"), (f" {'[x]' if is_on else '[ ]'} {what} ", "strong" if is_on else "dim")]
+        if key(id_):
+            parts += [(f" {key(id_)}", "key"), (f" {'[x]' if is_on else '[ ]'} {what} ", "strong" if is_on else "dim")]
     if query is None or not query.without or width < WIDE:
         return parts
     words = ", ".join(term.forms[0] for term in query.without)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.model import Address
+from memtui.engine.model import Address, Root
 from memtui.errors import StorageError
 from memtui.tui.browse.landing import LandingScreen, completions, landings
 from tests.tui.shown import Shown, engine_with, shown
@@ -168,14 +168,43 @@ async def test_tab_on_the_line_as_it_was_goes_through_the_roots() -> None:
     async with shown(engine_with(TEXTS), size=(80, 24)) as screen:
         await screen.go(str(AUTH))
         await screen.press("C")
-        assert "type where to: tab goes through roots and folders" in screen.footer
+        assert "type where to; tab: roots and folders" in screen.footer
         assert "cannot go there" not in screen.text
         await screen.press("enter")
-        assert "type where to: tab goes through roots and folders" in screen.footer
+        assert "type where to; tab: roots and folders" in screen.footer
         await screen.press("tab")
         assert landing(screen).prompt.text == "memtui:project/"
         await screen.press("tab")
         await screen.until_text("-> memtui:global/auth.md")
+
+
+async def test_tab_offers_short_names_and_what_people_write_for_agents_last() -> None:
+    engine = engine_with(TEXTS)
+    engine.add_roots(
+        (
+            Root("aider:project", "/a", "aider", "project", kind="instructions"),
+            Root("serena:project:acme", "/s", "serena", "project", aliases=("serena:project",)),
+            Root("serena:global", "/g", "serena"),
+        )
+    )
+    for place in ("aider:project", "serena:project:acme", "serena:global"):
+        engine.put(f"{place}/about.md", "x\n")
+    async with shown(engine, size=(80, 24)) as screen:
+        await screen.go(str(AUTH))
+        await screen.press("C", "ctrl+u")
+        found = landing(screen)
+        texts = []
+        for _ in range(6):
+            await screen.press("tab")
+            texts.append(found.prompt.text)
+        assert texts[:2] == ["memtui:project/", "serena:project/"]
+        assert texts[5] == "aider:project/"
+        for typed, meant in (("serena", "serena:project/"), ("serena:project:a", "serena:project:acme/")):
+            await screen.press("ctrl+u")
+            await screen.type(typed)
+            await screen.press("tab")
+            assert found.prompt.text == meant
+            await screen.until_text("serena:project:acme/auth.md")
 
 
 async def test_what_failed_stays_marked_with_the_reason() -> None:

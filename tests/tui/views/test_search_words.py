@@ -27,6 +27,8 @@ def test_what_is_looked_in() -> None:
     assert said.endswith("without red")
     said = words(state_line(Sources(bodies=False, versions=True, everywhere=True), None, KEYS.__getitem__, 60))
     assert said == "f6 [ ] texts  f7 [x] old versions  f8 [x] every project"
+    said = words(state_line(Sources(), None, lambda id_: "" if id_ == "search_projects" else KEYS[id_], 80))
+    assert said == "f6 [x] texts  f7 [ ] old versions"
 
 
 def test_what_to_try() -> None:
