@@ -155,6 +155,11 @@ def where(root: Root, roots: Iterable[Root], home: str | None) -> Orphan:
     return Orphan(root, found, _moved(found, living, Places(home)))
 
 
+def leads_to(orphan: Orphan, project: str) -> bool:
+    """Whether the likeliest place of a project that is gone is this folder."""
+    return bool(orphan.moved) and os.path.realpath(orphan.moved[0].path) == os.path.realpath(project)
+
+
 def _is_orphan(one: Decoded, decoder: SlugDecoder, root: Root) -> bool:
     if one.sure == EXACT:
         return not any(os.path.isdir(path) for path in one.projects)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.nodes import FOLDER, OTHERS, SCOPE, Node
 from memtui.tui.draw.pages import Page, PageLine, fields_page
 
@@ -69,7 +70,7 @@ class GroupWords:
     def _others_words(self, node: Node) -> str:
         """What a row of other projects is."""
         unread = sum(1 for child in node.children.values() if not self._screen.forest.others.counts(child))
-        many = f"{len(node.children):,} folders of projects you do not stand in"
+        many = f"{count_words(len(node.children), 'folder')} of projects you do not stand in"
         if not unread:
             return f"{many}; all of them are read."
         return f"{many}, {unread:,} not read. Opening one reads it; A reads all of them."

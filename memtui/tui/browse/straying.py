@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.folders import names_in, short_path, slug
 from memtui.agents.projects import ORPHANED
-from memtui.health.orphans import SPLIT, SURE, Collision, Orphan, Worktrees, slug_of, survey, where
+from memtui.health.orphans import SPLIT, SURE, Collision, Orphan, Worktrees, leads_to, slug_of, survey, where
 from memtui.tui.views.health_rows import ORPHAN, Stray
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def stayed(roots: tuple[Root, ...], project: str, home: str | None) -> tuple[str
     found = []
     for root in gone:  # few: the names of their folders end like this project's path
         orphan = where(root, roots, home)
-        if orphan.moved and os.path.realpath(orphan.moved[0].path) == os.path.realpath(project):
+        if leads_to(orphan, project):
             found.append(short_path(orphan.decoded.projects[0], home))
     return tuple(dict.fromkeys(found))
 

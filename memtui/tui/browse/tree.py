@@ -251,6 +251,16 @@ how many memories are below and how many of them need you."""
         self.apply(REBUILT, by_user=True)
         return self.go_to(node.key)
 
+    def reveal_root(self, root_id: str) -> bool:
+        """Open what hides the row of a root and put the cursor on it."""
+        node = self.forest.homes.get(root_id)
+        above = node.parent if node is not None else None
+        while above is not None and above.key:
+            self.forest.set_open(above, open=True)
+            above = above.parent
+        self.apply(REBUILT, by_user=True)
+        return node is not None and self.go_to(node.key)
+
     # Marking
 
     def toggle_mark(self) -> None:

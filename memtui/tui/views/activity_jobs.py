@@ -171,15 +171,16 @@ def show(
         how: how it is taken back, in one sentence.
         now: the clock.
         look: how it is drawn.
-        away: why the texts of one memory cannot be read here.
+        away: why the texts cannot be read here; of a row that opens, why it cannot be taken back.
     """
-    lines = [*heading(item, operation, now), *([how] if how else [])]
+    lines = map(look.named, [*heading(item, operation, now), *([how] if how else [])])
     top = words_page(*lines, style="description", width=look.width)
     record = item.single
+    closed = words_page(away, style="warning", width=look.width) if away and (record is not None or not how) else ()
     if record is not None and away:
-        return Drawn(item, (*top, PageLine(()), *words_page(away, style="warning", width=look.width)))
+        return Drawn(item, (*top, PageLine(()), *closed))
     if record is None:
-        return Drawn(item, (*top, PageLine(()), *_members(item, look.width)))
+        return Drawn(item, (*top, *closed, PageLine(()), *_members(item, look)))
     if not has_texts(record):
         said = "Only its name changed." if record.new_address is not None else "No text was changed."
         return Drawn(item, (*top, PageLine(()), *words_page(said, style="name", width=look.width)))
@@ -200,14 +201,14 @@ def show(
     return Drawn(item, (*top, *page), tuple(start + len(top) for start in starts))
 
 
-def _members(item: Item, width: int) -> Page:
+def _members(item: Item, look: Look) -> Page:
     lines: list[PageLine] = []
     for record in item.records[:LISTED]:
         state = f"  ({record.state})" if record.state != "done" else ""
         word = KINDS.get(change_of(record).kind, "") if has_texts(record) or record.new_address else record.operation
-        lines += words_page(f"{word:<8} {place_words(record)}{state}", style="name", width=width)
+        lines += words_page(f"{word:<8} {look.named(place_words(record))}{state}", style="name", width=look.width)
     if len(item.records) > LISTED:
-        lines += words_page(f"... and {len(item.records) - LISTED:,} more", width=width)
+        lines += words_page(f"... and {len(item.records) - LISTED:,} more", width=look.width)
     return tuple(lines)
 
 

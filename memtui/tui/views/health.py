@@ -19,7 +19,6 @@ from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Run, count_words
 from memtui.tui.browse.prompts import Question
-from memtui.tui.browse.tree import REBUILT
 from memtui.tui.draw.pages import Page
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.views import health_jobs
@@ -352,16 +351,9 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def _leave_to_root(self, root_id: str) -> None:
         """Go to the row of a root, which may lie in a closed group."""
-        browser = self.browser
-        node = browser.forest.homes.get(root_id)
-        browser.views.back()
-        above = node.parent if node is not None else None
-        while above is not None and above.key:
-            browser.forest.set_open(above, open=True)
-            above = above.parent
-        browser.memories.apply(REBUILT, by_user=True)
-        if node is None or not browser.memories.go_to(node.key):
-            browser.say("It is not in the tree now; A shows the other projects.", "warning")
+        self.browser.views.back()
+        if not self.browser.memories.reveal_root(root_id):
+            self.browser.say("It is not in the tree now; A shows the other projects.", "warning")
 
     # Fixing
 

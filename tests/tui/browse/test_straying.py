@@ -8,7 +8,7 @@ import pytest
 
 from memtui.agents import discover
 from memtui.agents.folders import slug
-from memtui.tui.browse.straying import strays
+from memtui.tui.browse.straying import stayed, strays
 from memtui.tui.views.health_rows import Stray
 from tests.agents.machine import Machine
 
@@ -31,6 +31,20 @@ def test_memories_of_a_project_that_is_gone(machine: Machine) -> None:
     assert stray.text.startswith("gone; ")
     assert "its memories are left" in stray.lines[0]
     assert stray.root.startswith("claude-code:project:")
+
+
+def test_only_what_stayed_of_the_project_one_stands_in_is_told(machine: Machine) -> None:
+    for name in ("code/harbour", "code/other", "far/harbour"):
+        gone = slug(str(machine.home / name))
+        machine.write(f"~/.claude/projects/{gone}/0.jsonl", f'{{"cwd": "{machine.home / name}"}}\n')
+        if not name.startswith("far"):
+            machine.write(f"~/.claude/projects/{gone}/memory/MEMORY.md")
+    (machine.home / ".claude/projects" / slug(str(machine.home / "far/harbour")) / "memory").mkdir()
+    here = machine.home / "work" / "harbour"
+    here.mkdir(parents=True)
+    roots = discover(machine.surroundings("~/work/harbour"), all_projects=True)
+    assert stayed(roots, str(here), str(machine.home)) == ("~/code/harbour",)
+    assert stayed(roots, str(machine.app), str(machine.home)) == ()
 
 
 def test_where_it_may_be_now_is_said(machine: Machine) -> None:

@@ -86,6 +86,20 @@ async def test_a_step_of_a_folder_that_is_not_open_says_so_and_offers_nothing(wo
             assert words in " ".join(screen.text.split())
 
 
+async def test_an_operation_of_a_folder_that_is_not_open_says_so_beside_its_memories(world: World) -> None:
+    with world.engine() as engine:
+        engine.add_roots([Root("far", str(world.base / "far"))])
+        for name in ("y.md", "z.md"):
+            engine.create(Address("far", name), "z\n", actor=ME)
+        engine.delete([Address("far", "y.md"), Address("far", "z.md")], actor=ME)
+    async with real(world) as screen:
+        await activity(screen)
+        await screen.until_text("delete 2 memories")
+        await screen.until_text("--root")
+        assert "deleted  /" in screen.text
+        assert "d s" not in screen.text
+
+
 async def test_read_only_takes_nothing_back(world: World) -> None:
     async with real(world, read_only=True) as screen:
         await activity(screen)
