@@ -14,6 +14,7 @@ from memtui.digest import sha256_hex
 from memtui.engine.model import Policy, Root
 
 AGENT = "openclaw"
+SETTINGS = "openclaw.json"
 POLICY = Policy(index_file="MEMORY.md", ignore=BOOKKEEPING, whole=("*",), shown_chars=(("MEMORY.md", 20_000),))
 """MEMORY.md is text of its own, not a list of the other files; it is cut where it is too long."""
 INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("*",), shown_chars=(("USER.md", 4_000), ("*", 20_000)))
@@ -46,9 +47,9 @@ def _instance(path: str) -> str:
 
 def _workspaces(surroundings: Surroundings) -> Iterator[str]:
     """Give the folders that may be workspaces, the one in use first."""
-    state = _state(surroundings)
+    state = state_folder(surroundings)
     if state is not None:
-        settings = settings_text(os.path.join(state, "openclaw.json"))
+        settings = settings_text(os.path.join(state, SETTINGS))
         for text in quoted_settings(settings, "workspace"):
             yield surroundings._replace(cwd=state).folder(text)
     named = surroundings.variable("OPENCLAW_WORKSPACE_DIR")
@@ -61,7 +62,8 @@ def _workspaces(surroundings: Surroundings) -> Iterator[str]:
                 yield os.path.join(state, name)
 
 
-def _state(surroundings: Surroundings) -> str | None:
+def state_folder(surroundings: Surroundings) -> str | None:
+    """Give its own folder; None when there is no home to look in."""
     named = surroundings.variable("OPENCLAW_STATE_DIR")
     if named:
         return surroundings.folder(named)

@@ -13,6 +13,8 @@ from memtui.values import NamedTuple
 
 TEXTS = 50
 """So many values of one list are taken."""
+DEPTH = 500
+"""Brackets that are open at once."""
 UNSET = "None of its settings is known here."
 
 
@@ -39,6 +41,21 @@ def read_json(path: str, inside: str | None = None) -> File:
     if data and not isinstance(found, dict):
         problem = f"It is no JSON object. {UNSET}"
     return File(path, found if isinstance(found, dict) else {}, problem=problem)
+
+
+def read_json5(path: str, inside: str | None = None) -> File:
+    """Read an object that may have bare keys and other quotes, of which only a few texts are looked for.
+
+    Args:
+        path: as of `read_json`.
+        inside: as of `read_json`.
+    """
+    file = read_text(path, inside)
+    if file.text.strip() and "{" not in file.text:
+        return file._replace(text="", problem=f"It is no JSON object. {UNSET}")
+    if _is_deep(file.text):
+        return file._replace(problem="It is nested too deeply to be read whole. The agent may refuse it.")
+    return file
 
 
 def read_toml(path: str, inside: str | None = None) -> File:
@@ -94,6 +111,18 @@ def texts(value: object) -> tuple[str, ...]:
 def file_names(value: object) -> tuple[str, ...]:
     """Give those texts of a list that are plain names of files, without a folder or a pattern."""
     return tuple(text for text in texts(value) if text not in ("", ".", "..") and not set("/\\*\0") & set(text))
+
+
+def _is_deep(text: str) -> bool:
+    depth = 0
+    for sign in text:
+        if sign in "[{":
+            depth += 1
+            if depth > DEPTH:
+                return True
+        elif sign in "]}":
+            depth -= 1
+    return False
 
 
 def _read(path: str, inside: str | None = None) -> tuple[bytes, str]:

@@ -11,6 +11,7 @@ from memtui.agents.loads.settings import (
     last,
     problems,
     read_json,
+    read_json5,
     read_text,
     read_toml,
     texts,
@@ -97,3 +98,18 @@ def test_a_key_of_many_parts_is_no_toml(tmp_path: Path) -> None:
     assert time.thread_time() - began < 1
     assert found.values == {}
     assert "a key has more than 64 parts (at line 2). None of its" in found.problem
+
+
+def test_json_with_bare_keys_is_not_parsed_and_what_cannot_be_any_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    for text in ("// mine\n{workspace: '/a',}", "{}", "", " \n", "{a: " + "[" * 400 + "]" * 400 + "}"):
+        file.write_text(text)
+        assert read_json5(str(file)) == File(str(file), {}, text)
+    for text in ("[1]", "no", "\x00"):
+        file.write_text(text)
+        assert read_json5(str(file)).problem == "It is no JSON object. None of its settings is known here."
+    for text in ('{"a":' * 600, "[{" * 300 + "]}" * 300):
+        file.write_text(text)
+        assert "nested too deeply" in read_json5(str(file)).problem
+    (tmp_path / "folder").mkdir()
+    assert "no regular file" in read_json5(str(tmp_path / "folder")).problem

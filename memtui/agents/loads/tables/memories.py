@@ -7,7 +7,7 @@ Sources of their settings: oraios/serena, docs/02-usage/045_memories.md and `Mem
 import os
 
 from memtui.agents.folders import short_path
-from memtui.agents.layouts import serena
+from memtui.agents.layouts import openclaw, serena
 from memtui.agents.loads.loading import (
     BY_FOLDER,
     BY_NAME,
@@ -21,7 +21,7 @@ from memtui.agents.loads.loading import (
     Source,
     Table,
 )
-from memtui.agents.loads.settings import File, problems, read_json, read_text
+from memtui.agents.loads.settings import File, problems, read_json, read_json5, read_text
 from memtui.agents.patterns import shell_patterns
 from memtui.agents.places import yaml_list, yaml_setting
 from memtui.config.surroundings import Surroundings
@@ -96,6 +96,13 @@ def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:
                 where = short_path(file.path, surroundings.home)
                 off.append((label, f"Not loaded: switched off in {where} ({key})."))
     return Options(off=tuple(off), problems=problems(files))
+
+
+def _openclaw(surroundings: Surroundings, homes: tuple[str, ...]) -> Options:
+    """See whether the settings that name its workspace can be read; its layout takes that name from them."""
+    folder = openclaw.state_folder(surroundings)
+    files = () if folder is None else (read_json5(os.path.join(folder, openclaw.SETTINGS)),)
+    return Options(problems=problems(files))
 
 
 GOOSE = Table(
@@ -200,5 +207,6 @@ OPENCLAW = Table(
         ),
     ),
     at_home=(".openclaw",),
+    options=_openclaw,
     note=ON_TOP,
 )

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from memtui.config.smallfile import LIMIT
 from tests.agents.loads.test_tables import started
 from tests.agents.machine import Machine
 
@@ -180,3 +181,36 @@ def test_hermes_of_one_memory_can_be_off(machine: Machine) -> None:
     own, about = started(machine, "hermes")
     assert (own.mark, about.mark) == ("", "skipped")
     assert about.why == "Not loaded: switched off in ~/.hermes/config.yaml (user_profile_enabled)."
+
+
+@pytest.mark.parametrize("kind", ["pipe", "loop", "folder", "huge", "deep", "list"])
+@pytest.mark.parametrize(
+    ("folder", "environ"),
+    [
+        (".openclaw", {}),
+        (".openclaw-work", {"OPENCLAW_PROFILE": "work"}),
+        ("kept", {"OPENCLAW_STATE_DIR": "~/kept"}),
+    ],
+)
+def test_settings_of_openclaw_that_cannot_be_read_are_a_row(
+    machine: Machine, kind: str, folder: str, environ: dict[str, str]
+) -> None:
+    machine.write("~/.openclaw/workspace/MEMORY.md")
+    file = machine.path(f"~/{folder}/openclaw.json")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("{agents: {defaults: {}}} // so\n")
+    assert "settings" not in {one.label for one in started(machine, "openclaw", **environ)}
+    file.unlink()
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "loop":
+        file.symlink_to(file.name)
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "huge":
+        with file.open("wb") as huge:
+            huge.truncate(LIMIT + 1)
+    else:
+        file.write_text('{"a":' * 5_000 if kind == "deep" else "[]")
+    (row,) = (one for one in started(machine, "openclaw", **environ) if one.label == "settings")
+    assert (row.path, row.mark, bool(row.why)) == (str(file), "skipped", True)
