@@ -392,6 +392,7 @@ class BrowserScreen(Parts):
 
     def say(self, text: str, level: str = "name") -> None:
         """Show one line to the user, until the next key; all of them can be read again."""
+        text = self.forest.named(text)
         if self.editing and self.typing:
             self.chrome.remember(text)
             self.host.say(text)

@@ -5,6 +5,8 @@ It draws nothing itself: a run is text and the name of a style. Text of memories
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from memtui.engine.model import Memory, Problem
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.browse.nodes import FOLDER, MEMORY, OTHERS, Node, Signs
@@ -54,6 +56,8 @@ class Look(NamedTuple):
     now: int
     """Milliseconds since the epoch."""
     ascii: bool = False
+    named: Callable[[str], str] = str
+    """Names memories in a text for the eye; see `Forest.named`."""
 
 
 def ago(then: int, now: int) -> str:

@@ -5,12 +5,16 @@ Apart from `rows.py` so that what stands above the memories can be read without 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from memtui.engine.model import Address, Draft, Memory, Root
 from memtui.tui.browse.groups import INSTRUCTIONS_KEY, Group, groups, root_words
 from memtui.tui.browse.nodes import FOLDER, MEMORY, OTHERS, ROOT, SCOPE, Node, Signs
 from memtui.tui.browse.others import Others
+
+_ADDRESS = re.compile(r"(?<![^\s(])[^\s/()]+:[^\s/()]+/")
+"""What may be a root before a path: of a memory that is named in a sentence."""
 
 
 class Planting:
@@ -128,10 +132,18 @@ class Planting:
 
     def shown(self, address: Address) -> str:
         """Name a memory for the eye: by the short name of its root, or the short path of another project."""
-        root, other = self._roots.get(address.root), self.others.get(address.root)
+        return f"{self._short(address.root) or f'{address.root}/'}{address.path}"
+
+    def named(self, text: str) -> str:
+        """Name memories for the eye, as `shown` does, wherever their addresses stand in a text."""
+        return _ADDRESS.sub(lambda found: self._short(found[0][:-1]) or found[0], text)
+
+    def _short(self, root_id: str) -> str:
+        """What stands before a memory's path in place of its root; empty for what is no root, or stays as it is."""
+        root, other = self._roots.get(root_id), self.others.get(root_id)
         if other is not None:
-            return f"{other.place}: {address.path}"
-        return f"{min((root.id, *root.aliases), key=len) if root is not None else address.root}/{address.path}"
+            return f"{other.place}: "
+        return f"{min((root.id, *root.aliases), key=len)}/" if root is not None else ""
 
     def projects_in(self, node: Node) -> int:
         """How many projects a row of other projects holds."""

@@ -80,7 +80,7 @@ class Side:
     @property
     def look(self) -> Look:
         """How things are drawn now."""
-        return Look(self._screen.now(), self._screen.facts.ascii)
+        return Look(self._screen.now(), self._screen.facts.ascii, self._screen.forest.named)
 
     @property
     def width(self) -> int:

@@ -6,6 +6,8 @@ must expect. It knows no keys and asks no questions; `editor.py` adds those.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.containers import Vertical
 
 from memtui.engine.model import Address, Draft, Snapshot
@@ -26,6 +28,8 @@ class EditorCore(Vertical):
         super().__init__(id=id)
         self.text_area = MemoryText(id="editor-text")
         """The widget that is typed in; held, so that its text can be kept also while the screen is taken apart."""
+        self.named: Callable[[str], str] = str
+        """Names memories in a text for the eye."""
         self.title_line = Lines(id="editor-title", ground="bar")
         self.said_line = Lines(id="editor-said")
         self.subject: Subject | None = None
@@ -303,7 +307,9 @@ class EditorCore(Vertical):
         )
         if not note and subject.base_sha256 is None:
             note = "new memory, nothing written yet"
-        line = title_runs(str(subject.address), note, self._state, self.size.width, focused=self.has_focus_within)
+        line = title_runs(
+            self.named(str(subject.address)), note, self._state, self.size.width, focused=self.has_focus_within
+        )
         self.title_line.set_lines(line)
         if self._state is not before:
             self.post_message(intents.StateChanged(self))

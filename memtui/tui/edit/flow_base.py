@@ -54,6 +54,8 @@ class Wishes(NamedTuple):
     """What is known of the terminal: how text is copied."""
     clock: Callable[[], int] = now_ms
     """Milliseconds since the epoch."""
+    named: Callable[[str], str] = str
+    """Names memories in a text for the eye."""
 
 
 class EditingBase:

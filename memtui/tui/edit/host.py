@@ -140,6 +140,7 @@ class EditorHost:
 
         screen = self._screen
         editor = self._editor = MemoryEditor(id="editor")
+        editor.named = screen.forest.named
         await screen.query_one("#right").mount(editor)
         settings = screen.facts.settings
         wishes = Wishes(
@@ -153,6 +154,7 @@ class EditorHost:
             table=screen.table,
             lend=cast("MemtuiApp", screen.app).lend_terminal,
             clock=screen.now,
+            named=screen.forest.named,
         )
         self._editing = Editing(screen.app, screen.bridge, editor, wishes)
         return self._editing

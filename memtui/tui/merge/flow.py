@@ -170,6 +170,7 @@ class ConflictFlow:
             yours="your unsaved draft",
             agent=f"{by} {at}".strip(),
             agent_name="AGENT" if self.who not in ("", "you") else "DISK",
+            shown=self.editing.wishes.named(str(self.address)),
         )
 
     # --- keeping what was decided

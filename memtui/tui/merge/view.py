@@ -34,6 +34,8 @@ class Parties(NamedTuple):
     """The other writer with the time: `claude 11:52`, or `saved 11:52`."""
     agent_name: str = "AGENT"
     """`AGENT`, or `DISK` when nobody knows who it was."""
+    shown: str = ""
+    """The address for the eye; empty: as it is."""
 
 
 def writer(who: str) -> str:
@@ -47,7 +49,7 @@ def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run
     blank = f" ({counts.blank} white space only)" if counts.blank and width >= 80 else ""
     right = f"{counts.open} open{blank}, {counts.merged} merged "
     lead = " CONFLICT "
-    left = lead + end_of_line(parties.address, max(width - len(lead) - len(right) - 1, 12))
+    left = lead + end_of_line(parties.shown or parties.address, max(width - len(lead) - len(right) - 1, 12))
     pad = " " * max(width - cell_width(left) - len(right), 1)
     return [
         [(left, "title-focus"), (pad, "title"), (right, "conflict" if counts.open else "good")],

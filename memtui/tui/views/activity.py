@@ -169,7 +169,7 @@ as it left them. / looks for words, a shows one writer only."""
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""
-        clock = Clock(self.browser.now(), self.ascii)
+        clock = Clock(self.browser.now(), self.ascii, self.browser.forest.named)
         return item_runs(self.steps.items[index], self.steps, self.counts, width, clock, next_undo=self.next_undo)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
@@ -233,7 +233,8 @@ as it left them. / looks for words, a shows one writer only."""
         if told:
             self.give(words_page(*told, style="warning", width=self.width))
             return
-        look, now = Look(self.width, plain=self.ascii), self.browser.now()
+        look = Look(self.width, plain=self.ascii, named=self.browser.forest.named)
+        now = self.browser.now()
         operation, how, away = self.steps.operation(item.step), self.stepping.how(item), self.stepping.away(item)
         self.bridge.run(
             lambda engine: activity_jobs.show(engine, item, operation, how, now, look, away),

@@ -283,9 +283,9 @@ def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, 
     tail = tail_runs(item, operation, counts, undoes=undoes, room=left - LEAST_NAME)
     room = max(left - sum(cell_width(text) for text, _ in tail), LEAST_NAME)
     if record is None:
-        shown = one_line(step_words(item.step, operation), room, ascii_tokens=plain)
+        shown = one_line(look.named(step_words(item.step, operation)), room, ascii_tokens=plain)
     else:
-        shown = end_of_line(place_words(record), room, plain=plain)
+        shown = end_of_line(look.named(place_words(record)), room, plain=plain)
     return [*lead, (shown + " " * (room - cell_width(shown)), "name" if record is None else "description"), *tail]
 
 
@@ -360,9 +360,9 @@ def strip(
         tail = tail_runs(item, operation, counts, undoes=undoes, room=left - LEAST_NAME)
         room = max(left - sum(cell_width(text) for text, _ in tail), LEAST_NAME)
         if record is None:
-            shown = one_line(step_words(step, operation), room, ascii_tokens=look.ascii)
+            shown = one_line(look.named(step_words(step, operation)), room, ascii_tokens=look.ascii)
         else:
-            shown = end_of_line(place_words(record), room, plain=look.ascii)
+            shown = end_of_line(look.named(place_words(record)), room, plain=look.ascii)
         lines.append([*lead, (shown + " " * (room - cell_width(shown)), "description"), *tail])
     return lines
 

@@ -22,11 +22,14 @@ class ChangeList(RowList):
     class Moved(Message):
         """The cursor stands on another row."""
 
-    def __init__(self, inbox: Inbox, clock: Callable[[], int], *, plain: bool) -> None:
+    def __init__(
+        self, inbox: Inbox, clock: Callable[[], int], *, plain: bool, named: Callable[[str], str] = str
+    ) -> None:
         super().__init__(id="changes-list")
         self._inbox = inbox
         self._clock = clock
         self._plain = plain
+        self._named = named
         self.counts: dict[Change, tuple[int, int]] = {}
         """Lines that came and went, as far as they were counted."""
         self.above = 0
@@ -53,7 +56,7 @@ class ChangeList(RowList):
         item = items[index]
         sign: list[Run] = [(">" if cursor else " ", "cursor"), ("*" if self._inbox.marked(item) else " ", "mark")]
         opened = item.kind == BURST and item.burst is not None and self._inbox.is_open(item.burst)
-        look = Look(self._clock(), self._plain)
+        look = Look(self._clock(), self._plain, self._named)
         return [*sign, *row_runs(item, max(self.room - 2, 10), look, opened=opened, counts=self.counts)]
 
     def moved(self, *, by_user: bool) -> None:

@@ -6,7 +6,7 @@ drawn was made safe.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.cells import chop_cells
 
@@ -45,6 +45,8 @@ class Look(NamedTuple):
     words: bool = False
     """Word by word, instead of line by line."""
     plain: bool = False
+    named: Callable[[str], str] = str
+    """Names memories in a text for the eye; see `Forest.named`."""
 
 
 def draw(change: Change, before: bytes | None, after: bytes | None, heading: Sequence[str], look: Look) -> Shown:

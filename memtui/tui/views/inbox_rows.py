@@ -73,7 +73,7 @@ def _burst_runs(burst: Burst, width: int, look: Look, *, opened: bool) -> list[R
         (_who(burst, width, look), "strong"),
     ]
     used = sum(cell_width(text) for text, _ in lead)
-    return [*lead, (one_line(burst_words(burst), max(width - used, 1), ascii_tokens=look.ascii), "name")]
+    return [*lead, (one_line(look.named(burst_words(burst)), max(width - used, 1), ascii_tokens=look.ascii), "name")]
 
 
 def burst_words(burst: Burst) -> str:
@@ -103,7 +103,7 @@ def _change_runs(change: Change, lead: list[Run], width: int, look: Look, counts
     tail = f"  +{came} -{went}" if came or went else ""
     used = sum(cell_width(text) for text, _ in lead) + len(kind[0]) + len(tail)
     room = max(width - used, 8)
-    name = str(change.address)
+    name = look.named(str(change.address))
     if change.old_address is not None:
         name += f" (was {change.old_address.path})" if room > 40 else ""
     shown = end_of_line(name, room, plain=look.ascii)

@@ -53,7 +53,7 @@ class InboxScreen(ViewScreen):
     def __init__(self, browser: BrowserScreen) -> None:
         super().__init__(browser)
         self.inbox = Inbox()
-        self.list = ChangeList(self.inbox, browser.now, plain=self.ascii)
+        self.list = ChangeList(self.inbox, browser.now, plain=self.ascii, named=browser.forest.named)
         self.list.empty = self._empty_words
         self.page = PageView(id="changes-page")
         self.shown: Shown | None = None
@@ -318,7 +318,8 @@ class InboxScreen(ViewScreen):
         notes: Line = [(f"{self.hunk + 1} of {len(shown.hunks)}", "title")] if len(shown.hunks) > 1 else []
         if self.outdated:
             notes = [("changed again, R shows it", "warning")]
-        return [bars.title(str(shown.change.address), notes, width, focused=self.in_page, plain=self.ascii)]
+        words = self.browser.forest.shown(shown.change.address)
+        return [bars.title(words, notes, width, focused=self.in_page, plain=self.ascii)]
 
     def _empty_words(self) -> list[Line]:
         if not self.ever_loaded:

@@ -302,8 +302,10 @@ class ListedScreen(ViewScreen):
 
     def _list_title(self, width: int) -> list[Line]:
         words, notes = self.list_words()
-        return [bars.title(words, notes, width, focused=not self.in_page, plain=self.ascii)]
+        shown = self.browser.forest.named(words)
+        return [bars.title(shown, notes, width, focused=not self.in_page, plain=self.ascii)]
 
     def _page_title(self, width: int) -> list[Line]:
         words, notes = self.page_words()
-        return [bars.title(words, notes, width, focused=self.in_page, plain=self.ascii)]
+        shown = self.browser.forest.named(words)
+        return [bars.title(shown, notes, width, focused=self.in_page, plain=self.ascii)]

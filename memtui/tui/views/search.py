@@ -390,6 +390,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def _page_title(self, width: int) -> list[Line]:
         item = self.hits.current
         words, notes = page_title(item if isinstance(item, Hit) else None)
+        words = self.browser.forest.named(words)
         return [bars.title(words, notes, width, focused=self.focused is self.page, plain=self.ascii)]
 
     def _say_empty(self) -> None:

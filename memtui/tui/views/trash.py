@@ -44,11 +44,13 @@ class Reader(Protocol):
         ...
 
 
-def show(engine: Reader, entry: TrashEntry, now: int, width: int, *, plain: bool) -> Page:
+def show(
+    engine: Reader, entry: TrashEntry, now: int, width: int, *, plain: bool, named: Callable[[str], str] = str
+) -> Page:
     """Draw what was in a deleted memory; see `heading`; called in a thread."""
     deleted = engine.operations(entry.txn, entry.txn) if entry.txn else ()
     lines = heading(entry, sum(one.deleted for one in deleted), now)
-    top = (*words_page(*lines, width=width), PageLine(()))
+    top = (*words_page(*map(named, lines), width=width), PageLine(()))
     try:
         data = engine.read_version(entry.address, entry.sha256)
     except MemtuiError as error:
@@ -140,7 +142,8 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""
         entry = self.bin.shown[index]
-        return entry_runs(entry, width, Look(self.browser.now(), self.ascii), marked=key(entry) in self.bin.marks)
+        look = Look(self.browser.now(), self.ascii, self.browser.forest.named)
+        return entry_runs(entry, width, look, marked=key(entry) in self.bin.marks)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is shown when there are no rows."""
@@ -167,7 +170,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         if not self.has_entry or not self.is_mounted:
             self.give(())
             return
-        entry, width, plain = self.entry, self.width, self.ascii
+        entry, width, plain, named = self.entry, self.width, self.ascii, self.browser.forest.named
         now = self.browser.now()
 
         def give(page: Page) -> None:
@@ -176,7 +179,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
                 self.give(page, keep_place=same)
 
         self.bridge.run(
-            lambda engine: show(engine, entry, now, width, plain=plain),
+            lambda engine: show(engine, entry, now, width, plain=plain, named=named),
             give,
             what=f"read {entry.address} from the trash",
             latest="trash-page",

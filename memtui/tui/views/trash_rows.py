@@ -83,7 +83,7 @@ def entry_runs(entry: TrashEntry, width: int, look: Look, *, marked: bool) -> li
     ]
     tail: list[Run] = [("  name taken", "warning")] if entry.taken else []
     room = max(width - sum(cell_width(text) for text, _ in (*runs, *tail)), 8)
-    return [*runs, (end_of_line(str(entry.address), room, plain=look.ascii), "name"), *tail]
+    return [*runs, (end_of_line(look.named(str(entry.address)), room, plain=look.ascii), "name"), *tail]
 
 
 def heading(entry: TrashEntry, together: int, now: int) -> list[str]:

@@ -169,7 +169,7 @@ class ViewScreen(KeyedScreen[None]):
 
     def say(self, text: str, level: str = "name") -> None:
         """Show one line until the next key."""
-        self.show_hint([(" " + text, level)])
+        self.show_hint([(" " + self.browser.forest.named(text), level)])
 
     def show_progress(self) -> None:
         """Say how far a change of many memories is."""

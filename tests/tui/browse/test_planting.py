@@ -61,6 +61,10 @@ def test_memories_of_another_project_are_shown_only_when_they_are_wanted() -> No
     assert home.parent.files == 1
     assert found.shown(Address(WEB.id, "b.md")) == "~/web: b.md"
     assert found.shown(Address(API.id, "a.md")) == "claude-code:project/a.md"
+    said = f"Undid: move {API.id}/a b.md to {WEB.id}/b.md ({API.id}/c.md). {API.id} /etc x:y/z"
+    assert found.named(said) == (
+        f"Undid: move claude-code:project/a b.md to ~/web: b.md (claude-code:project/c.md). {API.id} /etc x:y/z"
+    )
 
 
 def test_deletions_in_a_project_nobody_looks_at_are_not_counted() -> None:
