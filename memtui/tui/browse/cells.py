@@ -5,6 +5,7 @@ It draws nothing itself: a run is text and the name of a style. Text of memories
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 from memtui.engine.model import Memory, Problem
@@ -104,7 +105,7 @@ def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
     if cell_width(safe) <= width:
         return safe
     dots = "..." if plain else "…"
-    return (dots + _end(safe, width - len(dots)))[: max(width, 1)]
+    return (dots + end_of(safe, width - len(dots)))[: max(width, 1)]
 
 
 def both_ends(text: str, width: int, *, plain: bool = False) -> str:
@@ -114,16 +115,19 @@ def both_ends(text: str, width: int, *, plain: bool = False) -> str:
         return safe
     head, slash, name = safe.rpartition("/")
     wanted = cell_width(slash + name) if head else 0
-    end = _end(safe, min(max(wanted, width // 2), width * 3 // 4))
+    end = end_of(safe, min(max(wanted, width // 2), width * 3 // 4))
     return one_line(safe, width - cell_width(end), ascii_tokens=plain) + end
 
 
-def _end(text: str, width: int) -> str:
-    """As much of the end as fits."""
-    start = 0
-    while start < len(text) and cell_width(text[start:]) > width:
-        start += 1
-    return text[start:]
+def end_of(text: str, width: int) -> str:
+    """As much of the end of safe text as fits; only as much of a long one is looked at as can be shown."""
+    near = text[-reach(width) :]
+    return near[bisect_left(range(len(near)), -width, key=lambda start: -cell_width(near[start:])) :]
+
+
+def reach(width: int) -> int:
+    """How many characters so many cells can show: more than cells, for accents take none."""
+    return max(width, 0) * 4 + 16
 
 
 def below_home(path: str, home: str | None) -> str:

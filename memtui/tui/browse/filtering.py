@@ -28,6 +28,9 @@ class Filtering:
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
         self._place: tuple[Key, int] | None = None
+        self._waiting: str | None = None
+        """What is typed and not looked for yet, because more keys may wait behind it."""
+        self._drawing = False
 
     # The line
 
@@ -42,10 +45,14 @@ class Filtering:
         """Give a key to the line; False when it is not for it."""
         if self._screen.prompt is None:
             return False
+        if character is None or not character.isprintable():
+            self._look()
         passed = key in PASSED and self._screen.prompt.question.step is None
         if passed or not self._screen.prompt.feed(key, character):
             return key not in PASSED
-        self._draw()
+        if not self._drawing:
+            self._drawing = True
+            self._screen.call_later(self._draw_once)
         return True
 
     def paste(self, text: str) -> None:
@@ -75,7 +82,12 @@ class Filtering:
         self._draw()
         return True
 
+    def _draw_once(self) -> None:
+        if self._drawing:
+            self._draw()
+
     def _draw(self) -> None:
+        self._drawing = False
         self._screen.chrome.update("footer")
 
     # The filter
@@ -104,6 +116,16 @@ class Filtering:
         self.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
 
     def _typed(self, text: str) -> None:
+        """Look for what is typed once the keys that wait already are through, however many there are."""
+        if self._waiting is None:
+            self._screen.call_later(self._look)
+        self._waiting = text
+
+    def _look(self) -> None:
+        """Show only what matches what is typed."""
+        text, self._waiting = self._waiting, None
+        if text is None:
+            return
         screen = self._screen
         screen.forest.set_filter(text)
         screen.memories.apply(REBUILT, by_user=True)
@@ -112,6 +134,7 @@ class Filtering:
             count = f"{screen.forest.matched:,} of {len(screen.forest.nodes):,}"
             self._screen.prompt.note = [(count, "strong" if screen.forest.matched else "warning")]
         screen.chrome.update("tree-title")
+        self._draw()
 
     def _keep(self, text: str) -> None:
         """Enter: back to the tree, filtered."""

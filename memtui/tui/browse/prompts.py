@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.browse.bars import Line, spread
-from memtui.tui.browse.cells import both_ends
+from memtui.tui.browse.cells import both_ends, end_of, reach
 
 PASTE = 4_096
 """Characters of a paste that are taken."""
@@ -152,19 +152,18 @@ class Prompt:
     def line(self, width: int, *, plain: bool = False) -> tuple[Line, int]:
         """Draw it: the line, and the cell the cursor is in."""
         label = f" {self.question.label} "
-        drawn = [one if visible(one) == one else ("?" if plain else "·") for one in self.text]
         beside = self.note or (self.question.hint(self.text) if self.question.hint is not None else [])
         # The text has what is said beside it does not need, and never less than half.
         free = width - len(label) - 2 - sum(cell_width(text) for text, _ in beside)
         room = max(min(width - len(label) - 2, max(free, width // 2, 30)), 8)
-        if self._end and drawn[self.cursor :] == list(self._end) and self.text[: self.cursor].rpartition("/")[2] == "":
-            del drawn[self.cursor :]  # a suffix alone is no name, and must not look like one
-        start = 0
-        while start < self.cursor and cell_width("".join(drawn[start : self.cursor])) >= room:
-            start += 1
-        before = "".join(drawn[start : self.cursor])
-        under = drawn[self.cursor] if self.cursor < len(drawn) else " "
-        after = one_line("".join(drawn[self.cursor + 1 :]), max(room - cell_width(before) - 1, 0), ascii_tokens=plain)
+        first, last = max(self.cursor - reach(room), 0), self.cursor + reach(room)
+        drawn = [one if visible(one) == one else ("?" if plain else "·") for one in self.text[first:last]]
+        at = self.cursor - first
+        if self._end and drawn[at:] == list(self._end) and self.text[: self.cursor].rpartition("/")[2] == "":
+            del drawn[at:]  # a suffix alone is no name, and must not look like one
+        before = end_of("".join(drawn[:at]), room - 1)
+        under = drawn[at] if at < len(drawn) else " "
+        after = one_line("".join(drawn[at + 1 :]), max(room - cell_width(before) - 1, 0), ascii_tokens=plain)
         ink = "caret" if self._chosen else "strong"
         left: Line = [(label, "key"), (before, ink), (under, "caret"), (after, ink), (" ", "dim")]
         used = sum(cell_width(text) for text, _ in left)

@@ -198,3 +198,43 @@ async def test_a_memory_that_was_moved_out_of_the_filter_is_where_esc_goes() -> 
         await screen.until(lambda: not screen.browser.forest.matched)
         await screen.press("escape")
         await screen.until(lambda: screen.here == "memtui:project/other/again.md")
+
+
+async def test_many_keys_at_once_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        looked: list[str] = []
+        drawn: list[tuple[str, ...]] = []
+        forest, chrome = screen.browser.forest, screen.browser.chrome
+        look, draw = forest.set_filter, chrome.update
+
+        def set_filter(text: str) -> None:
+            looked.append(text)
+            look(text)
+
+        def update(*names: str) -> None:
+            drawn.append(names)
+            draw(*names)
+
+        monkeypatch.setattr(forest, "set_filter", set_filter)
+        monkeypatch.setattr(chrome, "update", update)
+        screen.burst(*["r", "e", "t", "r", "y", " "] * 100)
+        await screen.until(lambda: looked[-1:] == ["retry " * 100])
+        await screen.until_text("1 of 7")
+        assert len(looked) < 20
+        assert len(drawn) < 60
+
+
+async def test_what_was_typed_counts_before_the_key_behind_it() -> None:
+    async with shown() as screen:
+        await screen.go(TODO)
+        await screen.press("slash")
+        screen.burst("r", "e", "t", "enter")
+        await screen.until(lambda: screen.here == RETRY)
+        assert screen.browser.prompt is None
+        await screen.until_text("1 of 7 | /ret | name")
+        await screen.press("escape", "slash")
+        screen.burst("t", "o", "d", "escape")
+        await screen.until(lambda: screen.browser.prompt is None)
+        await screen.until(lambda: screen.settled)
+        assert not screen.browser.forest.filtered

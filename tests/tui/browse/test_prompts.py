@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.safe_text import cell_width
+from memtui.safe_text import cell_width, visible
 from memtui.tui.browse.bars import Line
 from memtui.tui.browse.prompts import Prompt, Question
 
@@ -179,3 +180,28 @@ def test_the_cursor_stays_inside_and_the_line_fits(value: str, keys: list[str], 
     assert 0 <= column < width
     assert cell_width(text) <= width + 1
     assert not any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in text)
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "語", "e\N{COMBINING ACUTE ACCENT}"])
+@pytest.mark.parametrize("cursor", [0, 2_000, 4_000])
+def test_no_more_of_a_long_text_is_looked_at_than_can_be_shown(
+    letter: str, cursor: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+
+    def width(text: str) -> int:
+        looked.append(len(text))
+        return cell_width(text)
+
+    def seen(text: str, **rest: bool) -> str:
+        looked.append(len(text))
+        return visible(text, **rest)
+
+    for module in ("prompts", "cells"):
+        monkeypatch.setattr(f"memtui.tui.browse.{module}.cell_width", width)
+        monkeypatch.setattr(f"memtui.tui.browse.{module}.visible", seen)
+    line, column = prompt(letter * 4_000, cursor=cursor).line(100)
+    assert sum(looked) < 20_000
+    shown = "".join(part for part, _ in line)
+    assert 90 < cell_width(shown) <= 101
+    assert (column > 90) == (cursor > 0)
