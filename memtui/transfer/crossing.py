@@ -120,8 +120,7 @@ class Crossing(Straight):
         said = self.said.get(packed.path, Mention())
         plain = Hints(said.title, said.hook, self.nested)
         remarked = self._remarks(packed)
-        shapes = (*(plain._replace(nested=one) for one in _SHAPES), plain._replace(blank=True))
-        for hints in dict.fromkeys((_as_here(plain, here), plain, *shapes)):
+        for hints in dict.fromkeys((_as_here(plain, here), plain, *(plain._replace(nested=one) for one in _SHAPES))):
             found, *past = (
                 translate(data, self.target, self.path(packed), hints)
                 for data in (packed.data, *(one.data for one in packed.history))
@@ -149,7 +148,6 @@ def _as_here(plain: Hints, here: bytes | None) -> Hints:
         name if isinstance(name, str) and name.strip() else plain.title,
         description if isinstance(description, str) and description.strip() else plain.hook,
         plain.nested if inner is None else inner,
-        here.startswith((b"\n", b"\r\n")),
     )
 
 

@@ -1,8 +1,7 @@
 """The front matter of a memory as another agent wants it: fields under the names and in the places it reads.
 
-The body never changes, but for blank lines that only parted it from front matter which goes. No field goes unsaid: what
-the new agent does not read is kept and named, what it may not have is left out and named. A block that cannot be read
-is never guessed at.
+The body never changes, and no field goes unsaid: what the new agent does not read is kept and named, what it may not
+have is left out and named. A block that cannot be read is never guessed at.
 """
 
 from __future__ import annotations
@@ -53,8 +52,6 @@ class Hints(NamedTuple):
     """What that index says about it."""
     nested: bool | None = None
     """Whether memories at the target keep their type below `metadata`; None: nobody knows."""
-    blank: bool = False
-    """Whether the blank line behind front matter stays where all of that goes."""
 
 
 def takes_none(root: Root, path: str) -> bool:
@@ -81,7 +78,7 @@ def translate(data: bytes, target: Root, path: str, hints: Hints = Hints()) -> T
         text = f"The front matter cannot be read, so it stays as it is: {_problem(front.problem)}"
         return Translation(data, (Note(SAID, text),))
     if takes_none(target, path):
-        return _without(data, front, title, blank=hints.blank)
+        return _without(data, front, title)
     work = _Mapping(data, front.fields, target, hints, title)
     try:
         found = work.done()
@@ -101,8 +98,8 @@ def _problem(problem: object) -> str:
     return getattr(problem, "text", "").rstrip(".") or "it is no list of fields"
 
 
-def _without(data: bytes, front: frontmatter.FrontMatter, title: str, *, blank: bool) -> Translation:
-    """The text alone, without the blank lines before it unless they are to stay."""
+def _without(data: bytes, front: frontmatter.FrontMatter, title: str) -> Translation:
+    """The text alone."""
     if front.status == NONE:
         return Translation(data)
     mark = BOM if data.startswith(BOM) else b""
@@ -110,8 +107,7 @@ def _without(data: bytes, front: frontmatter.FrontMatter, title: str, *, blank: 
         Note(LOST, f"{field}: {_shown(value)} ({title} takes front matter for text)")
         for field, value in front.fields.items()
     ]
-    body = data[front.body :]
-    return Translation(mark + (body if blank else body.lstrip(b"\r\n")), tuple(notes))
+    return Translation(mark + data[front.body :], tuple(notes))
 
 
 class _Mapping:

@@ -108,15 +108,6 @@ def test_a_second_import_changes_nothing(tmp_path: Path, history: bool) -> None:
     assert here.held("serena")["testing.md"] == BODY.encode()
 
 
-def test_what_came_in_with_its_blank_line_before_is_the_same_still(tmp_path: Path) -> None:
-    agents = source(tmp_path / "a")
-    agents.lay("claude-code", {"testing.md": FRONT + "\n" + BODY})
-    here = Agents(tmp_path / "b", "serena")
-    here.lay("serena", {"testing.md": "\n" + BODY})
-    with here.engine() as engine:
-        assert what(wanted(engine, bundle_of(agents, history=False), "serena:project"))["testing.md"] == SAME
-
-
 def test_front_matter_that_may_not_be_there_is_left_out_and_said_and_history_has_it(tmp_path: Path) -> None:
     data = bundle_of(source(tmp_path / "a"), history=True)
     here = Agents(tmp_path / "b", "serena")

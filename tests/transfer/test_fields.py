@@ -66,15 +66,6 @@ def test_front_matter_is_left_behind_where_it_would_be_text_and_every_field_is_s
     assert lost == ["name", "description", "metadata", "originSessionId"]
 
 
-def test_the_blank_line_behind_front_matter_goes_with_it() -> None:
-    data = b"\xef\xbb\xbf---\r\nname: A\r\n---\r\n\r\n\r\nText\r\n\r\nmore\r\n"
-    text = b"Text\r\n\r\nmore\r\n"
-    assert translate(data, root("serena"), "a.md").data == b"\xef\xbb\xbf" + text
-    assert translate(data, root("serena"), "a.md", Hints(blank=True)).data == b"\xef\xbb\xbf\r\n\r\n" + text
-    assert translate(b"\n" + text, root("serena"), "a.md").data == b"\n" + text
-    assert translate(data, root("qwen-code"), "a.md").data.endswith(b"---\r\n\r\n\r\n" + text)
-
-
 def test_mux_reads_a_description_only_and_the_rest_is_kept_and_said() -> None:
     found = translate(NESTED, root("mux"), "a.md")
     assert found.data == NESTED
