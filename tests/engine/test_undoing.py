@@ -240,6 +240,7 @@ def test_the_folders_of_a_step_between_two_are_told_also_when_something_newer_wa
         engine.create(Address("there", "b.md"), "b\n", actor=ME)
         moved = engine.move([(Address("there", "b.md"), Address("far", "b.md"))], actor=ME)
         alone = engine.create(Address("else", "c.md"), "c\n", actor=ME)
+        assert isinstance(alone, Saved)
         assert engine.unopened(moved.txn) == ()
     with Engine.open([folders[0], folders[2]], state_dir=state) as engine:
         assert list(engine.beyond("undo")) == [tuple(paths[1:3])]

@@ -333,7 +333,7 @@ class FakeEngine(FakeDrafts, FakeNews, FakePast, Searched):
         def one(address: Address) -> None:
             data = self.data.pop(address)
             del self.rows[address]
-            self.bin.insert(0, TrashEntry(address, sha(data), len(data), str(actor), self.now, "t"))
+            self.bin.insert(0, TrashEntry(address, sha(data), len(data), str(actor), self.now, "0"))
 
         done = self._each("delete", (address for address in targets if address not in changed), one)
         kept = tuple(Outcome(address, conflict) for address, conflict in changed.items())
