@@ -168,7 +168,7 @@ async def test_counts_and_the_keys_that_save_and_leave_are_seen_at_every_width(
     bench = make(tmp_path)
     async with bench.run_test(size=(columns, 40)) as pilot:
         screen = await in_conflict(bench, pilot)
-        screen.parties = screen.parties._replace(address=f"notes/{'a-long-folder/' * 9}a.md", agent_name="DISK")
+        screen.parties = screen.parties._replace(shown=f"notes/{'a-long-folder/' * 9}a.md", agent_name="DISK")
         screen.draw()
         await pilot.press("a")
         await until(pilot, lambda: "-> DISK" in text_of(screen, "#conflict-title"))
