@@ -268,7 +268,7 @@ def newcomer_fix(visit: Visit) -> None:
     newcomer_cut(visit)
     visit.press("7")
     visit.see("not loaded from here on")
-    visit.press("D")
+    visit.press("j", "D")
     visit.see("fixes 3 findings at once")
     visit.rest()
 
