@@ -60,8 +60,7 @@ class Checkup:
     def rows_loaded(self, listing: Listing) -> None:
         """Look at every root of a full list."""
         roots = tuple(status.root for status in listing.roots if self._counts(status.root))
-        self._wanted = {}
-        self._listed = [(roots, listing, True)]
+        self._listed = [(roots, listing, True)]  # what changed since it was made stays wanted
         self._go_on()
 
     def part_loaded(self, listing: Listing) -> None:
