@@ -205,7 +205,8 @@ def idling(plan: Plan, ours: Program, count: int) -> Iterator[Case]:
     """What is used while nothing happens: with events, and where there are none."""
     *python, program, root, only = ours.command
     deaf = ours._replace(command=[*python, DEAF + program, root, only])
-    seconds, size = plan.pick(5, 20), f"{count:,} memories"
+    # A look at every file comes round several times a minute: in a few seconds there is one of them or none.
+    seconds, size = plan.pick(15, 20), f"{count:,} memories"
     ours, deaf = (one._replace(full=starts.KEYS) for one in (ours, deaf))  # they come back where somebody was
     with running(ours) as screen, running(deaf) as polling, running(starts.empty_program(ours.env)) as empty:
         for one in (screen, polling, empty):
