@@ -68,20 +68,9 @@ class ActivityTable(DraftTable):
             before: only those that are older than this record, by its number.
             txn: only this transaction's.
         """
-        where: list[str] = ["1"]
-        values: list[str | int | bytes] = []
-        if before is not None:
-            where.append("seq < ?")
-            values.append(before)
-        if txn is not None:
-            where.append("txn = ?")
-            values.append(txn)
-        if actor is not None:
-            where.append("actor = ?")
-            values.append(actor)
-        if since is not None:
-            where.append("at >= ?")
-            values.append(since)
+        asked = (("seq < ?", before), ("txn = ?", txn), ("actor = ?", actor), ("at >= ?", since))
+        where = ["1", *(clause for clause, value in asked if value is not None)]
+        values: list[str | int | bytes] = [value for _, value in asked if value is not None]
         if memory is not None:
             uid, path = memory
             where.append("((root = ? AND path = ?) OR (new_root = ? AND new_path = ?))")
