@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from memtui.engine.paths import translate
 from memtui.engine.steps import Remove, Rename, Step
 from memtui.pointers import carrying
 from memtui.pointers.carrying import carry, plan
+from tests.pointers.folder import INDEXED, at, disk
 
 ME = Actor("cli")
 FILES = {
@@ -25,48 +26,6 @@ FILES = {
     "topics/c.md": b"`mem:a`\n",
     "other.md": b"Nothing of it.\n",
 }
-INDEXED = Policy(index_file="MEMORY.md", index_format="links")
-
-
-def disk(folder: Path) -> dict[str, bytes]:
-    """Every file."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    """A folder of memories with two indexes."""
-    folder = tmp_path / "notes"
-    for name, data in FILES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    return folder
-
-
-@pytest.fixture
-def opened(notes: Path, tmp_path: Path) -> Iterator[Callable[[Policy], Engine]]:
-    """Open an engine on it, with what its layout says."""
-    engines: list[Engine] = []
-
-    def open_with(policy: Policy) -> Engine:
-        roots = [Root("notes", str(notes), policy=policy), Root("other", str(tmp_path / "other"))]
-        engines.append(Engine.open(roots, state_dir=str(tmp_path / "state")))
-        return engines[-1]
-
-    yield open_with
-    for engine in engines:
-        engine.close()
-
-
-@pytest.fixture
-def engine(opened: Callable[[Policy], Engine]) -> Engine:
-    """An engine on it."""
-    return opened(INDEXED)
-
-
-def at(path: str, root: str = "notes") -> Address:
-    """An address."""
-    return Address(root, path)
 
 
 def rename(engine: Engine, old: str, new: str, root: str = "notes") -> Done:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Policy, Restoring, Root, Saved
+from memtui.engine.model import Actor, Policy, Restoring, Saved
 from memtui.pointers import carrying, restoring
+from tests.pointers.folder import INDEXED, at, disk
 
 ME = Actor("cli")
 FILES = {
@@ -19,47 +18,6 @@ FILES = {
     "topics/MEMORY.md": b"- [C](c.md)\n- [A](../a.md)\n",
     "topics/c.md": b"C\n",
 }
-INDEXED = Policy(index_file="MEMORY.md", index_format="links")
-
-
-def disk(folder: Path) -> dict[str, bytes]:
-    """Every file."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def at(path: str) -> Address:
-    """An address."""
-    return Address("notes", path)
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    """A folder of memories with two indexes."""
-    folder = tmp_path / "notes"
-    for name, data in FILES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    return folder
-
-
-@pytest.fixture
-def opened(notes: Path, tmp_path: Path) -> Iterator[Callable[[Policy], Engine]]:
-    """Open an engine on it, with what its layout says."""
-    engines: list[Engine] = []
-
-    def open_with(policy: Policy) -> Engine:
-        engines.append(Engine.open([Root("notes", str(notes), policy=policy)], state_dir=str(tmp_path / "state")))
-        return engines[-1]
-
-    yield open_with
-    for engine in engines:
-        engine.close()
-
-
-@pytest.fixture
-def engine(opened: Callable[[Policy], Engine]) -> Engine:
-    """An engine on it."""
-    return opened(INDEXED)
 
 
 def wanted(engine: Engine, *names: str) -> list[Restoring]:
