@@ -27,7 +27,7 @@ from memtui.tui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.tui.views.difference import Look, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from memtui.tui.browse.browser import BrowserScreen
 
@@ -49,35 +49,17 @@ def path_of(text: str, home: str | None) -> str | None:
     return None if not path or path.endswith("/") else os.path.abspath(path)
 
 
-class ArrivalList(AskedList):
+class ArrivalList(AskedList[Arrival]):
     """One line for each memory of a bundle."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: tuple[Arrival, ...] = ()
-
-    def count(self) -> int:
-        """How many memories."""
-        return len(self.rows)
-
-    def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
+    def draw_row(self, row: Arrival, *, cursor: bool) -> Sequence[Run]:
         """Draw one: what becomes of it, where, and why."""
-        if index >= len(self.rows):
-            return ()
-        row = self.rows[index]
         what = f"{row.what:<9} "
         why = visible(f"  {row.why}") if row.why else ""
         note = both_ends(why, max(self.room // 2, 16), plain=self.plain)
         name = both_ends(name_of(row), max(self.room - 2 - len(what) - cell_width(note), 16), plain=self.plain)
         style = _STYLES.get(row.what, "good")
         return [(">" if cursor else " ", "cursor"), (" " + what, style), (name, "name"), (note, "description")]
-
-    def show(self, rows: Iterable[Arrival]) -> None:
-        """Show others, from the top."""
-        self.rows = tuple(sorted(rows, key=lambda row: _FIRST[row.what]))
-        self._cursor = 0
-        self.scroll_to_row(0)
-        self.repaint()
 
 
 def name_of(arrival: Arrival) -> str:
@@ -151,7 +133,9 @@ scrolls it."""
     def _show(self, found: Plan | None) -> None:
         self.plan = found
         self.prompt.note = []
-        self.arrivals.show(found.arrivals if found is not None else ())
+        rows = found.arrivals if found is not None else ()
+        self.arrivals.show(sorted(rows, key=lambda row: _FIRST[row.what]))
+        self.arrivals.go(0)
         self.show_detailed(detailed=found is not None)
 
     def show_details(self) -> None:

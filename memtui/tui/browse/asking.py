@@ -5,13 +5,15 @@ Nothing is done before it was shown: what somebody types for many memories at on
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.geometry import Offset, Size
 
 from memtui.tui.actions import Action
 from memtui.tui.browse.bars import Line
+from memtui.tui.browse.cells import Run
 from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.lines_view import LinesView
@@ -25,13 +27,34 @@ SCROLLS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
 SCROLLED = 3
 """Lines of the details that one key goes on by."""
 Given = TypeVar("Given")
+Row = TypeVar("Row")
 
 
-class AskedList(RowList):
+class AskedList(RowList, Generic[Row]):
     """What is asked about; as high as it has rows, where details stand below it."""
 
     def __init__(self) -> None:
         super().__init__(id="asking-list")
+        self.rows: Sequence[Row] = ()
+
+    def draw_row(self, row: Row, *, cursor: bool) -> Sequence[Run]:
+        """How a row looks."""
+        raise NotImplementedError
+
+    def count(self) -> int:
+        """How many rows."""
+        return len(self.rows)
+
+    def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
+        """Draw one."""
+        return self.draw_row(self.rows[index], cursor=cursor) if index < len(self.rows) else ()
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show others, with the cursor where it was."""
+        self.rows = rows
+        self._cursor = min(self._cursor, max(len(rows) - 1, 0))
+        self.scroll_to_row(self.top)
+        self.repaint()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """One line for each row."""
@@ -50,7 +73,7 @@ class AskingScreen(KeyedScreen[Given]):
     AskingScreen.-detailed #asking-details { display: block; }
     """
 
-    def __init__(self, browser: BrowserScreen, rows: AskedList, question: Question) -> None:
+    def __init__(self, browser: BrowserScreen, rows: AskedList[Any], question: Question) -> None:
         """Take the main screen, the list and the line."""
         super().__init__(browser.table)
         self._browser = browser

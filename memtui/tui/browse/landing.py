@@ -74,24 +74,16 @@ def completions(text: str, folders: Iterable[str]) -> tuple[str, ...]:
     return tuple(begin or [one for one in every if typed in one.casefold() and one != text])
 
 
-class LandingList(AskedList):
+class LandingList(AskedList[Landing]):
     """One line for each memory."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: tuple[Landing, ...] = ()
         self.unmoved = False
         """Whether the line is as it was at the start, so that nobody meant any of them to go where it is."""
 
-    def count(self) -> int:
-        """How many memories."""
-        return len(self.rows)
-
-    def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
-        """Draw one."""
-        if index >= len(self.rows):
-            return ()
-        row = self.rows[index]
+    def draw_row(self, row: Landing, *, cursor: bool) -> Sequence[Run]:
+        """Draw one: what it is called and what it would be called, or why not."""
         if self.unmoved:
             lead = ">" if cursor else " "
             return [(lead + " ", "cursor"), (both_ends(str(row.old), max(self.room - 3, 16), plain=self.plain), "name")]
@@ -103,13 +95,6 @@ class LandingList(AskedList):
         lead = ">" if cursor else " "
         style = "missing" if row.problem else "name"
         return [(lead + " ", "cursor"), (old, "description"), (" -> ", "dim"), (new, style), (note, "conflict")]
-
-    def show(self, rows: tuple[Landing, ...]) -> None:
-        """Show others."""
-        self.rows = rows
-        self._cursor = min(self._cursor, max(len(rows) - 1, 0))
-        self.scroll_to_row(self.top)
-        self.repaint()
 
 
 class LandingScreen(AskingScreen["tuple[tuple[Address, Address], ...] | Plan"]):
