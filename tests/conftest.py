@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.house.budgets import asks_for_a_split
-
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout."""
 
@@ -134,9 +132,3 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     yield refused
     assert not refused, f"this test reached for the network: {refused}"
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which files ask to be split; only the larger limit fails a test."""
-    for ask in asks_for_a_split(ROOT):
-        terminalreporter.write_line(f"asks for a split: {ask}", yellow=True)

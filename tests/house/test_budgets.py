@@ -1,10 +1,8 @@
 """Nothing grows past its budget."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.house.budgets import FILE_ASKS, FOLDERS, asks_for_a_split, too_large
+from tests.house.budgets import FOLDERS, too_large
 from tests.house.source import Source, python_files, sources
 
 
@@ -17,7 +15,6 @@ def test_nothing_is_over_its_budget() -> None:
     ("text", "words"),
     [
         ("x = 1\n" * 601, "the file has 601 lines"),
-        ("class Big:\n" + "    x = 1\n" * 350, "class Big has 351 lines"),
         ("def big():\n" + "    x = 1\n" * 60, "function big has 61 lines"),
         ("class A:\n    async def big(self):\n" + "        x = 1\n" * 60, "function big has 61 lines"),
     ],
@@ -28,13 +25,6 @@ def test_what_is_too_large_is_found(text: str, words: str) -> None:
 
 def test_what_just_fits_passes() -> None:
     assert not list(too_large(Source.of("def fits():\n" + "    x = 1\n" * 59 + "x = 1\n" * 540)))
-
-
-def test_a_file_over_the_smaller_limit_asks(tmp_path: Path) -> None:
-    (tmp_path / "memtui").mkdir()
-    (tmp_path / "memtui/long.py").write_text("x = 1\n" * (FILE_ASKS + 1))
-    (tmp_path / "memtui/short.py").write_text("x = 1\n" * FILE_ASKS)
-    assert asks_for_a_split(tmp_path) == ["memtui/long.py: 401 lines"]
 
 
 def test_the_walk_sees_the_package() -> None:
