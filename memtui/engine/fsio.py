@@ -400,6 +400,11 @@ def is_regular(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode)
 
 
+def is_folder(status: os.stat_result) -> bool:
+    """Whether a status is a folder's."""
+    return stat.S_ISDIR(status.st_mode)
+
+
 class _Native:
     """What the C library offers beyond `os`; switched off for good when it answers that it lacks the call."""
 

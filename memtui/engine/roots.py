@@ -307,6 +307,8 @@ class Roots:
             self._generation, known = generation, None
         if known is None or known[0] != identity or not known[1]:
             uid, fresh = self._ledger().root_uid(root, identity)
+            if identity is not None and (repository := provenance.repository_of(root.path)) is not None:
+                self._ledger().bind(uid, repository)
             known = self._uids[root.id] = (identity, uid, fresh)
         return known[1], known[2]
 

@@ -8,7 +8,8 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import Row, checked
+from memtui.engine.ledger.repositories import RepositoryTable
 from memtui.engine.ledger.uses import Use, decay, take, write
 from memtui.engine.model import Root
 from memtui.errors import BusyError, StorageError
@@ -57,7 +58,7 @@ class Record(NamedTuple):
         return decay(self.heat, now - self.heat_at)
 
 
-class MemoryTable(Database):
+class MemoryTable(RepositoryTable):
     """Roots and memories."""
 
     # --- roots

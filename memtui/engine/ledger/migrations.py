@@ -122,6 +122,17 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (root, path)
     ) WITHOUT ROWID;
     """,
+    # The repository each root lies in, and where in its checkout.
+    """
+    CREATE TABLE repositories (
+        id INTEGER PRIMARY KEY,
+        common TEXT NOT NULL UNIQUE,
+        path BLOB NOT NULL,
+        lineage TEXT
+    );
+    ALTER TABLE roots ADD COLUMN repository INTEGER REFERENCES repositories(id);
+    ALTER TABLE roots ADD COLUMN inside BLOB;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 
