@@ -99,6 +99,8 @@ class Look(NamedTuple):
     """Whether there will be a next look soon. False: tell what is settled at once."""
     gone_for: Callable[[str], int] = lambda _path: 0
     """How long a name that was found gone only now is known to have been gone, in milliseconds."""
+    saw: Callable[[str], int | None] = lambda _path: None
+    """Ticks of the look before this one at everything in the name's folder; None: there was none."""
 
 
 class Beliefs:
@@ -109,8 +111,12 @@ class Beliefs:
         self.known = {path: Known(sha, 0) for path, sha in known.items()}
         self.noticed: dict[str, int] = {}
         """Names with content that was not told yet, and since when."""
+        self.came: dict[str, int] = {}
+        """When each of them was first seen with content that was not told."""
         self.gone: dict[str, int] = {}
         """Names that are gone without having been told so, and since when."""
+        self.left: dict[str, int] = {}
+        """When the last look was that still saw each of them, as far as there was one."""
         self.own: dict[str, set[str | None]] = {}
         """What this process wrote and has told already."""
 
@@ -126,6 +132,8 @@ class Beliefs:
             paths: the names that were looked at, or whose ledger record changed. Undecided ones come by themselves.
         """
         flux = sorted({*paths, *self.noticed, *self.gone})
+        self.came = {path: at for path, at in self.came.items() if path in self.noticed}
+        self.left = {path: at for path, at in self.left.items() if path in self.gone}
         work = _Work(look)
         for path in flux:
             view = look.view(path)
@@ -170,6 +178,7 @@ class Beliefs:
             self.own.pop(path, None)
             return
         noticed = self.noticed.setdefault(path, work.look.now)
+        self.came.setdefault(path, work.look.now)
         if not is_told:
             work.writing.add(path)
         if not view.steady:
@@ -199,6 +208,8 @@ class Beliefs:
                 assert told is not None
                 assert told.sha256 is not None
                 self.known[path] = Known(told.sha256, 0)
+            if path not in self.gone and (seen := work.look.saw(path)) is not None:
+                self.left[path] = seen
             work.leaving[path] = self.gone.setdefault(path, work.look.now - work.look.gone_for(path))
 
     def _leaving(self, work: "_Work", *, emptied: bool) -> None:
@@ -226,7 +237,8 @@ class Beliefs:
             # One batch for a burst. What is to go waits as well: it may turn out to be one half of a rename.
             work.wait(min(newest + QUIET_MS, oldest + PATIENCE_MS))
             return
-        partners = _Partners((path, self.known[path]) for path in work.leaving) if work.arriving else _Partners(())
+        leaving = work.leaving if work.arriving else {}
+        partners = _Partners(((path, self.known[path]) for path in leaving), self.left)
         for path, (view, told) in work.arriving.items():
             assert view.sha256 is not None
             noticed = self.noticed[path]
@@ -234,7 +246,7 @@ class Beliefs:
             before = known.sha256 if known is not None else None
             if told is None and last is not None and last.sha256 is not None:
                 before = last.sha256
-            if before is None and told is None and (old := partners.find(path, view)) is not None:
+            if before is None and told is None and (old := partners.find(path, view, self.came[path])) is not None:
                 work.removals.pop(old, None)
                 start = max(noticed, self.gone[old])
                 if look.patient and look.now - start < RENAME_MS:
@@ -254,18 +266,23 @@ class Beliefs:
 class _Partners:
     """Names that went without anybody having said so, by what they held."""
 
-    def __init__(self, gone: Iterable[tuple[str, Known]]) -> None:
+    def __init__(self, gone: Iterable[tuple[str, Known]], left: Mapping[str, int]) -> None:
+        self._left = left
         self._by_sha: dict[str, dict[str, Known]] = {}
         for path, known in gone:
             self._by_sha.setdefault(known.sha256, {})[path] = known
 
-    def find(self, path: str, view: View) -> str | None:
-        """The name a new file had before, if that is plain: the same file, or the only one with this content."""
+    def find(self, path: str, view: View, came: int) -> str | None:
+        """The name a new file had before, if that is plain: the same file, or the only one with this content.
+
+        A file that was first seen before the last look that still saw the other one is a copy that stood beside it.
+        """
         same = self._by_sha.get(view.sha256 or "", {})
         found = [old for old, known in same.items() if known.ino == view.ino]
         if not found and view.sha256 != _EMPTY:
             name = path.rpartition("/")[2]
-            found = [old for old in same if old.rpartition("/")[2] == name] or list(same)
+            gone_since = [old for old in same if came >= self._left.get(old, came)]
+            found = [old for old in gone_since if old.rpartition("/")[2] == name] or gone_since
         return found[0] if len(found) == 1 else None
 
     def take(self, path: str) -> None:

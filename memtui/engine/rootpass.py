@@ -72,6 +72,8 @@ class State:
         """When a name that is being written was last told to be drawn again."""
         self.hidden: set[str] = set()
         """Names that are believed and not listed, and yet something is there: asked for again by every scan."""
+        self.looked: dict[str, int] = {}
+        """When each folder was last looked at whole, in ticks."""
         self.due: int | None = None
         self.tree: Tree | None = None
         """What is in it, for a quick question without its guard."""
@@ -165,7 +167,10 @@ class RootPass:
         # Roots that share a folder share its records: what another one takes is none of this one's business.
         covers = self._shelf.tree.selection.covers
         mine = [path for path in looked if shelf.tree.entry(path) is not None or covers(path)]
-        step = beliefs.step(self._sight(beliefs, mine), mine)
+        look = self._sight(beliefs, mine)
+        step = beliefs.step(look, mine)
+        whole = shelf.tree.folders if glance.everything else glance.folders & shelf.tree.folders.keys()
+        state.looked |= dict.fromkeys(whole, look.now)
         shelf.news -= looked
         state.due = step.due
         self._counter = shelf.counter
@@ -194,6 +199,7 @@ class RootPass:
         beliefs = state.beliefs
         if beliefs is None or state.uid != self._opened.uid:
             beliefs = Beliefs(self._last_versions())
+            state.looked.clear()
         elif state.identity != identity or not state.here:
             beliefs.gone.clear()
             self._gathered.roots.add(self._root.id)
@@ -258,6 +264,7 @@ class RootPass:
             hold_all=None if state.moved else EMPTIED_MS,
             patient=self._patient,
             gone_for=self._gone_for if self._first else lambda _path: 0,
+            saw=lambda path: state.looked.get(_folder(path)),
         )
 
     def _view(self, path: str) -> View | None:

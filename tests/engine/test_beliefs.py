@@ -49,6 +49,8 @@ class Disk:
         self.hold = DELETED_MS
         self.hold_all: int | None = EMPTIED_MS
         self.patient = True
+        self.looked: int | None = None
+        """When everything was last looked at."""
 
     def put(self, path: str, text: str) -> None:
         """Write a new file over a name."""
@@ -94,6 +96,7 @@ class Disk:
             empty=not self.files and not self.unreadable,
             hold_all=self.hold_all,
             patient=self.patient,
+            saw=lambda _path: self.looked,
         )
         step = self.beliefs.step(look, paths)
         for event in step.events:
@@ -356,6 +359,38 @@ def test_a_copy_and_a_deletion_are_a_rename_only_when_that_is_plain() -> None:
     disk.step("a", "b", "d")
     disk.quiet(DELETED_MS + 1)
     assert sorted(disk.kinds()) == [("created", "d"), ("deleted", "a"), ("deleted", "b")]
+
+
+@pytest.mark.parametrize("way", ["copied", "linked"])
+def test_what_was_seen_beside_a_file_later_is_its_new_name_only_as_the_same_file(way: str) -> None:
+    disk = Disk({"a": "same", "b": "1"})
+    if way == "linked":
+        disk.files["c"] = disk.files["a"]
+    for _ in range(5):  # a text that does not come to rest is noticed, and not told
+        disk.put("c", "same") if way == "copied" else None
+        disk.read.pop("c", None)
+        disk.step("a", "c")
+        disk.looked = disk.now
+        disk.now += 50
+    assert disk.told == []
+    del disk.files["a"]
+    disk.step("a", "c")
+    disk.quiet(DELETED_MS + 1_000)
+    expected = [("created", "c"), ("deleted", "a")] if way == "copied" else [("renamed", "c")]
+    assert sorted(disk.kinds()) == expected
+
+
+def test_a_copy_that_was_first_seen_in_the_last_look_at_the_old_file_is_its_new_name() -> None:
+    disk = Disk({"a": "same", "b": "1"})
+    disk.put("c", "same")
+    disk.step("c")
+    disk.looked = disk.now
+    disk.now += 20
+    del disk.files["a"]
+    disk.step("a")
+    disk.looked = disk.now
+    disk.quiet(1_000)
+    assert disk.kinds() == [("renamed", "c")]
 
 
 def test_a_rename_through_memtui_elsewhere_is_told_as_one() -> None:

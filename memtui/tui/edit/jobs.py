@@ -244,18 +244,33 @@ class Found(NamedTuple):
 
 
 def look(engine: Verbs, address: Address, base_sha256: str | None) -> Found:
-    """Read what is on disk now; when nothing is, look whether the same text stands under another name."""
+    """Read what is on disk now; when nothing is, look whether it was moved to another name."""
     snapshot = read_or_none(engine, address)
     if snapshot is not None:
         return Found(snapshot, _writer(engine, address)[0], None)
     if base_sha256 is None:
         return Found(None, "", None)
-    rows = [row for row in engine.list([address.root]).items if row.sha256 == base_sha256 and row.address != address]
-    last = next((one for one in engine.audit(address=address, limit=8) if one.state == "done"), None)
-    found = Found(None, "", rows[0].address if len(rows) == 1 else None)
+    last = _last(engine, address)
     if last is None or (last.after is not None and last.new_address is None):
-        return found
-    return found._replace(who=name_of(last.actor), at=last.at, why=last.note)
+        return Found(None, "", None)
+    return Found(None, name_of(last.actor), _moved_to(engine, address, base_sha256), last.at, last.note)
+
+
+def _moved_to(engine: Verbs, address: Address, sha256: str) -> Address | None:
+    """Follow the renames on record; a memory with the same text that nobody moved there is another one."""
+    new, passed = address, {address}
+    while (last := _last(engine, new)) is not None and last.address == new and last.new_address is not None:
+        new = last.new_address
+        if new in passed:
+            return None
+        passed.add(new)
+    row = next((row for row in engine.list([address.root]).items if row.address == new), None)
+    return new if row is not None and row.sha256 == sha256 else None
+
+
+def _last(engine: Verbs, address: Address) -> AuditRecord | None:
+    """What was last done to what had this name, or was given it."""
+    return next((one for one in engine.audit(address=address, limit=8) if one.state == "done"), None)
 
 
 def write(

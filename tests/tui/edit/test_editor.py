@@ -289,7 +289,9 @@ async def test_a_moved_memory_is_followed(tmp_path: Path) -> None:
     async with bench.run_test() as pilot:
         await opened(bench, pilot)
         await pilot.press("x")
+        bench.engine.reconcile()
         bench.path("a.md").rename(bench.path("b.md"))
+        bench.engine.reconcile()
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.MOVED)
         await pilot.press("f8")
@@ -299,6 +301,33 @@ async def test_a_moved_memory_is_followed(tmp_path: Path) -> None:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: bench.path("b.md").read_bytes() == b"xone\n")
     assert not bench.path("a.md").exists()
+
+
+@pytest.mark.parametrize("by", ["another program", "another memtui"])
+async def test_a_deleted_memory_was_not_moved_into_a_file_that_was_there_before(tmp_path: Path, by: str) -> None:
+    bench = make(tmp_path, {"a.md": b"one\n", "c.md": b"one\n"})
+    async with bench.run_test() as pilot:
+        bench.engine.reconcile()
+        await opened(bench, pilot)
+        await pilot.press("x")
+        if by == "another program":
+            bench.path("a.md").unlink()
+        else:
+            bench.engine.delete([address()], actor=AGENT)
+        bench.flow.look()
+        await until(pilot, lambda: bench.editor.state is FileState.GONE)
+        assert bench.flow.address == address()
+    assert bench.path("c.md").read_bytes() == b"one\n"
+
+
+async def test_a_memory_that_was_moved_twice_is_followed_to_its_last_name(tmp_path: Path) -> None:
+    bench = make(tmp_path, {"a.md": b"one\n"})
+    async with bench.run_test() as pilot:
+        await opened(bench, pilot)
+        bench.engine.rename(address(), address("b.md"), actor=AGENT)
+        bench.engine.rename(address("b.md"), address("c.md"), actor=AGENT)
+        bench.flow.look()
+        await until(pilot, lambda: bench.editor.moved_to == address("c.md"))
 
 
 async def test_leaving_keeps_the_draft_and_coming_back_restores_it(tmp_path: Path) -> None:
