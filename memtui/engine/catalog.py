@@ -124,8 +124,20 @@ class Catalog:
         self._ticks = ticks or monotonic_ms
         self._guard = threading.Lock()
         self._shelves: dict[str, Shelf] = {}
+        self._lifted = False
 
     # --- for lists
+
+    def lift(self) -> None:
+        """List roots of any size from now on."""
+        with self._guard:
+            self._lifted = True
+            for shelf in self._shelves.values():
+                shelf.tree.lift()
+
+    def cut(self, root: Root) -> bool:
+        """Whether the last look left something out because of a limit."""
+        return self.shelf(root).tree.truncated
 
     def counter(self) -> tuple[int, int]:
         """What the ledger's records are as new as, for `rows` of many roots: asking costs as much as a small root."""
@@ -197,6 +209,8 @@ class Catalog:
             found = self._shelves.get(root.id)
             if found is None or (found.root is not root and found.root != root):
                 found = self._shelves[root.id] = Shelf(root)
+                if self._lifted:
+                    found.tree.lift()
             return found
 
     def look(

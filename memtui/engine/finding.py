@@ -104,7 +104,7 @@ class Finder:
         with self._guard:
             if stop():
                 return _NOTHING._replace(complete=False)
-            listed = [root for root in self._listed(wanted.fresh) if _chosen(root.root, wanted)]
+            listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
             running = _Run(query, wanted, self._planned(listed), self._texts, self._reading)
             if wanted.bodies and not self._read(running, stop, tell):
                 return _NOTHING._replace(complete=False)
@@ -185,7 +185,8 @@ class Finder:
             yield folded
 
 
-def _chosen(root: Root, wanted: Wanted) -> bool:
+def chosen(root: Root, wanted: Wanted) -> bool:
+    """Whether a search looks into a root."""
     return (
         (wanted.scope is None or root.scope == wanted.scope)
         and (wanted.agent is None or root.agent == wanted.agent)

@@ -99,14 +99,19 @@ class Library:
 
     def search(self, wanted: Wanted) -> tuple[tuple[Hit, ...], bool]:
         """See `Engine.search`."""
-        from memtui.engine.finding import Finder
+        from memtui.engine.finding import Finder, chosen
         from memtui.engine.texts import Texts
         from memtui.matching import parse
 
         parse(wanted.query)
         once = Finder(self._listed, self._reading, lambda: self._ledger, self._clock, Texts(room=0))
         found = once.find(wanted)
-        return found.hits, found.total > len(found.hits)
+        cut = any(self._catalog.cut(root) for root in self._roots.all() if chosen(root, wanted))
+        return found.hits, cut or found.total > len(found.hits)
+
+    def lift_limits(self) -> None:
+        """See `Engine.lift_limits`."""
+        self._catalog.lift()
 
     def reconcile(self, root_ids: Iterable[str] | None) -> Changes:
         """See `Engine.reconcile`."""

@@ -110,6 +110,10 @@ class Reader:
         """The memories of some or all roots as they are now; records nothing."""
         return self._rooms.books.list(root_ids)
 
+    def lift_limits(self) -> None:
+        """List and search roots of any size from now on, for an answer that must not leave anything out."""
+        self._rooms.books.lift_limits()
+
     def cached(self) -> Listing | None:
         """The rows of the last list, without touching a memory; None when there are none."""
         return self._rooms.cached()
@@ -253,7 +257,7 @@ class Reader:
         limit: int = 50,
         versions: bool = False,
     ) -> tuple[tuple[Hit, ...], bool]:
-        """Memories that hold the query, best first, and whether there were more; nothing is kept in memory.
+        """Memories that hold the query, best first, and whether there may be more; nothing is kept in memory.
 
         Args:
             query: words that must all occur; `"quoted"` ones together, `-excluded` ones not at all.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterable, Sequence
 
 from memtui.engine import fsio, paths
@@ -26,6 +27,7 @@ else:
 READ_LIMIT = 1_048_576
 """The largest file that is read, in bytes."""
 MAX_FILES, MAX_FOLDERS = 20_000, 2_000
+NO_LIMIT = sys.maxsize
 _GONE = (errno.ENOENT, errno.ENOTDIR)
 _UNKNOWN = (0, 0, 0, 0, 0, 0)
 _LONG = paths.MAX_PATH // 4
@@ -182,8 +184,14 @@ class Tree:
                 f"Only the first {self._max_files:,} files and {self._max_folders:,} folders,"
                 f" {paths.MAX_COMPONENTS} levels deep, are listed."
             )
+            if self._max_files == NO_LIMIT:
+                text = f"Only what is up to {paths.MAX_COMPONENTS} levels deep is listed."
             found.insert(0, Problem("truncated", text))
         return tuple(found)
+
+    def lift(self) -> None:
+        """List any number of files and folders from the next look at everything on."""
+        self._max_files = self._max_folders = NO_LIMIT
 
     def forget(self) -> None:
         """Begin anew: the root is another folder now."""

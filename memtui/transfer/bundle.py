@@ -13,13 +13,13 @@ from memtui.digest import sha256_hex
 from memtui.engine import paths
 from memtui.engine.model import SCOPES, Version
 from memtui.errors import MemtuiError
-from memtui.transfer.tarball import MOST_BYTES, bad, pack, too_big, unpack
+from memtui.transfer.tarball import MOST_BYTES, MOST_FILES, bad, pack, too_big, unpack
 from memtui.values import NamedTuple
 
 LIST = "memtui-bundle.json"
 FORMAT, NUMBER = "memtui-bundle", 1
 MOST_LIST = 16 * 1024 * 1024
-MOST_MEMORIES, MOST_VERSIONS = 20_000, 200_000
+MOST_MEMORIES, MOST_VERSIONS = MOST_FILES, 200_000
 _MOST_WORDS = 1_000
 """Characters of an actor, an id or a note."""
 _MOST_NUMBER = 1 << 53

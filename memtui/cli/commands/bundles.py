@@ -11,7 +11,7 @@ from memtui.config.directories import expand_user
 from memtui.curation.merge import merged_alone
 from memtui.digest import sha256_hex
 from memtui.engine import now_ms
-from memtui.engine.model import Memory
+from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import NotFoundError, UsageError
 from memtui.transfer import bundle, bundlefile, importing, merging
 from memtui.transfer.exporting import Exported, collect
@@ -21,10 +21,12 @@ from memtui.wire import outcomes, transfers
 
 def export(call: Call) -> int:
     """Write a bundle."""
+    call.engine.lift_limits()
     if call.args.flag("history"):
         call.engine.reconcile()  # what others wrote lately belongs to it
-    rows = _rows(call)
+    rows, cut = _rows(call)
     found = collect(call.engine, rows, history=call.args.flag("history"))
+    found = found._replace(left=(*found.left, *cut))
     data = bundle.write(found.bundle)
     file = call.args.need("file")
     if file == "-":
@@ -46,23 +48,35 @@ def export(call: Call) -> int:
             f"exported {words.count(len(found.bundle.memories), 'memory', 'memories')} to {file}",
         )
     _tell_export(call, found)
-    return outcomes.DONE
+    return outcomes.REFUSED if cut else outcomes.DONE
 
 
-def _rows(call: Call) -> list[Memory]:
-    """The memories that are meant."""
+def _rows(call: Call) -> tuple[list[Memory], list[tuple[Address, str]]]:
+    """The memories that are meant, and the roots that hold more than can be listed, with the reason."""
     engine, chosen = call.engine, call.args.texts("places")
     if not chosen:
-        roots = [root.id for root in engine.roots if root.kind == "memories"]
-        return [row for row in engine.list(roots).items if not row.missing]
+        found = engine.list([root.id for root in engine.roots if root.kind == "memories"])
+        return [row for row in found.items if not row.missing], _cut(found)
     rows: dict[str, Memory] = {}
+    cut: list[tuple[Address, str]] = []
     for text in chosen:
         place = places.place(engine, text)
-        here = [row for row in engine.list(place.roots).items if place.holds(row) and not row.missing]
+        found = engine.list(place.roots)
+        here = [row for row in found.items if place.holds(row) and not row.missing]
         if not here:
             raise NotFoundError(f"There is no {text}.", hint="`memtui ls` lists the memories there are.")
         rows |= {str(row.address): row for row in here}
-    return list(rows.values())
+        cut += [one for one in _cut(found) if one not in cut]
+    return list(rows.values()), cut
+
+
+def _cut(found: Listing) -> list[tuple[Address, str]]:
+    return [
+        (Address(status.root.id, ""), problem.text)
+        for status in found.roots
+        for problem in status.problems
+        if problem.code == "truncated"
+    ]
 
 
 def _tell_export(call: Call, found: Exported) -> None:
@@ -82,6 +96,7 @@ def import_(call: Call) -> int:
     file, out = call.args.need("file"), call.out
     data = _input() if file == "-" else bundlefile.read(_path(call, file))
     as_is = call.args.flag("as_is")
+    call.engine.lift_limits()  # a memory that is here must not be taken for a new one
     wanted = merging.plan(call.engine, bundle.read(data), _into(call), merged_alone, as_is=as_is)
     if call.args.flag("dry_run"):
         if out.json:

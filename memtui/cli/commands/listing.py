@@ -194,12 +194,13 @@ def marks(row: Memory, *, readable: bool, unreviewed: bool) -> str:
 
 def search(call: Call) -> int:
     """Find memories."""
-    args = call.args
+    args, limit = call.args, call.args.number("limit", 50)
+    call.engine.lift_limits()
     hits, truncated = call.engine.search(
         " ".join(args.texts("query")),
         scope=args.text("scope"),
         agent=args.text("agent"),
-        limit=args.number("limit", 50),
+        limit=limit,
         versions=args.flag("versions"),
     )
     if call.out.json:
@@ -212,7 +213,8 @@ def search(call: Call) -> int:
         [(_where(hit), hit.line, hit.snippet) for hit in hits],
     )
     if truncated:
-        call.out.say("There is more; --limit shows it.")
+        more = len(hits) >= limit
+        call.out.say("There is more; --limit shows it." if more else "Not everything was searched; see `memtui roots`.")
     return outcomes.DONE
 
 

@@ -160,3 +160,33 @@ def test_what_comes_from_another_agent_is_shown_translated_first(cli: Cli, tmp_p
     assert held() == {}
     assert at("qwen", "qwen-code", "import", "b.tar", "--into", "qwen", "--as-is").status == 0
     assert held() == {"MEMORY.md": INDEX, "role.md": "SQL.\n"}
+
+
+def test_a_root_of_any_size_goes_into_a_bundle_and_is_searched_whole(machines: Machines, tmp_path: Path) -> None:
+    count = 20_001
+    for number in range(count):
+        (machines.base / f"here/{number:05}.md").write_bytes(b"x")
+    (machines.base / "here/zz.md").write_bytes(b"needle\n")
+    file = str(tmp_path / "all.tar")
+    exported = machines("here", "export", file, "--json")
+    assert exported.status == 0
+    assert (exported.json["memories"], exported.json["left"]) == (count + 3, [])
+    found = machines("here", "search", "needle", "--json")
+    assert [hit["address"] for hit in found.items] == ["notes/zz.md"]
+    assert found.json["truncated"] is False
+    listed = machines("there", "import", file, "--dry-run", "--json")
+    assert listed.status == 0
+    assert len(listed.items) == count + 3
+
+
+def test_what_lies_too_deep_to_be_named_is_said_by_export_and_search(machines: Machines, tmp_path: Path) -> None:
+    deep = machines.base.joinpath("here", *("d" * 21))
+    deep.mkdir(parents=True)
+    (deep / "needle.md").write_bytes(b"needle\n")
+    exported = machines("here", "export", str(tmp_path / "cut.tar"), "--json")
+    assert exported.status == 5
+    assert exported.json["memories"] == 2
+    assert exported.json["left"] == [{"address": "notes/", "why": "Only what is up to 20 levels deep is listed."}]
+    assert "Not in it: notes/. Only what is up to 20 levels deep" in exported.err
+    found = machines("here", "search", "needle", "--json")
+    assert found.json == {"items": [], "truncated": True}
