@@ -81,7 +81,7 @@ FIELDS = (
     Field(
         "retention.days",
         "number",
-        "Every version younger than this many days is kept, however many there are.",
+        "Every version of the last so many days on which memtui wrote something is kept, however many there are.",
         least=0,
         most=36_500,
     ),

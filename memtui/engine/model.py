@@ -509,7 +509,7 @@ class Retention(NamedTuple):
     versions: int = 20
     """The newest so many of each memory."""
     days: int = 30
-    """Everything younger than this."""
+    """Everything of the last so many days on which something was written."""
 
 
 class Finding(NamedTuple):

@@ -124,6 +124,14 @@ def later(world: World, clock: Clock) -> Iterator[Engine]:
         yield engine
 
 
+def live_on(engine: Engine, clock: Clock, days: int = 31) -> None:
+    """Let days pass, with something written on each."""
+    for _ in range(days):
+        clock.advance(days=1)
+        with ledger_of(engine).transaction():
+            pass
+
+
 def prune(engine: Engine, retention: Retention = FEW) -> int:
     """Remove what no rule keeps."""
     return ledger_of(engine).prune(retention)
@@ -132,7 +140,7 @@ def prune(engine: Engine, retention: Retention = FEW) -> int:
 def test_the_newest_versions_and_the_young_ones_stay(later: Engine, clock: Clock) -> None:
     write_many(later, 6)
     assert prune(later) == 0
-    clock.advance(days=31)
+    live_on(later, clock)
     write_many(later, 1, start=6)
     assert prune(later) > 0
     kept = [version.sha256 for version in later.history(A)]
@@ -151,7 +159,7 @@ def test_a_text_that_was_displaced_lately_stays_however_old_its_file_was(
     write_many(later, 5, start=1)
     prune(later)
     assert later.read_version(A, sha(text(-1))) == text(-1)
-    clock.advance(days=31)
+    live_on(later, clock)
     prune(later)
     assert sha(text(-1)) not in stored(later)
 
@@ -159,13 +167,13 @@ def test_a_text_that_was_displaced_lately_stays_however_old_its_file_was(
 def test_what_the_user_last_saw_stays(later: Engine, clock: Clock) -> None:
     write_many(later, 1)
     ledger = ledger_of(later)
-    clock.advance(days=31)
     uid = later._rooms.roots.uid(later.find_root(FIRST))
     for number in range(1, 5):
         with ledger.transaction():
             blob = ledger.store(text(number), sha(text(number)))
             ledger.add_version(uid, "a.md", blob, actor="outside", at=1, operation="modified")
             ledger.set_current(uid, "a.md", sha(text(number)), actor="outside", at=1)
+    live_on(later, clock)
     prune(later)
     assert {sha(text(0)), sha(text(4))} <= stored(later).keys()
     assert sha(text(1)) not in stored(later)
@@ -186,11 +194,11 @@ def settle(engine: Engine) -> None:
 def bury(engine: Engine, clock: Clock, path: str = "a.md") -> None:
     """Let others write many versions, long ago."""
     ledger, uid = ledger_of(engine), engine._rooms.roots.uid(engine.find_root(FIRST))
-    clock.advance(days=31)
     for number in range(100, 105):
         with ledger.transaction():
             blob = ledger.store(text(number), sha(text(number)))
             ledger.add_version(uid, path, blob, actor="outside", at=1, operation="modified")
+    live_on(engine, clock)
     prune(engine)
 
 
@@ -234,7 +242,7 @@ def test_the_base_of_a_draft_stays(later: Engine, clock: Clock) -> None:
 def test_a_deleted_memory_stays_in_the_trash(later: Engine, clock: Clock) -> None:
     write_many(later, 4)
     later.delete([A], actor=ME)
-    clock.advance(days=365)
+    live_on(later, clock, 40)
     prune(later, Retention(versions=1, days=1))
     (entry,) = later.trash()
     later.restore(A, actor=ME)
@@ -246,7 +254,7 @@ def test_pruning_never_touches_what_is_current(later: Engine, clock: Clock) -> N
     later.restore(A, version=sha(text(0)), actor=ME)
     later.save(A, text(9), expected_sha256=sha(text(0)), actor=ME)
     later.restore(A, version=sha(text(0)), actor=ME)
-    clock.advance(days=365)
+    live_on(later, clock, 40)
     prune(later, Retention(versions=0, days=0))
     assert in_history(later, A)
     assert ledger_of(later).blob(later.read(A).sha256) == text(0)

@@ -39,8 +39,8 @@ CACHE_KIB = 256
 """How much of the file SQLite keeps in memory: a change touches few pages, and the system keeps the rest."""
 CHECKPOINT_PAGES = 4_000
 """Pages the log may have before they are moved into the database: 16 MiB; a change writes about fifteen."""
+DAY_MS = 24 * 3_600_000
 BACKUPS = 3
-BACKUP_EVERY_MS = 24 * 3_600_000
 LARGEST_BACKUP = 512 * 1024 * 1024
 
 Value = str | bytes | int | float | None
@@ -65,6 +65,8 @@ class Database:
         self._opened = 0
         self._in_the_way = ""
         self._durable: bool | None = None
+        self._day: int | None = None
+        """The day by the clock that was noted last."""
         self._waiting = Waiting(self.settle, self._guard)
         self.own_rows = OwnRows("memories")
         self.written = False
@@ -111,6 +113,7 @@ class Database:
                 database.execute("BEGIN IMMEDIATE")
                 uses = self._waiting.take()
                 try:
+                    self._note_day(database)
                     write(database, uses)
                 except BaseException as error:  # noqa: BLE001 - `_end` raises it again
                     self._end(database, uses, error)
@@ -137,9 +140,21 @@ class Database:
         except BaseException:
             self._waiting.give_back(uses)
             self.failed += 1
+            self._day = None
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise
+
+    def _note_day(self, database: apsw.Connection) -> None:
+        """Write down that something is written today; what there is by now is older."""
+        today = self.clock() // DAY_MS
+        if today != self._day:
+            database.execute(
+                "INSERT OR IGNORE INTO days (day, version, audit) VALUES"
+                " (?, (SELECT coalesce(max(id), 0) FROM versions), (SELECT coalesce(max(seq), 0) FROM audit))",
+                (today,),
+            )
+            self._day = today
 
     def _within(self) -> bool:
         return self._db is not None and bool(self._db.in_transaction)
@@ -175,7 +190,7 @@ class Database:
         with self._guard:
             if self._db is not None:
                 self._db.close()
-            self._db, self._identity, self._durable, self.mode = None, None, None, "closed"
+            self._db, self._identity, self._durable, self._day, self.mode = None, None, None, None, "closed"
             self.own_rows.forget()
             self._waiting.take()  # the ids in it mean nothing to another file
 
@@ -340,7 +355,7 @@ class Database:
             fsio.close(guard)
 
     def backups(self) -> list[str]:
-        """Paths of the backups, oldest first."""
+        """Paths of the backups, oldest first; first those from the future, as the clock was wrong then and is right."""
         folder = os.path.join(self.directory, "backups")
         try:
             names = sorted(name for name in os.listdir(folder) if name.startswith("state-") and name.endswith(".db"))
@@ -350,7 +365,14 @@ class Database:
             raise StorageError(
                 f"The backups of the ledger cannot be listed: {error}.", unharmed="The ledger is as it was."
             ) from error
-        return [os.path.join(folder, name) for name in names]
+        now = self.clock()
+        paths = [os.path.join(folder, name) for name in names]
+        return sorted(paths, key=lambda path: backup_time(path) <= now)
+
+    def backup_is_due(self) -> bool:
+        """Whether the newest backup is older than a day, or from the future."""
+        newest = self.backups()[-1:]
+        return not newest or not 0 <= self.clock() - backup_time(newest[0]) < DAY_MS
 
     def back_up(self) -> bool:
         """Write a backup unless one is younger than a day; keep the newest three.
@@ -361,13 +383,11 @@ class Database:
         Raises:
             StorageError: `E_DISK_FULL`, `E_STORE` or `E_IO`; the ledger itself is as it was.
         """
-        existing = self.backups()
-        now = self.clock()
-        newest = backup_time(existing[-1]) if existing else 0
-        if 0 <= now - newest < BACKUP_EVERY_MS or self.mode != "normal":
+        if not self.backup_is_due() or self.mode != "normal":
             return False
+        existing = self.backups()
         folder = os.path.join(self.directory, "backups")
-        target = os.path.join(folder, f"state-{now:015d}.db")
+        target = os.path.join(folder, f"state-{self.clock():015d}.db")
         part = target + ".part"
         try:
             if os.stat(self.path).st_size > LARGEST_BACKUP:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
-from memtui.engine.ledger.database import Row, checked
+from memtui.engine.ledger.database import DAY_MS, Row, checked
 from memtui.engine.ledger.repositories import RepositoryTable
 from memtui.engine.ledger.uses import Use, decay, take, write
 from memtui.engine.model import Root
@@ -16,9 +16,12 @@ from memtui.errors import BusyError, StorageError
 from memtui.values import NamedTuple
 
 _COLUMNS = (
-    "path, sha, actor, at, seen_sha, versions, pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_path"
+    "path, sha, actor, at, seen_sha, versions, pinned, uses, heat,"
+    # A use in the future cools with every day since the clock was ahead, and not when it gets there.
+    " iif(heat_at / {day} > {today}, {day} * ({today} - (SELECT count(*) FROM days WHERE id >"
+    " (SELECT coalesce(max(id), 0) FROM days WHERE day >= heat_at / {day}))), heat_at),"
+    " last_used_at, last_written_at, seen_path"
 )
-
 
 MOST_ASKED = 512
 """Records that are asked for by their ids."""
@@ -158,6 +161,10 @@ class MemoryTable(RepositoryTable):
 
     # --- memories
 
+    def _columns(self) -> str:
+        """What makes a `Record`; a use of today, and one that is a little ahead, is just as it is written."""
+        return _COLUMNS.format(day=DAY_MS, today=self.clock() // DAY_MS)
+
     @checked
     def records(self, uid: int, *, not_seen: bool = False) -> dict[str, Record]:
         """Everything known of the memories of a root, by path.
@@ -167,7 +174,7 @@ class MemoryTable(RepositoryTable):
             not_seen: only those whose current version or name is not the one the user last looked at.
         """
         only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
-        sql = f"SELECT {_COLUMNS} FROM memories WHERE root = ?{only}"
+        sql = f"SELECT {self._columns()} FROM memories WHERE root = ?{only}"
         return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
 
     @checked
@@ -191,7 +198,7 @@ class MemoryTable(RepositoryTable):
             ids = self.own_rows.since(since)
         if ids is None or len(ids) > MOST_ASKED:
             return None
-        sql = f"SELECT {_COLUMNS} FROM memories WHERE root = ? AND id IN ({', '.join(map(str, ids))})"
+        sql = f"SELECT {self._columns()} FROM memories WHERE root = ? AND id IN ({', '.join(map(str, ids))})"
         return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
 
     @checked
@@ -211,7 +218,8 @@ class MemoryTable(RepositoryTable):
     @checked
     def record(self, uid: int, path: str) -> Record | None:
         """What is known of one memory."""
-        found = self.row(f"SELECT {_COLUMNS} FROM memories WHERE root = ? AND path = ?", (uid, os.fsencode(path)))
+        sql = f"SELECT {self._columns()} FROM memories WHERE root = ? AND path = ?"
+        found = self.row(sql, (uid, os.fsencode(path)))
         return None if found is None else _record(found)
 
     def memory_id(self, uid: int, path: str) -> int:

@@ -133,6 +133,16 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE roots ADD COLUMN repository INTEGER REFERENCES repositories(id);
     ALTER TABLE roots ADD COLUMN inside BLOB;
     """,
+    # The days on which something was written, in the order in which they came, and what was there before each: ages are
+    # counted in them, because a clock may be wrong.
+    """
+    CREATE TABLE days (
+        id INTEGER PRIMARY KEY,
+        day INTEGER NOT NULL UNIQUE,
+        version INTEGER NOT NULL,
+        audit INTEGER NOT NULL
+    );
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

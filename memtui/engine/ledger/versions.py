@@ -5,14 +5,13 @@ import zlib
 from collections.abc import Sequence
 
 from memtui.digest import sha256_hex
-from memtui.engine.ledger.database import Row, backup_time, checked
+from memtui.engine.ledger.database import Row, checked
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.model import Retention, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.values import NamedTuple
 
 _WORTH_PACKING = 256
-DAY_MS = 24 * 3_600_000
 
 
 class Observation(NamedTuple):
@@ -350,14 +349,12 @@ class VersionTable(MemoryTable):
 
     def prune_daily(self, retention: Retention) -> int:
         """Run `prune` unless it ran less than a day ago; the time of the newest backup tells."""
-        newest = self.backups()[-1:]
-        if newest and self.clock() - backup_time(newest[0]) < DAY_MS:
-            return 0
-        return self.prune(retention)
+        return self.prune(retention) if self.backup_is_due() else 0
 
     def prune(self, retention: Retention) -> int:
         """Remove versions that no rule keeps, and texts nothing points to.
 
+        Age is counted in days on which something was written; those of a clock that is wrong are days like others.
         Kept: the newest of each memory, everything that was written or displaced lately, the current and the last seen
         version, the base of a draft, the sides of a conflict that is being decided, and both texts of a refused save
         that no later change of that text settled.
@@ -365,17 +362,19 @@ class VersionTable(MemoryTable):
         Returns:
             How many versions were removed.
         """
-        oldest = self.clock() - retention.days * DAY_MS
         with self.transaction() as db:
             before = db.total_changes()
+            old = self.row("SELECT version, audit FROM days ORDER BY id DESC LIMIT 1 OFFSET ?", (retention.days,))
+            if old is None:
+                return 0
             db.execute(
                 """
                 DELETE FROM versions WHERE id IN (
                     SELECT id FROM (
-                        SELECT id, blob, memory, at, row_number() OVER (PARTITION BY memory ORDER BY id DESC) AS rank
+                        SELECT id, blob, memory, row_number() OVER (PARTITION BY memory ORDER BY id DESC) AS rank
                         FROM versions
                     ) v
-                    WHERE rank > ?1 AND at < ?2
+                    WHERE rank > ?1 AND id <= ?2
                       AND NOT EXISTS (
                         SELECT 1 FROM memories m JOIN blobs b ON b.sha IN (m.sha, m.seen_sha)
                         WHERE m.id = v.memory AND b.id = v.blob)
@@ -384,7 +383,7 @@ class VersionTable(MemoryTable):
                         SELECT b.id FROM conflicts c JOIN blobs b ON b.sha IN (c.base, c.yours, c.theirs))
                       AND blob NOT IN (
                         SELECT b.id FROM audit a JOIN blobs b ON b.sha IN (a.before, a.after)
-                        WHERE a.at >= ?2 AND a.state != 'conflict')
+                        WHERE a.seq > ?3 AND a.state != 'conflict')
                       AND blob NOT IN (
                         SELECT b.id FROM audit a JOIN blobs b ON b.sha IN (a.before, a.after)
                         WHERE a.state = 'conflict' AND NOT EXISTS (
@@ -393,7 +392,7 @@ class VersionTable(MemoryTable):
                             AND l.operation IN ('created', 'modified', 'restored', 'deleted')))
                 )
                 """,
-                (max(1, retention.versions), oldest),
+                (max(1, retention.versions), *old),
             )
             removed = db.total_changes() - before
             if removed:
