@@ -5,6 +5,7 @@ front leaves empty folders behind, moves a folder into itself or mixes two of th
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from memtui.engine import fsio, paths
 from memtui.engine.changing import Changer
@@ -16,6 +17,7 @@ from memtui.engine.rules import Rules
 from memtui.engine.selection import Selection
 from memtui.engine.shelf import Shelf, kind_of, selected
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
+from memtui.values import NamedTuple
 
 
 class Folders:
@@ -145,17 +147,67 @@ class Folders:
             site.handle.prune(parts)
 
 
+class _Level(NamedTuple):
+    """One folder on the way down."""
+
+    name: str
+    identity: tuple[int, int]
+    rest: list[tuple[str, Selection]]
+    """The folders in it that were not looked into yet."""
+
+
 def _clear_below(folder: int, selection: Selection | None) -> None:
-    """Remove the empty folders in a folder, from the innermost out; those a layout does not show are left alone."""
-    for entry in fsio.list_dir(folder) if selection is not None else ():
-        inside = selection.folder(entry.name) if selection is not None and kind_of(entry) == "folder" else None
-        if inside is not None:
-            try:
-                with fsio.closing(fsio.open_dir(folder, entry.name)) as below:
-                    _clear_below(below, inside)
-                fsio.remove_dir(folder, entry.name)
-            except OSError:
-                continue  # something is in it, or it may not be removed: nothing is lost when it stays
+    """Remove the empty folders in a folder, from the innermost out; those a layout does not show are left alone.
+
+    One handle is open at a time and nothing calls itself: thousands of folders may lie in each other.
+    """
+    if selection is None:
+        return
+    handle = fsio.open_dir(folder, ".")
+    try:
+        levels = [_level("", handle, selection)]
+        while True:
+            level = levels[-1]
+            if level.rest:
+                name, inside = level.rest.pop()
+                with suppress(OSError):  # it may not be looked into, or went: nothing is lost when it stays
+                    handle = _step_to(handle, name)
+                    levels.append(_level(name, handle, inside))
+                continue
+            levels.pop()
+            if not levels:
+                return
+            handle = _step_to(handle, "..")
+            if _identity(handle) != levels[-1].identity:
+                return  # somebody moved it meanwhile: what is around it now is none of ours
+            with suppress(OSError):  # something is in it, or it may not be removed
+                fsio.remove_dir(handle, level.name)
+    except OSError:
+        return  # nothing is lost when the rest of the empty folders stays
+    finally:
+        fsio.close(handle)
+
+
+def _step_to(handle: int, name: str) -> int:
+    """Open a folder from an open one, which is closed then."""
+    found = fsio.open_dir(handle, name)
+    fsio.close(handle)
+    return found
+
+
+def _level(name: str, handle: int, selection: Selection) -> _Level:
+    identity = _identity(handle)
+    try:
+        entries = fsio.list_dir(handle)
+    except OSError:
+        entries = []  # it may not be listed: nothing is lost when it stays
+    inside = ((entry.name, selection.folder(entry.name)) for entry in entries if kind_of(entry) == "folder")
+    return _Level(name, identity, [(below, some) for below, some in inside if some is not None])
+
+
+def _identity(handle: int) -> tuple[int, int]:
+    status = fsio.fstat(handle)
+    return status.st_dev, status.st_ino
 
 
 def _not_empty(folder: Address) -> RefusedError:

@@ -160,15 +160,16 @@ def too_big(address: Address, size: int, limit: int) -> RefusedError:
     )
 
 
-def _count(folder: int, limit: int) -> int:
+def _count(folder: int, limit: int, depth: int = paths.MAX_COMPONENTS) -> int:
     """Memories below a folder, counted until the limit; a folder that cannot be looked into counts for nothing."""
     total = 0
     for entry in fsio.list_dir(folder):
         if entry.name[0] == ".":
             continue
         if entry.is_dir(follow_symlinks=False):
-            with suppress(OSError), fsio.closing(fsio.open_dir(folder, entry.name)) as below:
-                total += _count(below, limit - total)
+            if depth > 1:  # no memory lies deeper
+                with suppress(OSError), fsio.closing(fsio.open_dir(folder, entry.name)) as below:
+                    total += _count(below, limit - total, depth - 1)
         else:
             total += 1
         if total >= limit:

@@ -249,3 +249,31 @@ def test_a_failed_create_leaves_no_root(in_checkout: bool, call: str, tmp_path: 
         assert names(tmp_path / "here") == ["project/"]
         engine.create(at("x/y.md"), b"y", actor=ME)
     assert names(project) == [".memtui/", ".memtui/memory/", ".memtui/memory/x/", ".memtui/memory/x/y.md"]
+
+
+def nest(folder: Path, depth: int = 4_000) -> None:
+    """Make folders in each other, deeper than any path can say."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+
+
+def test_thousands_of_folders_in_each_other_go_with_the_last_memory(root: Path, engine: Engine) -> None:
+    nest(root / "a/deep")
+    engine.delete([at("a")], actor=ME)
+    assert names(root) == []
+    engine.undo(actor=ME)
+    assert names(root) == moved("a")
+
+
+def test_thousands_of_folders_in_each_other_are_no_memories(root: Path, engine: Engine) -> None:
+    (root / "b").mkdir()
+    nest(root / "b")
+    engine.create(at("c.md"), "c", actor=ME)
+    engine.rename(at("a"), at("x"), actor=ME)
+    engine.delete([at("b")], actor=ME)
+    assert names(root) == sorted(["c.md", *moved("x")])
