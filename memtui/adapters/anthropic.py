@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncMemoryTool", "MemoryTool"]
 
-LOCK_WAIT = 30.0
+LOCK_WAIT = 5.0
 
 
 class _Store:

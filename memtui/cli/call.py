@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
-BATCH, INTERACTIVE = 30.0, 5.0
-"""Seconds to wait for another process: a command waits longer than a person in the workbench would."""
+LOCK_WAIT = 5.0
+"""Seconds to wait for another process that writes to the same root."""
 _ACTOR_LIMIT = 100
 
 
@@ -151,17 +151,14 @@ class Call:
         """The session, opened once; raises what `open` does."""
         return self.open()
 
-    def open(self, *, lock_wait: float = BATCH) -> Session:
+    def open(self) -> Session:
         """Find the roots and open the session, if that was not done yet.
-
-        Args:
-            lock_wait: seconds to wait for another process before `E_LOCKED`.
 
         Raises:
             MemtuiError: a root given by hand is malformed, or the roots cannot be found.
         """
         if self._session is None:
-            self._session = open_session(self.settings, self.options, lock_wait=lock_wait)
+            self._session = open_session(self.settings, self.options, lock_wait=LOCK_WAIT)
             self._session.engine.subscribe(self._hear)
         return self._session
 
@@ -223,7 +220,11 @@ class Call:
             self.out.say(f"memtui: {text}")
 
     def _hear(self, batch: Changes) -> None:
-        self._told += (notice.text for notice in batch.notices)
+        for notice in batch.notices:
+            if notice.kind == "waiting":
+                self.out.say(f"memtui: {notice.text}")  # at once: it explains why nothing happens
+            else:
+                self._told.append(notice.text)
 
 
 def _actor(name: str | None) -> Actor:

@@ -113,7 +113,7 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: 
         from memtui.cli.help import answer
 
         return answer(verb, parsed.arguments.text("verb"), out)
-    from memtui.cli.call import INTERACTIVE, Call
+    from memtui.cli.call import Call
 
     call = Call(parsed.arguments, options, out, workbench, mcp)
     if verb is None or verb.name not in _NO_SETTINGS:
@@ -123,7 +123,7 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: 
     try:
         if verb is None:
             call.need_terminal()
-            return call.workbench.open(call.open(lock_wait=INTERACTIVE), demo=False)
+            return call.workbench.open(call.open(), demo=False)
         return command_of(verb.name)(call)
     finally:
         call.close()

@@ -7,7 +7,7 @@ flock in a helper thread, because polling makes waiters wait a hundred times lon
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from memtui.engine import fsio, paths
@@ -20,6 +20,8 @@ _NAME, _TOKEN = 184, 16
 BRIEF = 0.004
 """Seconds in which a lock is asked for again and again: most are held for less, and a thread costs as much."""
 _STEP = 0.00005
+SAID = 0.25
+"""Seconds after which whoever waits is told for whom: nobody is to take a wait for a program that hangs."""
 
 
 class RootLock:
@@ -43,12 +45,13 @@ class RootLock:
         self._handle: int | None = None
 
     @contextmanager
-    def held(self, *, wait: float, who: str) -> Iterator[None]:
+    def held(self, *, wait: float, who: str, say: Callable[[str], None] | None = None) -> Iterator[None]:
         """Hold the lock for the block; a thread that holds it may enter again.
 
         Args:
             wait: how long to wait, in seconds.
             who: the actor, shown to whoever waits for us.
+            say: told once whom we wait for, when that takes longer than `SAID`.
 
         Raises:
             BusyError: somebody else kept it for longer than `wait`.
@@ -58,7 +61,7 @@ class RootLock:
             raise self._busy(wait, f"another task of this memtui (process {os.getpid()})")
         try:
             if not self._depth:
-                self._acquire(wait, who)
+                self._acquire(wait, who, say)
             self._depth += 1
             try:
                 yield
@@ -76,13 +79,13 @@ class RootLock:
                 fsio.close(self._handle)
                 self._handle = None
 
-    def _acquire(self, wait: float, who: str) -> None:
+    def _acquire(self, wait: float, who: str, say: Callable[[str], None] | None) -> None:
         for _ in range(8):
             if self._handle is None:
                 self._handle = self._open()
             handle = self._handle
             try:
-                if not (fsio.lock_now(handle) or _soon(handle, wait) or self._wait(handle, wait)):
+                if not (fsio.lock_now(handle) or _soon(handle, wait) or self._wait(handle, wait, say)):
                     raise self._busy(wait, self._holder())
                 current = self._is_current(handle)
             except OSError as error:
@@ -130,7 +133,7 @@ class RootLock:
             return False
         return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
 
-    def _wait(self, handle: int, wait: float) -> bool:
+    def _wait(self, handle: int, wait: float, say: Callable[[str], None] | None) -> bool:
         """Block until the lock is ours or the time is over.
 
         A thread cannot be called off, so the descriptor is left to one that comes too late, which closes it.
@@ -151,7 +154,10 @@ class RootLock:
                 ready.set()
 
         threading.Thread(target=block, name="memtui-lock", daemon=True).start()
-        ready.wait(wait)
+        if not ready.wait(min(wait, SAID)) and wait > SAID:
+            if say is not None:
+                say(f"{self._holder()} is writing to this root; waiting for it, {wait:g} s at most.")
+            ready.wait(wait - SAID)
         with decided:
             if not ready.is_set():
                 abandoned.append(True)

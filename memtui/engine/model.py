@@ -295,7 +295,7 @@ class Notice(NamedTuple):
     """Something the user must be told although no call of theirs is waiting for an answer."""
 
     kind: str
-    """`late-write`, `overwritten`, `ledger`, `recovered`, `root`, `draft`."""
+    """`late-write`, `overwritten`, `ledger`, `recovered`, `root`, `draft`; `waiting`, which is over soon."""
     text: str
     address: Address | None = None
     base: str | None = None

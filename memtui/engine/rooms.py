@@ -57,7 +57,12 @@ class Rooms:
         self.access = access
         self.events = Events()
         self.roots = Roots(
-            filter(access.shows, roots), lambda: self.ledger, self._site, wait=lock_wait, on_recovered=self._recovered
+            filter(access.shows, roots),
+            lambda: self.ledger,
+            self._site,
+            wait=lock_wait,
+            on_recovered=self._recovered,
+            on_waiting=self._waiting,
         )
 
     def used(self, room: str) -> bool:
@@ -232,6 +237,9 @@ class Rooms:
                 ),
             )
         )
+
+    def _waiting(self, text: str) -> None:
+        self.events.publish(Changes(notices=(Notice("waiting", text, at=self.clock()),)))
 
     def _recovered(self, root: Root, count: int) -> None:
         text = f"{count} interrupted change{'s' if count > 1 else ''} in {root.id} tidied up."

@@ -46,6 +46,7 @@ class Roots:
         *,
         wait: float,
         on_recovered: Callable[[Root, int], None],
+        on_waiting: Callable[[str], None],
     ) -> None:
         """Remember the roots; nothing is opened until it is used.
 
@@ -55,6 +56,7 @@ class Roots:
             site: puts together what a change in an open root needs.
             wait: seconds to wait for a root's lock.
             on_recovered: told of a root and how many interrupted changes were tidied up in it.
+            on_waiting: told whom a change waits for, when that takes long enough to wonder.
         """
         self._ledger = ledger
         self._site = site
@@ -62,6 +64,7 @@ class Roots:
         self.pace = Pace()
         """Changes of many memories that run now."""
         self._on_recovered = on_recovered
+        self._on_waiting = on_waiting
         self._guard = threading.RLock()
         self._roots: dict[str, Root] = {}
         self._handles = Handles()
@@ -256,7 +259,7 @@ class Roots:
             if lock is None:
                 name = f"root-{sha256_hex(os.fsencode(os.path.realpath(root.path)))[:16]}.lock"
                 lock = self._locks[root.path, handle.identity] = self._lock_named(name)
-        with lock.held(wait=self._wait, who=actor.name):
+        with lock.held(wait=self._wait, who=actor.name, say=self._on_waiting):
             handle.check()
             site = self._site(handle, uid)
             _remember_folders(site, made)

@@ -16,7 +16,7 @@ from memtui.values import NamedTuple
 from memtui.wire.doors import LiveDoor, open_door
 from memtui.wire.session import Options
 
-LOCK_WAIT = 20.0
+LOCK_WAIT = 5.0
 """Seconds to wait for another process: well below what clients wait for an answer."""
 
 

@@ -45,6 +45,12 @@ def test_what_the_engine_has_to_say_is_told_at_the_end(capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "memtui: Another program finished later.\n"
 
 
+def test_whom_a_change_waits_for_is_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    made = call()
+    made._hear(Changes(notices=(Notice("waiting", "agent (process 7) is writing to this root."),)))
+    assert capsys.readouterr().err == "memtui: agent (process 7) is writing to this root.\n"
+
+
 def test_without_a_workbench_there_is_none() -> None:
     with pytest.raises(UsageError, match="no workbench"):
         _ = call().workbench

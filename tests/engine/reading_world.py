@@ -89,7 +89,12 @@ class ReadingWorld:
         hands = self.hands
         self.ledger = Ledger(str(self.state), clock=hands.clock)
         self.roots = Roots(
-            [self.root], lambda: self.ledger, no_changes, wait=1, on_recovered=lambda _root, _count: None
+            [self.root],
+            lambda: self.ledger,
+            no_changes,
+            wait=1,
+            on_recovered=lambda _root, _count: None,
+            on_waiting=lambda _text: None,
         )
         self.catalog = Catalog(self.ledger, str(self.state), hands.clock, ticks=hands.ticks)
         self.reconciler = Reconciler(

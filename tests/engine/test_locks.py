@@ -43,6 +43,28 @@ def test_a_held_lock_is_refused_with_the_holder_s_name(lock: RootLock, other: Ro
         pass
 
 
+def test_whoever_waits_is_told_for_whom_before_the_wait_is_over(lock: RootLock, other: RootLock) -> None:
+    said: list[str] = []
+    held, told = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock.held(wait=1, who="mcp:someone"):
+            held.set()
+            told.wait(10)
+
+    def say(text: str) -> None:
+        said.append(text)
+        told.set()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(10)
+    with other.held(wait=5, who="cli", say=say):
+        pass
+    thread.join()
+    assert said == [f"mcp:someone (process {os.getpid()}) is writing to this root; waiting for it, 5 s at most."]
+
+
 def test_a_lock_knows_whether_somebody_else_held_it(lock: RootLock, other: RootLock) -> None:
     seen = []
     for one in (lock, lock, other, lock, lock, other, other):

@@ -1,6 +1,6 @@
 """What an agent is given without asking, printed: for a look, for a script, for an agent's session-start hook."""
 
-from memtui.cli.call import BATCH, Call
+from memtui.cli.call import LOCK_WAIT, Call
 from memtui.context import PARTS, Context, build
 from memtui.errors import UsageError
 from memtui.wire import contexts, outcomes
@@ -14,7 +14,7 @@ def context(call: Call) -> int:
         if call.out.json or part != "all":
             raise UsageError("--format hook goes with neither --json nor --part.", hint="Leave one of them out.")
         return _hook(call)
-    session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=BATCH)
+    session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=LOCK_WAIT)
     engine = session.engine
     try:
         _print(call, build(engine, parts=PARTS if part == "all" else (part,)), json=form == "json")
@@ -62,7 +62,7 @@ def _fitting(call: Call) -> str:
     def characters(found: Context) -> int:
         return len(answer(found).encode("utf-16-le")) // 2
 
-    session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=BATCH)
+    session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=LOCK_WAIT)
     try:
         return answer(fitted(session.engine, characters, HOOK))
     finally:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memtui.cli.call import INTERACTIVE, Call
+from memtui.cli.call import LOCK_WAIT, Call
 from memtui.config.directories import Directories
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import agent, past, world
@@ -45,7 +45,7 @@ def _show(call: Call, made: world.World) -> int:
     chosen = call.options
     options = Options(chosen.read_only, chosen.ascii, chosen.calm, chosen.actor, chosen.all_projects)
     past.live(around, settings.state_dir, now=now_ms())
-    session = open_in(around, settings, options, lock_wait=INTERACTIVE)
+    session = open_in(around, settings, options, lock_wait=LOCK_WAIT)
     with session.engine, _agent(made):
         return call.workbench.open(session, demo=True)
 

@@ -3,7 +3,7 @@
 import sys
 from contextlib import contextmanager, suppress
 
-from memtui.cli.call import BATCH, INTERACTIVE, Call
+from memtui.cli.call import LOCK_WAIT, Call
 from memtui.engine.model import Actor
 from memtui.errors import RefusedError, UsageError
 from memtui.memory_tool.result import Result
@@ -46,7 +46,7 @@ def tool(call: Call) -> int:
     flag = call.args.text("access")
 
     def open_engine(settings: "Settings", _access: object) -> "Engine":
-        return open_door(settings, options, client=client or "", access=flag, lock_wait=INTERACTIVE).engine
+        return open_door(settings, options, client=client or "", access=flag, lock_wait=LOCK_WAIT).engine
 
     door = LiveDoor(call.reload, open_engine, client=client or "", access=flag)
     return _attend(call, door, lambda: ScopedTool(door.engine(), options.actor).call, LONGEST, door.engine)
@@ -63,7 +63,7 @@ def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
         client=client,
         access=call.args.text("access"),
         read_only=options.read_only,
-        lock_wait=BATCH,
+        lock_wait=LOCK_WAIT,
     )
 
     def begin() -> None:

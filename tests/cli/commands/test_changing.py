@@ -1,11 +1,13 @@
 """create, save, mv, rm, restore, undo, redo, pin, redact, workspace."""
 
+import fcntl
 import hashlib
 from pathlib import Path
 
 import pytest
 
 from memtui.agents.folders import slug
+from memtui.cli import call
 from tests.cli.conftest import Cli
 
 
@@ -35,6 +37,21 @@ def test_create_says_so_without_a_text(here: Cli) -> None:
     assert "There is no text." in result.err
     assert here("create", "notes/a.md", "-", "--file", "x").status == 2
     assert here("create", "notes/a.md", "--file", "/nowhere/x").status == 4
+
+
+def test_a_stopped_holder_of_the_lock_is_named_before_the_wait_is_over(
+    here: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert call.LOCK_WAIT == 5.0
+    monkeypatch.setattr(call, "LOCK_WAIT", 0.5)
+    here("create", "notes/a.md", "-", stdin=b"a")
+    (lock,) = home.rglob("root-*.lock")
+    with lock.open("r+b") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        result = here("create", "notes/b.md", "-", "--json", stdin=b"b")
+    assert result.error["code"] == "E_LOCKED"
+    assert "cli (process" in result.err
+    assert "is writing to this root; waiting for it, 0.5 s at most." in result.err
 
 
 @pytest.mark.parametrize("name", ["-rf.md", "a:b.md", "con.md", ".git/x", "a\\b", " x.md", "x.md.", "a/../b"])
