@@ -25,6 +25,7 @@ class ActivityTable(DraftTable):
         for number, what in self.rows(
             "SELECT id, reverses FROM txns WHERE id >= ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
             (first,),
+            kinds="ii",
         ):
             if number not in reversed_:
                 reversed_.add(what)
@@ -35,12 +36,13 @@ class ActivityTable(DraftTable):
                 " sum(state = 'done' AND before NOT NULL AND after IS NULL AND new_path IS NULL AND note != ?)"
                 " FROM audit WHERE txn BETWEEN ? AND ? GROUP BY txn",
                 (MOVED, first, last),
+                kinds="III",
             )
         }
         return tuple(
             Operation(str(number), kind, label, count, number in reversed_, gone)
             for number, kind, label in self.rows(
-                "SELECT id, kind, label FROM txns WHERE id BETWEEN ? AND ? ORDER BY id", (first, last)
+                "SELECT id, kind, label FROM txns WHERE id BETWEEN ? AND ? ORDER BY id", (first, last), kinds="itt"
             )
             for count, gone in (sizes.get(number, (0, 0)),)
         )
@@ -80,15 +82,17 @@ class ActivityTable(DraftTable):
             " FROM audit"
             f" WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
             (*values, limit),
+            kinds="iIibIBttBBitt",
         )
-        folders = {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots")}
+        folders = {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots", kinds="ib")}
         every = {**folders, **names}
         return tuple(_audit_record(row, every) for row in rows)
 
     @checked
     def actors(self) -> tuple[str, ...]:
         """Everybody the audit knows, who did something last first."""
-        return tuple(name for (name,) in self.rows("SELECT actor FROM audit GROUP BY actor ORDER BY max(seq) DESC"))
+        found = self.rows("SELECT actor FROM audit GROUP BY actor ORDER BY max(seq) DESC", kinds="t")
+        return tuple(name for (name,) in found)
 
     def audited(self, seq: int, sha: str, uids: Collection[int]) -> bool:
         """Whether a record about one of these roots has this text before or after it."""
@@ -112,7 +116,8 @@ class ActivityTable(DraftTable):
         back = {
             (names[root], after.hex()): seq
             for root, after, seq in self.rows(
-                "SELECT root, after, max(seq) FROM audit WHERE state = 'done' AND after NOT NULL GROUP BY root, after"
+                "SELECT root, after, max(seq) FROM audit WHERE state = 'done' AND after NOT NULL GROUP BY root, after",
+                kinds="ibi",
             )
             if root in names
         }

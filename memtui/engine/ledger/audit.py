@@ -192,6 +192,7 @@ class AuditTable(VersionTable):
                 "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp, note"
                 " FROM audit WHERE state = 'intent' AND root = ? ORDER BY seq",
                 (uid,),
+                kinds="iiibIBttBBiTt",
             )
         ]
 
@@ -204,12 +205,13 @@ class AuditTable(VersionTable):
             " AND a.state = 'done' AND a.before IS NULL AND a.after = ? AND a.root != ? AND a.seq < ?"
             " ORDER BY a.seq DESC LIMIT 1",
             (intent.txn, intent.note == MOVED, bytes.fromhex(intent.before or ""), intent.uid, intent.seq),
+            kinds="ib",
         )
         return None if found is None else (found[0], os.fsdecode(found[1]))
 
     def roots_with_intents(self) -> list[int]:
         """Roots that have intents without an end."""
-        return [uid for (uid,) in self.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'")]
+        return [uid for (uid,) in self.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'", kinds="i")]
 
     @checked
     def steps(self, txn: int) -> list[Step]:
@@ -229,6 +231,7 @@ class AuditTable(VersionTable):
                 "SELECT root, path, new_root, new_path, operation, before, after, note FROM audit"
                 " WHERE txn = ? AND state = 'done' ORDER BY seq",
                 (txn,),
+                kinds="ibIBtBBt",
             )
         ]
 
@@ -270,6 +273,7 @@ class AuditTable(VersionTable):
             f" WHERE t.effective = 1 AND t.undone = 0 AND t.kind IN {kinds} AND t.id > ? AND r.id NOT IN ({known})"
             " ORDER BY t.id DESC LIMIT 1",
             (after,),
+            kinds="itb",
         )
         return None if found is None else (int(found[0]), str(found[1]), os.fsdecode(found[2]))
 
@@ -290,6 +294,7 @@ class AuditTable(VersionTable):
             f" WHERE t.effective = 1 AND t.undone = 0 AND t.kind IN {kinds} AND t.id > ?"
             f" GROUP BY t.id HAVING count(DISTINCT r.id) > 1 AND max(r.id NOT IN ({known})) ORDER BY t.id DESC",
             (after,),
+            kinds="i",
         )
         return tuple(txn for (txn,) in rows)
 
@@ -300,6 +305,7 @@ class AuditTable(VersionTable):
             "SELECT DISTINCT r.id, r.path FROM audit a JOIN roots r ON r.id IN (a.root, a.new_root)"
             " WHERE a.txn = ? AND a.state = 'done' ORDER BY r.id",
             (txn,),
+            kinds="ib",
         )
         return {uid: os.fsdecode(path) for uid, path in rows}
 
@@ -309,7 +315,7 @@ class AuditTable(VersionTable):
             "NOT EXISTS (SELECT 1 FROM audit a WHERE a.txn = t.id AND a.state = 'done'"
             f" AND (a.root NOT IN ({known}) OR a.new_root NOT IN ({known})))"
         )
-        found = self.row(sql.format(inside=inside, uids=known))
+        found = self.row(sql.format(inside=inside, uids=known), kinds="itttI")
         return None if found is None else Transaction(*found)
 
     def mark_undone(self, txn: int) -> None:
@@ -324,6 +330,7 @@ class AuditTable(VersionTable):
             "SELECT after, actor, at, before FROM audit WHERE root = ? AND path = ? AND state = 'done' AND txn NOT NULL"
             " ORDER BY seq DESC LIMIT 1",
             (uid, os.fsencode(path)),
+            kinds="BtiB",
         )
         if found is None:
             return None
@@ -365,6 +372,7 @@ class AuditTable(VersionTable):
                 f" AND coalesce(t.operation, '') != 'rename' AND a.note != ?{only}"
                 " ORDER BY a.seq DESC",
                 (MOVED,),
+                kinds="iibbitiIB",
             )
             if root in names
         ]

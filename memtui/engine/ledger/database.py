@@ -45,6 +45,9 @@ LARGEST_BACKUP = 512 * 1024 * 1024
 
 Value = str | bytes | int | float | None
 
+KINDS: dict[str, tuple[type, ...]] = {"i": (int,), "r": (int, float), "t": (str,), "b": (bytes,)}
+"""What a cell may be: a whole number, a number, text or bytes; in capitals: or nothing."""
+
 
 class Database:
     """One connection to `state.db`, or to memory where there can be no file."""
@@ -76,13 +79,24 @@ class Database:
 
     # --- use
 
-    def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
-        """Run a query."""
+    def rows(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> list[Row]:
+        """Run a query.
+
+        Args:
+            sql: the query.
+            values: for its question marks.
+            kinds: what its cells are, a letter each (see `KINDS`): a damaged page may hold anything.
+
+        Raises:
+            StorageError: `E_STORE_DAMAGED`, when a cell is something else.
+        """
         with self._guard, _ERRORS:
             if self._waiting and not self._within():
                 self.settle()
             found: list[Row] = self._retry(lambda: list(self._connection().execute(sql, values)))
-            return found
+        if kinds:
+            _require(found, kinds)
+        return found
 
     def glance(self, sql: str, values: tuple[Value, ...] = ()) -> Row | None:
         """As `row`, for what no use can change: those that wait go on waiting."""
@@ -90,9 +104,9 @@ class Database:
             found: Row | None = self._retry(lambda: next(iter(self._connection().execute(sql, values)), None))
             return found
 
-    def row(self, sql: str, values: tuple[Value, ...] = ()) -> Row | None:
-        """Run a query of which only the first row matters."""
-        found = self.rows(sql, values)
+    def row(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
+        """Run a query of which only the first row matters; see `rows`."""
+        found = self.rows(sql, values, kinds=kinds)
         return found[0] if found else None
 
     def transaction(self, *, durable: bool = True) -> Transaction:
@@ -478,13 +492,21 @@ def checked(read: Reader) -> Reader:
     def reading(*values: Any, **options: Any) -> Any:
         try:
             return read(*values, **options)
-        except (AttributeError, TypeError, ValueError, zlib.error) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, zlib.error) as error:
             raise _damaged(error) from error
 
     return reading  # type: ignore[return-value]
 
 
-def _damaged(error: Exception) -> StorageError:
+def _require(rows: list[Row], kinds: str) -> None:
+    """Refuse rows with a cell of another kind; each combination of types is looked at once."""
+    for types in {tuple(map(type, row)) for row in rows}:
+        for number, (found, kind) in enumerate(zip(types, kinds, strict=True)):
+            if found not in KINDS[kind.lower()] and not (kind.isupper() and found is type(None)):
+                raise _damaged(f"cell {number + 1} of a row is {found.__name__}")
+
+
+def _damaged(error: Exception | str) -> StorageError:
     return StorageError(
         f"A record in the ledger is damaged: {error}.",
         code="E_STORE_DAMAGED",

@@ -42,7 +42,8 @@ class DraftTable(AuditTable):
             )
             for root, path, base, packed, data, line, col, at in self.rows(
                 "SELECT m.root, m.path, d.base, d.packed, d.data, d.line, d.col, d.at FROM drafts d"
-                " JOIN memories m ON m.id = d.memory ORDER BY d.at"
+                " JOIN memories m ON m.id = d.memory ORDER BY d.at",
+                kinds="ibBibiii",
             )
             if root in names
         )
@@ -98,6 +99,7 @@ class DraftTable(AuditTable):
             "SELECT c.base, c.yours, c.theirs, c.decisions, c.at FROM conflicts c JOIN memories m ON m.id = c.memory"
             " WHERE m.root = ? AND m.path = ?",
             (uid, os.fsencode(address.path)),
+            kinds="Bbbti",
         )
         if found is None:
             return None

@@ -22,6 +22,7 @@ _COLUMNS = (
     " (SELECT coalesce(max(id), 0) FROM days WHERE day >= heat_at / {day}))), heat_at),"
     " last_used_at, last_written_at, seen_path"
 )
+_KINDS = "bBtiBiiiriIIB"
 
 MOST_ASKED = 512
 """Records that are asked for by their ids."""
@@ -80,7 +81,7 @@ class MemoryTable(RepositoryTable):
             The id, and whether the root was never reconciled before.
         """
         path = os.fsencode(os.path.realpath(root.path))
-        found = self.row("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,))
+        found = self.row("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,), kinds="iiII")
         if found is None and identity is not None:
             found = self._moved(root, identity)
         if found is None:
@@ -98,7 +99,9 @@ class MemoryTable(RepositoryTable):
     def _moved(self, root: Root, identity: tuple[int, int]) -> Row | None:
         kind = ":".join(root.id.split(":")[:2])
         for uid, baselined, path, root_id in self.rows(
-            "SELECT id, baselined, path, root_id FROM roots WHERE device = ? AND inode = ? AND baselined", identity
+            "SELECT id, baselined, path, root_id FROM roots WHERE device = ? AND inode = ? AND baselined",
+            identity,
+            kinds="iibt",
         ):
             # An inode is used again soon after a folder is deleted, so the content has to agree as well.
             same_kind = ":".join(root_id.split(":")[:2]) == kind
@@ -109,7 +112,7 @@ class MemoryTable(RepositoryTable):
     def _remembers(self, uid: int, path: str) -> bool:
         known = {
             os.fsdecode(name)
-            for (name,) in self.rows("SELECT path FROM memories WHERE root = ? AND sha NOT NULL", (uid,))
+            for (name,) in self.rows("SELECT path FROM memories WHERE root = ? AND sha NOT NULL", (uid,), kinds="b")
         }
         return bool(known) and any(os.path.lexists(os.path.join(path, name)) for name in known)
 
@@ -146,7 +149,7 @@ class MemoryTable(RepositoryTable):
 
     def made(self, uid: int) -> int:
         """How many folders memtui made for a root."""
-        found = self.row("SELECT made FROM roots WHERE id = ?", (uid,))
+        found = self.row("SELECT made FROM roots WHERE id = ?", (uid,), kinds="i")
         return int(found[0]) if found is not None else 0
 
     def note_folder(self, uid: int, path: str, mode: int) -> None:
@@ -156,7 +159,7 @@ class MemoryTable(RepositoryTable):
 
     def folder_mode(self, uid: int, path: str) -> int | None:
         """The mode of a folder when memtui removed it; None when it never did."""
-        found = self.row("SELECT mode FROM folders WHERE root = ? AND path = ?", (uid, os.fsencode(path)))
+        found = self.row("SELECT mode FROM folders WHERE root = ? AND path = ?", (uid, os.fsencode(path)), kinds="i")
         return int(found[0]) if found is not None else None
 
     # --- memories
@@ -175,7 +178,7 @@ class MemoryTable(RepositoryTable):
         """
         only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
         sql = f"SELECT {self._columns()} FROM memories WHERE root = ?{only}"
-        return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
+        return {record.path: record for record in map(_record, self.rows(sql, (uid,), kinds=_KINDS))}
 
     @checked
     def rows_written(self) -> int:
@@ -199,12 +202,13 @@ class MemoryTable(RepositoryTable):
         if ids is None or len(ids) > MOST_ASKED:
             return None
         sql = f"SELECT {self._columns()} FROM memories WHERE root = ? AND id IN ({', '.join(map(str, ids))})"
-        return {record.path: record for record in map(_record, self.rows(sql, (uid,)))}
+        return {record.path: record for record in map(_record, self.rows(sql, (uid,), kinds=_KINDS))}
 
     @checked
     def held(self, uid: int) -> tuple[int, int]:
         """How many memories of a root have a current version, and when the newest of them changed."""
-        found = self.row("SELECT count(*), coalesce(max(at), 0) FROM memories WHERE root = ? AND sha NOT NULL", (uid,))
+        sql = "SELECT count(*), coalesce(max(at), 0) FROM memories WHERE root = ? AND sha NOT NULL"
+        found = self.row(sql, (uid,), kinds="ii")
         assert found is not None
         return int(found[0]), int(found[1])
 
@@ -213,13 +217,13 @@ class MemoryTable(RepositoryTable):
         """The current version of each memory of a root that has one, by path."""
         sql = "SELECT path, sha FROM memories WHERE root = ? AND sha NOT NULL"
         intern = sys.intern
-        return {intern(os.fsdecode(path)): intern(sha.hex()) for path, sha in self.rows(sql, (uid,))}
+        return {intern(os.fsdecode(path)): intern(sha.hex()) for path, sha in self.rows(sql, (uid,), kinds="bb")}
 
     @checked
     def record(self, uid: int, path: str) -> Record | None:
         """What is known of one memory."""
         sql = f"SELECT {self._columns()} FROM memories WHERE root = ? AND path = ?"
-        found = self.row(sql, (uid, os.fsencode(path)))
+        found = self.row(sql, (uid, os.fsencode(path)), kinds=_KINDS)
         return None if found is None else _record(found)
 
     def memory_id(self, uid: int, path: str) -> int:

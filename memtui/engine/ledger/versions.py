@@ -46,8 +46,8 @@ def pack(data: bytes) -> tuple[int, bytes]:
 
 
 def unpack(packed: int, data: bytes) -> bytes:
-    """Undo `pack`."""
-    return zlib.decompress(data) if packed else bytes(data)
+    """Undo `pack`; a damaged cell that holds no bytes is a `TypeError`, also where `bytes` would make some of it."""
+    return zlib.decompress(data) if packed else bytes(memoryview(data))
 
 
 def _is_whole(found: Row | None, data: bytes) -> bool:
@@ -241,10 +241,11 @@ class VersionTable(MemoryTable):
             RefusedError: `E_REDACTED`.
         """
         key = (bytes.fromhex(sha),)
-        found = self.row("SELECT packed, data, reason FROM blobs WHERE sha = ?", key)
+        sql = "SELECT packed, data, reason FROM blobs {} WHERE sha = ?"
+        found = self.row(sql.format(""), key, kinds="iBT")
         if found is None:
             # One flipped bit of an index hides a row that is whole; a text that was never stored is seldom asked for.
-            found = self.row("SELECT packed, data, reason FROM blobs NOT INDEXED WHERE sha = ?", key)
+            found = self.row(sql.format("NOT INDEXED"), key, kinds="iBT")
         if found is None:
             return None
         packed, body, reason = found
@@ -278,6 +279,7 @@ class VersionTable(MemoryTable):
                 " JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
                 " WHERE m.root = ? AND m.path = ? ORDER BY v.id DESC",
                 (uid, os.fsencode(path)),
+                kinds="bititit",
             )
         )
 
@@ -295,6 +297,7 @@ class VersionTable(MemoryTable):
                 " JOIN versions v ON v.id = newest.id JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
                 " WHERE m.root = ? AND b.data IS NOT NULL ORDER BY v.id DESC",
                 (uid,),
+                kinds="bibititt",
             )
         )
 

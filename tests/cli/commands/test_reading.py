@@ -4,6 +4,7 @@ import base64
 import hashlib
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.cli.conftest import Cli
@@ -91,6 +92,20 @@ def test_history_is_newest_first(here: Cli) -> None:
     assert [row["operation"] for row in rows] == ["modified", "created"]
     assert here("history", "notes/a.md").lines[0].split("\t")[:3] == [sha(b"two\n"), "modified", "cli"]
     assert here("history", "notes/plain.md", terminal=True).status == 0
+
+
+@pytest.mark.parametrize("column", ["at", "operation", "note", "actor"])
+@pytest.mark.parametrize("options", [("--json",), ()])
+def test_history_says_that_a_record_is_damaged(here: Cli, home: Path, column: str, options: tuple[str, ...]) -> None:
+    save(here, "notes/a.md", None, b"one\n")
+    (path,) = home.rglob("state.db")
+    ledger = apsw.Connection(str(path))
+    ledger.execute(f"UPDATE versions SET {column} = x'ff'")
+    ledger.close()
+    for terminal in (False, True):
+        result = here("history", "notes/a.md", *options, terminal=terminal)
+        assert result.status == 7
+        assert "E_STORE_DAMAGED" in result.out + result.err
 
 
 def test_diff_compares_with_the_version_before(here: Cli) -> None:

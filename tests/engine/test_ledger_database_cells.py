@@ -1,0 +1,104 @@
+"""A cell of another kind, as a damaged page may hold: every reader says so with a code, whatever cell it is."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Draft, OpenConflict, Wanted
+from memtui.errors import MemtuiError
+from tests.faults.world import ME, World, at, new_world, sha
+
+ODD: tuple[str | bytes | int | float | None, ...] = ("odd", b"\xff\xfe", -7, 2.5, None)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A world whose ledger has something in every table."""
+    world = new_world(tmp_path_factory.mktemp("odd") / "world")
+    with world.engine() as engine:
+        engine.create(at("a.md"), "one", actor=ME)
+        engine.save(at("a.md"), "two", expected_sha256=sha(b"one"), actor=ME)
+        (world.folder() / "deep").mkdir(mode=0o750)
+        for name in ("gone.md", "deep/old.md"):
+            engine.create(at(name), name, actor=ME)
+            engine.delete([at(name)], actor=ME)
+        engine.create(at("m.md"), "moved", actor=ME)
+        engine.rename(at("m.md"), at("n.md"), actor=ME)
+        engine.set_pinned([at("a.md")], pinned=True, actor=ME)
+        engine.record_use(at("a.md"), actor=Actor("agent:x"))
+        engine.save_draft(Draft(at("a.md"), sha(b"two"), "draft", (0, 0), 1))
+        engine.save_conflict(OpenConflict(at("a.md"), sha(b"one"), b"yours", b"two", "[]", 1))
+        engine.undo(actor=ME)
+    ledger = apsw.Connection(str(world.state / "state.db"))
+    for (table,) in ledger.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        ((schema,),) = ledger.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchall()
+        loose = re.sub(r" NOT NULL| CHECK \(.*?\)\)", "", str(schema))
+        ledger.execute("PRAGMA writable_schema=ON")
+        ledger.execute("UPDATE sqlite_schema SET sql = ? WHERE name = ?", (loose, table))
+    ledger.close()
+    return world
+
+
+def cells(world: World) -> Iterator[tuple[str, str]]:
+    """Every table and column but the keys of rows, which hold numbers by their nature."""
+    ledger = apsw.Connection(str(world.state / "state.db"))
+    for (table,) in ledger.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        for _, name, *_, key in ledger.execute(f"PRAGMA table_info({table})").fetchall():
+            if not key:
+                yield str(table), str(name)
+    ledger.close()
+
+
+def looks(engine: Engine) -> Iterator[Callable[[], object]]:
+    """Everything that reads the ledger."""
+    for path in ("a.md", "n.md", "gone.md"):
+        for about in (engine.history, engine.open_conflict, engine.seen_version):
+            yield partial(about, at(path))
+    yield partial(engine.memory, at("a.md"))
+    yield partial(engine.read_version, at("a.md"), sha(b"one"))
+    yield from (engine.list, engine.trash, engine.drafts, engine.actors, engine.changes, engine.next_undo)
+    yield from (engine.passed_over, engine.vanished, engine.root_status, engine.reconcile, engine.audit)
+    yield partial(engine.trash, taken=True)
+    yield partial(engine.operations, "1", "99")
+    yield partial(engine.find, Wanted("two", versions=True))
+    yield partial(engine.save, at("a.md"), "three", expected_sha256=sha(b"two"), actor=ME)
+    yield partial(engine.undo, actor=ME)
+    yield partial(engine.redo, actor=ME)
+    yield partial(engine.restore, at("gone.md"), actor=ME)
+
+
+def odd(world: World, table: str, column: str, value: str | bytes | float | None) -> bool:
+    """Put a value into every row; False when the column refuses it."""
+    ledger = apsw.Connection(str(world.state / "state.db"))
+    try:
+        ledger.execute(f"UPDATE {table} SET {column} = ?", (value,))
+    except apsw.ConstraintError:
+        return False
+    finally:
+        ledger.close()
+    return True
+
+
+def test_an_odd_cell_is_never_more_than_an_error_with_a_code(template: World, tmp_path: Path) -> None:
+    blamed, tried = [], 0
+    for table, column in cells(template):
+        for value in ODD:
+            world = World(Path(shutil.copytree(template.base, tmp_path / "world", symlinks=True)))
+            tried += odd(world, table, column, value)
+            with world.engine() as engine:
+                for number, look in enumerate(looks(engine)):
+                    try:
+                        str(look())
+                    except MemtuiError:
+                        continue
+                    except Exception as error:  # noqa: BLE001
+                        blamed.append(f"{table}.{column} = {value!r}, look {number}: {error!r}")
+            world.remove()
+    assert not blamed, "\n".join(blamed)
+    assert tried > 200
