@@ -48,7 +48,7 @@ class _Workbench:
         words: "Sequence[str]",
         *,
         port: int,
-        ready: "Callable[[str], None]",
+        ready: "Callable[[str, str], None]",
         narrate: "Callable[[str], None]",
     ) -> None:
         """Serve it to browsers until interrupted; see `memtui.web.server.serve`."""

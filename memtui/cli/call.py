@@ -64,7 +64,7 @@ class Workbench(Protocol):
         """Show what the terminal sends, until escape is pressed twice; returns the exit number."""
 
     def serve(
-        self, words: Sequence[str], *, port: int, ready: Callable[[str], None], narrate: Callable[[str], None]
+        self, words: Sequence[str], *, port: int, ready: Callable[[str, str], None], narrate: Callable[[str], None]
     ) -> None:
         """Serve it to browsers until interrupted; see `memtui.web.server.serve`."""
 

@@ -1,17 +1,18 @@
 """Who may speak to the server: a pure function of one request's headers, so that every refusal can be tested alone.
 
 A server on the loopback address is reachable by every page the user visits, by every other user of the machine, and
-by names that an attacker points at 127.0.0.1. So the Host must be ours, a foreign Origin is refused, and the secret
-of this run must be there.
+by names that an attacker points at 127.0.0.1. So the Host must be ours, a foreign Origin is refused, and the websocket
+is at a path that holds the secret of this run. There is no cookie: a browser sends those to every port of a host.
 """
 
 import hmac
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 
 from memtui.values import NamedTuple
 
-COOKIE = "memtui-{port}"
-"""The cookie's name: browsers send cookies to every port of a host, so each server has its own."""
+CODE_SECONDS = 60
+"""How long the code of a file that opens a browser can be used."""
 
 
 class Refusal(NamedTuple):
@@ -40,38 +41,21 @@ class Guard(NamedTuple):
         """The pages that may open the websocket."""
         return tuple(f"http://{host}" for host in self.hosts)
 
-    @property
-    def cookie(self) -> str:
-        """The name of the cookie that carries the token."""
-        return COOKIE.format(port=self.port)
-
     def knows(self, token: str) -> bool:
         """Whether a token is the right one; takes as long for any wrong one."""
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self.token.encode())
 
-    def check(
-        self, hosts: Sequence[str], headers: Mapping[str, str], cookies: Mapping[str, str], *, websocket: bool
-    ) -> Refusal | None:
-        """Check one request; the page that takes the token out of the address is checked with `check_place` alone.
+    def check(self, hosts: Sequence[str], headers: Mapping[str, str], *, websocket: bool) -> Refusal | None:
+        """Check where a request comes from and whom it means.
 
         Args:
             hosts: every Host header of the request.
             headers: the other headers.
-            cookies: the request's cookies.
             websocket: whether it wants to drive the workbench: then an Origin must be there.
 
         Returns:
             Why it is refused; None when it may go on.
         """
-        place = self.check_place(hosts, headers, websocket=websocket)
-        if place is not None:
-            return place
-        if not self.knows(cookies.get(self.cookie, "")):
-            return Refusal(401, "Open the address that memtui printed: it holds the token of this run.")
-        return None
-
-    def check_place(self, hosts: Sequence[str], headers: Mapping[str, str], *, websocket: bool) -> Refusal | None:
-        """Check where a request comes from and whom it means; see `check`."""
         if len(hosts) != 1:
             return Refusal(400, "A request names its host once.")
         if hosts[0].lower() not in self.hosts:
@@ -84,6 +68,25 @@ class Guard(NamedTuple):
         if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and not _navigates(headers):
             return Refusal(403, "Another page may not reach the workbench.")
         return None
+
+
+class Codes:
+    """Codes that stand for the token once, so that what is handed to a browser is worth nothing afterwards."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Take a clock in seconds that only goes forward."""
+        self._clock = clock
+        self._until: dict[str, float] = {}
+
+    def issue(self) -> str:
+        """Make a code."""
+        code = secrets.token_urlsafe(32)
+        self._until[code] = self._clock() + CODE_SECONDS
+        return code
+
+    def redeem(self, code: str) -> bool:
+        """Whether a code was issued in the last `CODE_SECONDS` and not redeemed before."""
+        return self._until.pop(code, 0.0) > self._clock()
 
 
 def _navigates(headers: Mapping[str, str]) -> bool:

@@ -3,27 +3,34 @@
 textual-serve as it comes lets any page in, lists its files and loads a font from elsewhere; none of that is reached.
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import io
 import secrets
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 import textual_serve
 from aiohttp import WSMsgType, web
+from aiohttp.http_exceptions import LineTooLong
 
 from memtui.errors import StorageError
-from memtui.web.guard import Guard, Refusal
+from memtui.web.guard import Codes, Guard, Refusal
 from memtui.web.visitor import Visitor, own_command, take
 
 VISITORS = 4
 """Workbenches at once: each is a process."""
 MESSAGE_BYTES = 1 << 20
 """The largest message of a page: a paste of a whole memory fits."""
-DAY = 86_400
+REQUEST_SECONDS = 10.0
+"""How long a connection may take to finish a request, its first or its next."""
+PASSING = 64
+"""Connections beside those that drive a workbench; one more, and the oldest of them is closed."""
 
 _HERE = Path(__file__).parent
 _STATIC = Path(textual_serve.__file__).parent / "static"
@@ -46,6 +53,8 @@ class Server:
         """Take what each visitor's workbench is started with, and who may visit."""
         self._command = own_command(words)
         self._guard = guard
+        self.codes = Codes(time.monotonic)
+        """Codes that open the page once."""
         self._visitors = 0
         self._pages: dict[web.WebSocketResponse, Visitor] = {}
 
@@ -53,7 +62,7 @@ class Server:
         """The routes, each behind the guard."""
         app = web.Application(middlewares=[self._guarded], client_max_size=1024)
         app.router.add_get("/", self._page)
-        app.router.add_get("/ws", self._websocket)
+        app.router.add_get("/ws/{token}", self._websocket)
         app.router.add_get("/favicon.ico", _nothing)
         for name in ("page.css", "page.js"):
             app.router.add_get(f"/{name}", _file(_HERE / name))
@@ -65,27 +74,22 @@ class Server:
 
     @web.middleware
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        token = request.query.get("token") if request.path == "/" else None
-        hosts = request.headers.getall("Host", [])
-        if token is not None:
-            refusal = self._guard.check_place(hosts, request.headers, websocket=False)
-            return _refused(refusal) if refusal else self._enter(token)
-        refusal = self._guard.check(hosts, request.headers, request.cookies, websocket=request.path == "/ws")
+        hosts, websocket = request.headers.getall("Host", []), request.path.startswith("/ws/")
+        refusal = self._guard.check(hosts, request.headers, websocket=websocket)
         return _refused(refusal) if refusal else await handler(request)
 
-    def _enter(self, token: str) -> web.StreamResponse:
-        """Move the token from the address, where history and screens keep it, into a cookie."""
-        if not self._guard.knows(token):
-            return _refused(Refusal(401, "This is not the token of this run."))
-        answer = web.Response(status=303, headers={"Location": "/"})
-        answer.set_cookie(self._guard.cookie, token, httponly=True, samesite="Strict", path="/", max_age=DAY)
-        return answer
-
     async def _page(self, request: web.Request) -> web.Response:
-        text = (_HERE / "page.html").read_text("utf-8").replace("@WEBSOCKET@", f"ws://{request.host}/ws")
+        """Send the page; it keeps the token for its own tab, where no other page and no other port sees it."""
+        token, code = request.query.get("token", ""), request.query.get("code", "")
+        if (token and not self._guard.knows(token)) or (code and not self.codes.redeem(code)):
+            return _refused(Refusal(401, "This address is not, or no longer, the one of this run."))
+        text = (_HERE / "page.html").read_text("utf-8")
+        text = text.replace("@TOKEN@", self._guard.token if token or code else "")
         return web.Response(text=text, content_type="text/html")
 
     async def _websocket(self, request: web.Request) -> web.StreamResponse:
+        if not self._guard.knows(request.match_info["token"]):
+            return _refused(Refusal(401, "Open the address that memtui printed: it holds the token of this run."))
         if self._visitors >= VISITORS:
             return _refused(Refusal(503, f"{VISITORS} workbenches are open already; close one first."))
         self._visitors += 1
@@ -95,6 +99,8 @@ class Server:
             self._visitors -= 1
 
     async def _serve(self, request: web.Request) -> web.WebSocketResponse:
+        assert isinstance(request.protocol, Connection)
+        request.protocol.stays()
         socket_ = web.WebSocketResponse(heartbeat=15, max_msg_size=MESSAGE_BYTES)
         await socket_.prepare(request)
         visitor = Visitor(
@@ -136,13 +142,59 @@ class Server:
         )
 
 
-def serve(words: Sequence[str], *, port: int, ready: Callable[[str], None], narrate: Callable[[str], None]) -> None:
+class Connection(web.RequestHandler):
+    """One connection; so that nobody keeps the user out by opening many, the oldest makes way for the newest."""
+
+    def __init__(self, server: web.Server, passing: dict[Connection, None], patience: float) -> None:
+        """Take the server, all connections that drive no workbench, and `REQUEST_SECONDS`."""
+        super().__init__(server, loop=asyncio.get_running_loop(), keepalive_timeout=patience)
+        self._passing = passing
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Make room when there are too many."""
+        super().connection_made(transport)
+        self._passing[self] = None
+        if len(self._passing) > PASSING:
+            oldest = next(iter(self._passing))
+            del self._passing[oldest]
+            oldest.force_close()
+
+    def stays(self) -> None:
+        """Note that it drives a workbench, so that it makes way for none."""
+        self._passing.pop(self, None)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget it."""
+        self.stays()
+        super().connection_lost(exc)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Answer what is no request without a traceback of it."""
+        if isinstance(exc, LineTooLong):
+            status, message, exc = 414, "The address is too long.\n", None
+        if status >= 500:
+            return super().handle_error(request, status, exc, message)
+        answer = web.Response(status=status, text=message)
+        answer.force_close()
+        return answer
+
+
+def serve(
+    words: Sequence[str], *, port: int, ready: Callable[[str, str], None], narrate: Callable[[str], None]
+) -> None:
     """Serve until interrupted.
 
     Args:
         words: what each visitor's workbench is started with, without `memtui`.
         port: where to listen on 127.0.0.1; 0 takes a free one.
-        ready: told the address to open, its token included, once it can be opened.
+        ready: told two addresses to open once they can be opened: one that works as long as the server runs, and one
+            that works once, within `CODE_SECONDS`.
         narrate: told, line by line, what the workbenches say beside what they draw.
 
     Raises:
@@ -158,7 +210,12 @@ def serve(words: Sequence[str], *, port: int, ready: Callable[[str], None], narr
                 f"Port {port} of this machine cannot be used: {error.strerror}.", hint="Choose another with --port."
             ) from error
         guard = Guard(secrets.token_urlsafe(32), listener.getsockname()[1])
-        asyncio.run(_run(Server(words, guard).app(), listener, lambda: ready(_address(guard)), narrate))
+        server, start = Server(words, guard), f"http://{guard.hosts[0]}/?"
+
+        def told() -> None:
+            ready(f"{start}token={guard.token}", f"{start}code={server.codes.issue()}")
+
+        asyncio.run(_run(server.app(), listener, told, narrate))
 
 
 class _Narration(io.TextIOBase):
@@ -180,20 +237,33 @@ async def _run(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=10.0)
-    await runner.setup()
-    await web.SockSite(runner, listener).start()
-    try:
+    async with listening(app, listener):
         ready()
         with contextlib.redirect_stdout(_Narration(narrate)):
             await ended.wait()
-            await runner.cleanup()
+
+
+@contextlib.asynccontextmanager
+async def listening(
+    app: web.Application, listener: socket.socket, *, patience: float = REQUEST_SECONDS
+) -> AsyncIterator[None]:
+    """Answer requests on a bound socket; at the end let every visitor's workbench end first.
+
+    Args:
+        app: what answers.
+        listener: the socket.
+        patience: seconds, see `REQUEST_SECONDS`.
+    """
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    server, passing = runner.server, dict[Connection, None]()
+    assert server is not None
+    door = await asyncio.get_running_loop().create_server(lambda: Connection(server, passing, patience), sock=listener)
+    try:
+        yield
     finally:
+        door.close()
         await runner.cleanup()
-
-
-def _address(guard: Guard) -> str:
-    return f"http://{guard.hosts[0]}/?token={guard.token}"
 
 
 def _refused(refusal: Refusal) -> web.Response:

@@ -93,10 +93,10 @@ class FakeWorkbench:
         return 0
 
     def serve(
-        self, words: Sequence[str], *, port: int, ready: Callable[[str], None], narrate: Callable[[str], None]
+        self, words: Sequence[str], *, port: int, ready: Callable[[str, str], None], narrate: Callable[[str], None]
     ) -> None:
         self.served.append((list(words), port))
-        ready("http://127.0.0.1:1/?token=x")
+        ready("http://127.0.0.1:1/?token=x", "http://127.0.0.1:1/?code=y")
         narrate("said by a workbench")
 
 

@@ -1,8 +1,10 @@
 """The server as other programs meet it: what is refused, what is sent, and what a real browser shows."""
 
 import asyncio
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -11,72 +13,105 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp.test_utils import TestServer
 
 from memtui.errors import StorageError
 from memtui.web.guard import Guard
-from memtui.web.server import Server, serve
+from memtui.web.server import Server, listening, serve
 from tests.web.browser import PROGRAM, browser
 
 TOKEN = "the-token-of-this-test"
 
 
 @asynccontextmanager
-async def served(words: tuple[str, ...] = ("--version",)) -> AsyncIterator[tuple[aiohttp.ClientSession, Guard]]:
-    """A server on a free port, and a client without a token."""
-    server = TestServer(Server(words, Guard(TOKEN, 0)).app(), port=0)
-    await server.start_server()
-    assert server.port is not None
-    guard = Guard(TOKEN, server.port)
-    await server.close()
-    server = TestServer(Server(words, guard).app(), port=guard.port)
-    await server.start_server()
-    jar = aiohttp.CookieJar(unsafe=True)
-    try:
-        async with aiohttp.ClientSession(f"http://127.0.0.1:{guard.port}", cookie_jar=jar) as session:
-            yield session, guard
-    finally:
-        await server.close()
+async def served(
+    words: tuple[str, ...] = ("--version",), *, patience: float = 10.0
+) -> AsyncIterator[tuple[aiohttp.ClientSession, Server, Guard]]:
+    """A server on a free port, and a client that keeps no cookies."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    guard = Guard(TOKEN, listener.getsockname()[1])
+    server = Server(words, guard)
+    async with (
+        listening(server.app(), listener, patience=patience),
+        aiohttp.ClientSession(f"http://127.0.0.1:{guard.port}", cookie_jar=aiohttp.DummyCookieJar()) as session,
+    ):
+        yield session, server, guard
 
 
-async def test_the_token_goes_from_the_address_into_a_cookie() -> None:
-    async with served() as (session, guard):
-        async with session.get("/") as answer:
-            assert answer.status == 401
-        async with session.get("/", params={"token": "wrong"}) as answer:
-            assert answer.status == 401
-            assert "Set-Cookie" not in answer.headers
-        async with session.get("/", params={"token": TOKEN}, allow_redirects=False) as answer:
-            assert (answer.status, answer.headers["Location"]) == (303, "/")
-            cookie = answer.cookies[guard.cookie]
-            assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Strict", "/")
+async def test_the_page_gets_the_token_and_no_cookie_is_set() -> None:
+    async with served() as (session, _, _):
         async with session.get("/") as answer:
             assert answer.status == 200
-            text = await answer.text()
-    assert TOKEN not in text
-    assert f"ws://127.0.0.1:{guard.port}/ws" in text
+            assert TOKEN not in await answer.text()
+        async with session.get("/", params={"token": "wrong"}) as answer:
+            assert answer.status == 401
+        async with session.get("/", params={"token": TOKEN}) as answer:
+            assert answer.status == 200
+            assert TOKEN in await answer.text()
+            assert "Set-Cookie" not in answer.headers
+
+
+async def test_a_code_opens_the_page_once() -> None:
+    async with served() as (session, server, _):
+        code = server.codes.issue()
+        async with session.get("/", params={"code": code}) as answer:
+            assert TOKEN in await answer.text()
+        async with session.get("/", params={"code": code}) as answer:
+            assert answer.status == 401
+            assert TOKEN not in await answer.text()
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/", "/ws", "/page.js", "/static/js/textual.js", "/static/", "/download/x", "/%2e%2e/etc/passwd", "/nothing"],
+    "path", ["/ws", "/ws/", "/ws/wrong", "/static/", "/download/x", "/%2e%2e/etc/passwd", "/nothing"]
 )
-async def test_nothing_is_told_without_the_token(path: str) -> None:
-    async with (
-        served() as (session, _),
-        session.get(path, headers={"Origin": str(session._base_url).rstrip("/")}) as answer,
-    ):
-        assert answer.status == 401
+async def test_no_workbench_without_the_token_whatever_cookie_is_sent(path: str) -> None:
+    async with served() as (session, _, guard):
+        headers = {"Origin": guard.origins[0], "Cookie": f"memtui-{guard.port}={TOKEN}; token={TOKEN}"}
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await session.ws_connect(path, headers=headers)
+    assert refused.value.status in (401, 404)
+
+
+async def test_idle_connections_keep_nobody_out() -> None:
+    async with served() as (session, _, guard):
+        idle = [await asyncio.open_connection("127.0.0.1", guard.port) for _ in range(1_000)]
+        for _, writer in idle[::2]:
+            writer.write(b"GET / HTTP/1.1\r\nContent-Length: 9\r\nHost: ")
+        async with session.get("/", timeout=aiohttp.ClientTimeout(30)) as answer:
+            assert answer.status == 200
+        with contextlib.suppress(ConnectionResetError):
+            assert await idle[0][0].read() == b""
+        for _, writer in idle:
+            writer.close()
+
+
+async def test_a_connection_without_a_request_is_closed() -> None:
+    async with served(patience=0.2) as (_, _, guard):
+        for start in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", guard.port)
+            writer.write(start)
+            with contextlib.suppress(ConnectionResetError):
+                assert await asyncio.wait_for(reader.read(), 30) == b""
+            writer.close()
+
+
+async def test_an_address_that_is_too_long_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    async with served() as (_, _, guard):
+        reader, writer = await asyncio.open_connection("127.0.0.1", guard.port)
+        writer.write(b"GET /" + b"a" * 1_000_000 + b" HTTP/1.1\r\n\r\n")
+        assert (await asyncio.wait_for(reader.readline(), 30)).split()[1] == b"414"
+        writer.close()
+    assert not caplog.records
 
 
 async def test_only_what_the_page_needs_is_served_and_nothing_comes_from_elsewhere() -> None:
-    async with served() as (session, guard):
+    async with served() as (session, _, _):
         async with session.get("/", params={"token": TOKEN}) as answer:
             page = await answer.text()
             policy = answer.headers["Content-Security-Policy"]
             assert answer.headers["Cache-Control"] == "no-store"
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert "http://" not in page.replace(f"ws://127.0.0.1:{guard.port}", "")
+        assert "http://" not in page
         assert "https://" not in page
         assert "default-src 'none'" in policy
         assert "frame-ancestors 'none'" in policy
@@ -97,42 +132,38 @@ async def test_only_what_the_page_needs_is_served_and_nothing_comes_from_elsewhe
 
 @pytest.mark.parametrize("origin", [None, "http://evil.example", "null"])
 async def test_no_other_page_opens_the_websocket(origin: str | None) -> None:
-    async with served() as (session, _):
-        async with session.get("/", params={"token": TOKEN}):
-            pass
+    async with served() as (session, _, _):
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await session.ws_connect("/ws", origin=origin)
+            await session.ws_connect(f"/ws/{TOKEN}", origin=origin)
     assert refused.value.status == 403
 
 
 async def test_a_workbench_that_ends_at_once_closes_its_page() -> None:
-    async with served() as (session, guard):
-        async with session.get("/", params={"token": TOKEN}):
-            pass
-        async with session.ws_connect("/ws?width=80&height=24", origin=guard.origins[0]) as socket:
-            assert (await socket.receive(60)).type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
+    async with (
+        served() as (session, _, guard),
+        session.ws_connect(f"/ws/{TOKEN}?width=80&height=24", origin=guard.origins[0]) as page,
+    ):
+        assert (await page.receive(60)).type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
 
 
 async def test_a_message_that_no_page_sends_ends_the_visit() -> None:
-    async with served(("--read-only",)) as (session, guard):
-        async with session.get("/", params={"token": TOKEN}):
+    async with (
+        served(("--read-only",)) as (session, _, guard),
+        session.ws_connect(f"/ws/{TOKEN}", origin=guard.origins[0]) as page,
+    ):
+        await page.send_str('["run", "rm"]')
+        while (message := await page.receive(60)).type is aiohttp.WSMsgType.BINARY:
             pass
-        async with session.ws_connect("/ws", origin=guard.origins[0]) as socket:
-            await socket.send_str('["run", "rm"]')
-            while (message := await socket.receive(60)).type is aiohttp.WSMsgType.BINARY:
-                pass
-            assert message.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
-            assert socket.close_code == 1003
+        assert message.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
+        assert page.close_code == 1003
 
 
 def test_a_port_that_is_taken_is_said() -> None:
-    import socket
-
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(StorageError, match="cannot be used"):
-            serve([], port=taken.getsockname()[1], ready=pytest.fail, narrate=pytest.fail)
+            serve([], port=taken.getsockname()[1], ready=lambda *_: pytest.fail("it listens"), narrate=pytest.fail)
 
 
 @pytest.fixture
@@ -169,11 +200,14 @@ async def test_a_real_browser_shows_the_workbench_read_only(
         await page.until("document.body && document.body.classList.contains('-first-byte')")
         assert await page.evaluate("location.pathname + location.search") == "/"
         assert await page.evaluate("document.cookie") == ""
+        assert await page.evaluate("document.activeElement.className") == "xterm-helper-textarea"
         assert all(url.startswith((address.split("?")[0], "ws://127.0.0.1:")) for url in page.requested), page.requested
         assert not page.complaints
         async with asyncio.timeout(30):  # the first byte is there before anything is drawn
             while len(set(picture := await page.picture(tmp_path / "page.png"))) <= 100:
                 assert picture.startswith(b"\x89PNG")
+        await page.evaluate("location.reload()")  # the tab keeps the token
+        await page.until("document.body && document.body.classList.contains('-first-byte')")
         process.send_signal(signal.SIGTERM)
         await page.until("document.body.classList.contains('-closed')")
     assert await asyncio.to_thread(process.wait, 30) == 0

@@ -2,6 +2,10 @@
 
 from memtui.cli.call import Call
 
+OPENING = "open-in-browser.html"
+"""The file in the state folder that takes a browser to the workbench. A browser's command line holds its name only,
+because every user of the machine can read that."""
+
 
 def web(call: Call) -> int:
     """Print the address to open, and serve until interrupted."""
@@ -10,15 +14,26 @@ def web(call: Call) -> int:
     words += [] if write else ["--read-only"]
     words += ["demo"] if call.args.flag("demo") else []
 
-    def ready(address: str) -> None:
+    def ready(address: str, once: str) -> None:
         call.out.fact({"address": address, "write": write}, address)
         call.out.flush()
         may = "read and change" if write else "read"
         call.out.say(f"Whoever has this address can {may} your memories. ctrl+c ends it.")
         if call.args.flag("open"):
-            import webbrowser
-
-            webbrowser.open(address)
+            _open(call.settings.state_dir, once)
 
     call.workbench.serve(words, port=call.args.number("port", 0), ready=ready, narrate=call.out.say)
     return 0
+
+
+def _open(folder: str, address: str) -> None:
+    """Let the browser open an address that only the user may read."""
+    import os
+    import urllib.parse
+    import webbrowser
+
+    from memtui.engine import statefile
+
+    text = f'<!DOCTYPE html><title>memtui</title><meta http-equiv="refresh" content="0; url={address}">'
+    statefile.write(folder, OPENING, text.encode())
+    webbrowser.open("file://" + urllib.parse.quote(os.path.join(folder, OPENING)))

@@ -1,6 +1,8 @@
 """`memtui web` starts a workbench that stands where the command did, read-only unless asked."""
 
 import json
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -33,6 +35,16 @@ def test_the_address_is_data_and_the_rest_is_not(capfd: pytest.CaptureFixture[st
     assert json.loads(out) == {"address": "http://127.0.0.1:1/?token=x", "write": False}
     assert "can read your memories" in err
     assert "said by a workbench" in err
+
+
+def test_a_browser_is_told_a_file_that_only_the_user_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    opened: list[str] = []
+    monkeypatch.setenv("MEMTUI_HOME", str(tmp_path / "own"))
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert run(["web", "--open"], workbench=FakeWorkbench()) == 0
+    file = Path(unquote(urlsplit(opened[0]).path))
+    assert (urlsplit(opened[0]).scheme, file.stat().st_mode & 0o777) == ("file", 0o600)
+    assert "http://127.0.0.1:1/?code=y" in file.read_text("utf-8")
 
 
 def test_a_workbench_without_the_extra_says_what_to_install(
