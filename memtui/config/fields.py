@@ -55,8 +55,8 @@ FIELDS = (
     Field(
         "digits",
         "text",
-        "What digits do outside text: open the views `1` to `6`, or count as in vim (`5 j`); then views are `g 1` to "
-        "`g 6`.",
+        "What digits do outside text: open the views `1` to `8`, or count as in vim (`5 j`); then views are `g 1` to "
+        "`g 8`.",
         choices=("views", "counts"),
     ),
     Field(

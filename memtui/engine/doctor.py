@@ -26,6 +26,10 @@ def _roots(status: tuple[RootStatus, ...]) -> list[Finding]:
         if not one.exists:
             found.append(Finding("note", name, f"{one.root.path} does not exist yet.", "Creating a memory makes it."))
             continue
+        faults = [problem.text for problem in one.problems if problem.code.startswith("E_")]
+        if faults and not one.files:
+            found.append(Finding("warning", name, faults[0], "Check the owner and the permission bits."))
+            continue
         access = "read-only" if one.root.read_only else "writable" if one.writable else "not writable for you"
         level = "warning" if not one.writable and not one.root.read_only else "ok"
         advice = "Check the owner and the permission bits." if level == "warning" else ""

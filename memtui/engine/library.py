@@ -175,7 +175,7 @@ class Library:
             problems.append(Problem(error.code, error.message))
         if not accepted and rows.files:
             problems.append(UNREVIEWED)
-        exists = opened is not None and opened.handle is not None
+        exists = opened is None or opened.handle is not None
         status = RootStatus(
             root,
             exists,

@@ -80,6 +80,11 @@ class RootStatus(NamedTuple):
     truncated: bool
     problems: "tuple[Problem, ...]"
 
+    @property
+    def unreadable(self) -> bool:
+        """Whether its folder, or a part of it, is there and cannot be read; the problems say why."""
+        return any(problem.code.startswith("E_") for problem in self.problems)
+
 
 class FieldEdit(NamedTuple):
     """A field of the front matter, and what it shall be."""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from memtui.engine.model import Actor, Address, Conflict
 from memtui.engine.steps import Write
 from memtui.errors import ConflictError, NotFoundError, RefusedError
-from memtui.health.checking import NO_TEXT
 from memtui.health.fixing import pieces_of, preview, rests
 from memtui.health.looking import Reader
 from memtui.health.model import IndexFinding, IndexReport, Preview
@@ -69,20 +68,10 @@ def choose(
     return tuple(found)
 
 
-def refuse_no_text(reports: Sequence[IndexReport], kinds: Sequence[str]) -> None:
-    """Say of an index with such findings that it is not edited because it is not text; nothing when there is none.
-
-    Raises:
-        RefusedError: `E_TEXT`.
-    """
-    for report in reports:
-        if any(one.kind in kinds and one.why == NO_TEXT for one in report.findings):
-            raise RefusedError(
-                f"{report.address} is not UTF-8 text, so nothing in it is fixed.",
-                code="E_TEXT",
-                unharmed="It is as it was.",
-                hint="Save it as UTF-8 with an editor that knows its encoding, then try again.",
-            )
+_BY_HAND = {
+    "E_TOO_BIG": "Make it smaller by hand first.",
+    "E_TEXT": "Save it as UTF-8 with an editor that knows its encoding, then try again.",
+}
 
 
 def refuse_unread(reports: Sequence[IndexReport]) -> None:
@@ -92,12 +81,13 @@ def refuse_unread(reports: Sequence[IndexReport]) -> None:
         RefusedError: with the code of what was in the way.
     """
     for report in reports:
-        if report.problem:
+        if report.code:
+            problem = report.problem or report.findings[0].text
             raise RefusedError(
-                f"{report.address} was not looked at, so nothing in it is fixed: {report.problem}",
+                f"{report.address} was not looked at, so nothing in it is fixed: {problem}",
                 code=report.code,
                 unharmed="It is as it was.",
-                hint="Make it smaller by hand first." if report.code == "E_TOO_BIG" else "Look at it by hand first.",
+                hint=_BY_HAND.get(report.code, "Look at it by hand first."),
             )
 
 

@@ -33,7 +33,6 @@ from memtui.pointers.lines import (
     Style,
     goes_on,
     is_entry,
-    is_text,
     place_of,
     shorten,
     spans,
@@ -56,7 +55,6 @@ UNREAD = (
     "A line for it would not be read there: the index ends inside a code block or a comment, or its name is too odd."
 )
 
-NO_TEXT = "The index is not UTF-8 text, so nothing in it is fixed."
 FULL = "The index is over {:,} bytes, the most memtui writes: it can be made smaller here, but gets no line."
 COMES_BACK = "The agent makes this index anew from the memories: what is moved out of it would come back."
 UNKNOWN = "memtui does not know how this index names files, so the agent might not find a second one."
@@ -158,7 +156,7 @@ class _Checking:
     """One index being checked."""
 
     def __init__(self, index: Index) -> None:
-        self.index = index if index.why or is_text(index.data) else index._replace(why=NO_TEXT)
+        self.index = index
         self.lines = spans(index.data)
         self.measure = measure(index.data, index.policy)
         self.entries = self._entries()

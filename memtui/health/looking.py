@@ -12,10 +12,10 @@ from memtui.engine.selection import Patterns
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.health import checking
 from memtui.health.checking import LINKS, Index
-from memtui.health.model import IndexReport
+from memtui.health.model import BROKEN, IndexFinding, IndexReport
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import Pointer, parse
-from memtui.pointers.lines import home_of
+from memtui.pointers.lines import home_of, is_text
 from memtui.pointers.rest import index_of
 from memtui.values import TYPE_CHECKING, NamedTuple
 
@@ -119,6 +119,8 @@ class _Text(NamedTuple):
     pointers: tuple[Pointer, ...]
 
 
+NO_TEXT = "it is not UTF-8 text, so the agent may not read what it names"
+NO_FIX = "Save it as UTF-8 with an editor that knows its encoding."
 _MISSING = _Text(b"", None, ())
 
 
@@ -134,6 +136,12 @@ def _look(engine: Reader, shelf: _Shelf) -> Iterator[IndexReport]:
         except MemtuiError as error:
             empty = measure(b"", policy)
             yield IndexReport(address, None, empty, policy, problem=error.message, off=_off(root), code=error.code)
+            continue
+        if not is_text(snapshot.bytes):
+            broken = IndexFinding(BROKEN, address, None, path, NO_TEXT, why=NO_FIX)
+            yield IndexReport(
+                address, snapshot.sha256, measure(b"", policy), policy, (broken,), off=_off(root), code="E_TEXT"
+            )
             continue
         texts[path] = _Text(snapshot.bytes, snapshot.sha256, parse(snapshot.bytes, path, shelf.rows) if linked else ())
         home = path if policy.is_index(path) else index_of(path)

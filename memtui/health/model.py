@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from memtui.pointers.cutline import Measure
 
 DANGLING, UNNAMED, DUPLICATE = "dangling", "unnamed", "duplicate"
-LONG, OUTSIDE, CUT, BELOW = "long", "outside", "cut", "below"
+LONG, OUTSIDE, CUT, BELOW, BROKEN = "long", "outside", "cut", "below", "broken"
 
 KINDS = {
+    BROKEN: "the index is not UTF-8 text",
     CUT: "the agent does not load the whole index",
     DANGLING: "the index names a memory that is not there",
     UNNAMED: "a memory the index does not name",
@@ -112,7 +113,7 @@ class IndexReport(NamedTuple):
     off: str = ""
     """What to know first when its agent loads nothing of this folder at all, in one sentence; empty when it does."""
     code: str = ""
-    """The error code of the problem."""
+    """The error code of the problem, or of the broken index."""
 
     def of(self, kind: str) -> tuple[IndexFinding, ...]:
         """The findings of one kind."""

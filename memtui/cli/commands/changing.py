@@ -142,8 +142,8 @@ def unpin(call: Call) -> int:
 
 def _set_pinned(call: Call, *, pinned: bool) -> int:
     addresses = [call.engine.resolve(text) for text in call.args.texts("addresses")]
-    for address in addresses if pinned else ():
-        call.engine.memory(address)  # a pin on a mistyped name would wait there unseen
+    for address in addresses:
+        call.engine.memory(address)  # a mistyped name is said
     return results.done(call.out, call.engine.set_pinned(addresses, pinned, actor=call.actor))
 
 

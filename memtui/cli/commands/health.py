@@ -8,8 +8,7 @@ from memtui.cli.output import Column
 from memtui.curation.diff import unified
 from memtui.engine.model import Root
 from memtui.errors import UsageError
-from memtui.health.applying import Applied, Chosen, apply, choose, prepare, refuse_no_text, refuse_unread
-from memtui.health.checking import NO_TEXT
+from memtui.health.applying import Applied, Chosen, apply, choose, prepare, refuse_unread
 from memtui.health.looking import Looker, has_index
 from memtui.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexReport, Preview
 from memtui.wire import indexes, outcomes, values
@@ -111,7 +110,6 @@ def _fix(call: Call, reports: Sequence[IndexReport], kind: str, *, rebuilt: bool
         missing = "Name its line: --line N." if line is None else "Name the root."
         raise UsageError(f"Findings of the kind {kind} are fixed one by one.", hint=missing)
     if not chosen:
-        refuse_no_text(reports, kinds)
         refuse_unread(reports)
     previews = prepare(engine, chosen)
     if not out.json:
@@ -192,10 +190,6 @@ def _tell(
         for report, why in _reasons(reports, kinds):
             out.say(f"{report.address}: {why}")
     _tell_unread(call, reports)
-    unread = [str(one.address) for one in reports if any(found.why == NO_TEXT for found in one.findings)]
-    if unread:
-        more = " and more" if len(unread) > 3 else ""
-        out.say(f"Left alone, because they are not UTF-8 text (E_TEXT): {', '.join(unread[:3])}{more}.")
     if left:
         out.say(
             f"Left alone, because the agent makes them anew: {_names(left)}. Name the root to fix one all the same."
@@ -210,10 +204,10 @@ def _tell(
 
 
 def _reasons(reports: Sequence[IndexReport], kinds: Sequence[str]) -> Iterator[tuple[IndexReport, str]]:
-    """Why nothing of these kinds can be fixed, once for each index; what is not text is told apart."""
+    """Why nothing of these kinds can be fixed, once for each index."""
     for report in reports:
         for why in dict.fromkeys(one.why for one in report.findings if one.kind in kinds and one.fix is None):
-            if why and why != NO_TEXT:
+            if why:
                 yield report, why
 
 

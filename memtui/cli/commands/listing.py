@@ -72,6 +72,8 @@ def _waits(status: RootStatus) -> bool:
 def _state(status: RootStatus) -> str:
     if not status.exists:
         return "empty"
+    if status.unreadable:
+        return "partly unreadable" if status.files else "unreadable"
     if _waits(status):
         return "unreviewed"
     return "ok" if status.writable else "read-only"

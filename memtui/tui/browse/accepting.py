@@ -26,7 +26,7 @@ class Accepting:
         """
         screen, node = self._screen, self._screen.memories.current
         root_id = root_id or (node.root if node is not None else "")
-        status = screen.chrome.statuses.get(root_id)
+        status = screen.forest.statuses.get(root_id)
         if status is None:
             screen.say("accept: put the cursor on the root, or on a memory in it, first.", "warning")
             return

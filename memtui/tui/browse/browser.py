@@ -169,7 +169,7 @@ class BrowserScreen(Parts):
 
     def root_problem(self, root_id: str) -> str:
         """What is wrong with a root."""
-        status = self.chrome.statuses.get(root_id)
+        status = self.forest.statuses.get(root_id)
         if status is None:
             return ""
         words = [problem.text for problem in status.problems]

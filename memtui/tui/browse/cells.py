@@ -162,7 +162,9 @@ def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look, healt
         uses = f"x{memory.uses}" if memory.uses else ""
         if len(uses) > columns.uses:
             uses = f"x{memory.uses // 1000}k"
-        runs.append((f"{uses:>{columns.uses}}{ago(memory.modified_at, look.now):>{columns.age}}", "description"))
+        age = ago(memory.modified_at, look.now)
+        last = f"{uses:>{columns.uses}}{age:>{columns.age}}"
+        runs.append((f"{'missing':>{len(last)}}", "problem") if memory.missing else (last, "description"))
     return _exact(runs, columns.width - 2)
 
 
@@ -178,6 +180,8 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
     tail = _tail(node, forest, columns)
     if node.root in forest.losses.vanished and node.kind != FOLDER:
         tail = "folder gone"
+    elif (status := forest.statuses.get(node.root)) and status.unreadable and node.kind != FOLDER:
+        tail = f"? {'partly ' if node.files else ''}unreadable"
     room = columns.width - 2
     used = sum(len(text) for text, _ in sums)
     left_over = max(room - used - len(tail) - len(indent) - 4, 3)

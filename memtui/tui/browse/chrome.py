@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Health, RootStatus
+from memtui.engine.model import Health
 from memtui.tui.actions import BROWSER_ROOMS, Action, beside_text, in_room, shown_keys
 from memtui.tui.browse import bars
 from memtui.tui.browse.bars import Line, State
@@ -38,8 +38,6 @@ class Chrome:
         self.health = Health("watching")
         self.recent: ActivityChanged | None = None
         """The newest entries of the audit."""
-        self.statuses: dict[str, RootStatus] = {}
-        """Roots as they were last found."""
         self.waiting: dict[str, int] = {}
         """How much waits in each view, by its id, where only the view knows it."""
         self.loading = True

@@ -67,7 +67,7 @@ class Filling:
     def _fill(self, listing: Listing) -> Iterator[None]:
         screen = self._screen
         forest = screen.forest
-        screen.chrome.statuses = {status.root.id: status for status in listing.roots}
+        screen.forest.statuses = {status.root.id: status for status in listing.roots}
         roots = worth_showing(screen.facts.roots, listing, forest.losses.vanished)
         for effect in forest.replace_all(roots, listing.items, self._newer):
             self._rebuilt = self._rebuilt or effect.rebuilt

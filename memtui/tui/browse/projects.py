@@ -165,7 +165,7 @@ class Projects:
         screen = self._screen
         others = screen.forest.others
         others.read.update(part.roots)
-        screen.chrome.statuses.update({status.root.id: status for status in part.statuses})
+        screen.forest.statuses.update({status.root.id: status for status in part.statuses})
         rows = [memory for memory in part.memories if not others.hides(memory.address.root)]
         self._tell(_words(part.left) if part.left else "")
         screen.filling.told_of(memory.address for memory in rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from memtui.engine.model import Address, Draft, Memory, Root
+from memtui.engine.model import Address, Draft, Memory, Root, RootStatus
 from memtui.tui.browse.folds import Folds
 from memtui.tui.browse.losses import Losses
 from memtui.tui.browse.nodes import (
@@ -56,6 +56,8 @@ class Forest(Planting):
         self.only: frozenset[str] = frozenset()
         """`unseen`, `pinned`, `conflicts`: all of them must hold."""
         self.losses = Losses()
+        self.statuses: dict[str, RootStatus] = {}
+        """Roots as they were last found on disk."""
         self.index_signs: Mapping[Address, str] = {}
         """What the health of indexes says of a memory: `I` or `C`."""
         self.folds = Folds()

@@ -18,6 +18,7 @@ from memtui.values import NamedTuple
 Reports = Mapping[str, tuple[IndexReport, ...]]
 
 WORDS = {
+    "broken": ("broken index", "broken indexes"),
     "dangling": ("dangling pointer", "dangling pointers"),
     "unnamed": ("unnamed memory", "unnamed memories"),
     "duplicate": ("duplicate", "duplicates"),

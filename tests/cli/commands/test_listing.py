@@ -1,10 +1,12 @@
 """roots, ls, search, trash."""
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
+from memtui.engine import fsio
 from tests.cli.conftest import Cli
 
 
@@ -104,6 +106,26 @@ def test_roots_tells_what_was_found(here: Cli, notes: Path) -> None:
     assert (rows["notes"]["files"], rows["notes"]["exists"], rows["notes"]["writable"]) == (3, True, True)
     assert here("roots", "--names").lines == list(rows)
     assert "notes" in here("roots", terminal=True).out
+
+
+def test_a_root_that_cannot_be_read_is_told_with_the_reason(
+    here: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = fsio.open_root
+
+    def refuse(path: str) -> int:
+        if path == str(notes):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path)
+
+    monkeypatch.setattr(fsio, "open_root", refuse)
+    (row,) = (row for row in here("roots", "--json").items if row["id"] == "notes")
+    assert (row["exists"], row["files"], "E_PERMISSION" in str(row["problems"])) == (True, 0, True)
+    shown = here("roots", terminal=True)
+    assert "unreadable" in next(line for line in shown.lines if line.startswith("notes"))
+    assert "Permission denied" in shown.err
+    found = [each for each in here("doctor", "--json").items if each["topic"] == "root notes"]
+    assert [(each["level"], "Permission denied" in str(each["text"])) for each in found] == [("warning", True)]
 
 
 def test_a_root_found_in_a_checkout_is_unreviewed_until_accepted(cli: Cli, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.model import Address, Memory, Problem, Root
+from memtui.engine.model import Address, Memory, Problem, Root, RootStatus
 from memtui.safe_text import cell_width
 from memtui.tui.browse.cells import (
     Look,
@@ -50,6 +50,23 @@ def group(width: int, count: int = 3, **fields: object) -> str:
 def test_a_row_says_everything() -> None:
     text = row(pinned=True, unseen=True, description="Short notes", uses=17, modified_at=NOW - 12 * MINUTE)
     assert text == f"{'>*    notes.md':<34}{'PA':<5}{'Short notes':<30}{'x17':>5}{'12m':>5}"
+
+
+@pytest.mark.parametrize("width", [57, 79, 120])
+def test_a_missing_memory_says_so_at_every_width(width: int) -> None:
+    assert row(width=width, missing=True, uses=17).endswith("missing")
+
+
+def test_a_root_that_cannot_be_read_says_so() -> None:
+    forest = Forest()
+    root = Root("r", "/r", label="Mine")
+    forest.load([root], [])
+    problem = Problem("E_PERMISSION", "Opening the folder of r failed: Permission denied.")
+    forest.statuses = {"r": RootStatus(root, True, False, True, 0, 0, False, (problem,))}  # noqa: FBT003
+    node = forest.rows()[0]
+    for width in (40, 79):
+        runs = row_runs(node, forest, columns_for(width), Look(NOW), cursor=False, marked=False)
+        assert "".join(text for text, _ in runs).endswith("? unreadable")
 
 
 def test_a_row_without_room_for_a_description_gives_it_to_the_name() -> None:

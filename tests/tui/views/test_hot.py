@@ -191,7 +191,7 @@ async def test_a_root_that_waits_for_its_review_is_accepted_there() -> None:
         await screen.press("G", "k")
         await screen.until_text("are given none of their texts")
         assert "decisions/retry.md" in view.page.text
-        screen.browser.chrome.statuses = {
+        screen.browser.forest.statuses = {
             status.root.id: status._replace(problems=(UNREVIEWED,)) for status in engine.list().roots
         }
         await screen.press("g", "a")
