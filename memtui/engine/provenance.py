@@ -66,12 +66,12 @@ def repository_of(path: str) -> Repository | None:
     Returns:
         None when the folder lies in no checkout, or nobody can say in which.
     """
-    checkout = checkout_of(path)
-    if checkout is None:
-        return None
-    inside = os.path.relpath(fsio.real_path(path), checkout)
-    entry = os.path.join(checkout, ".git")
     try:
+        checkout = checkout_of(path)
+        if checkout is None:
+            return None
+        inside = os.path.relpath(fsio.real_path(path), checkout)
+        entry = os.path.join(checkout, ".git")
         with fsio.closing(fsio.open_root(checkout)) as folder, fsio.closing(_open(folder)) as opened:
             git_folder = entry if fsio.is_folder(fsio.fstat(opened)) else _pointer(entry, checkout, b"gitdir:")
             if git_folder == entry:

@@ -76,11 +76,12 @@ def test_a_ledger_opened_again_is_read_whole(world: World, engine: Engine, monke
 
 
 def test_rows_that_are_forgotten_are_not_guessed() -> None:
-    rows = OwnRows("memories")
+    rows = OwnRows("memories", "usage")
     start = rows.count
     rows.note(18, "main", "memories", 7)
     rows.note(18, "main", "audit", 8)
-    assert rows.since(start) == {7}
+    rows.note(18, "main", "usage", 7)
+    assert rows.since(start) == {("memories", 7), ("usage", 7)}
     rows.note(9, "main", "memories", 7)
     assert rows.since(start) is None
     later = rows.count

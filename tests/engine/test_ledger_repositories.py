@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,7 @@ from memtui.engine.ledger import Ledger
 from memtui.engine.model import Root
 from memtui.engine.provenance import Repository, repository_of
 from tests.conftest import Clock
-
-_WHO = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
-
-
-def git(folder: Path, *words: str) -> None:
-    """Run git in a folder."""
-    if shutil.which("git") is None:
-        pytest.skip("no git here")
-    subprocess.run(["git", *_WHO, *words], cwd=folder, check=True, capture_output=True)
+from tests.engine.worktrees import git
 
 
 @pytest.fixture

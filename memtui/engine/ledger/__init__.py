@@ -3,7 +3,8 @@
 from memtui.engine.ledger.activity import ActivityTable
 from memtui.engine.ledger.audit import MOVED, Intent, Step, Transaction
 from memtui.engine.ledger.memories import Record
-from memtui.engine.ledger.uses import HALF_LIFE_MS, decay
+from memtui.engine.ledger.usage import HALF_LIFE_MS
+from memtui.engine.ledger.uses import decay
 from memtui.engine.ledger.versions import Observation
 
 __all__ = ["HALF_LIFE_MS", "MOVED", "Intent", "Ledger", "Observation", "Record", "Step", "Transaction", "decay"]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection
 
 from memtui.engine.ledger.database import checked
-from memtui.engine.ledger.versions import VersionTable
+from memtui.engine.ledger.versions import RECORDED, VersionTable
 from memtui.engine.model import Address, TrashEntry
 from memtui.values import NamedTuple
 
@@ -162,7 +162,8 @@ class AuditTable(VersionTable):
             db.execute("UPDATE audit SET state = 'done', temp = NULL WHERE seq = ?", (seq,))
             db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
             db.execute(
-                "UPDATE memories SET sha = ?1, actor = iif(?4 IS NULL, actor, ?2), at = iif(?4 IS NULL, at, ?3),"
+                f"UPDATE memories SET sha = ?1, usage = iif(?1 IS NULL, usage, {RECORDED}),"
+                " actor = iif(?4 IS NULL, actor, ?2), at = iif(?4 IS NULL, at, ?3),"
                 " seen_sha = iif(?4, ?1, seen_sha),"
                 " seen_path = iif(?4, NULL, seen_path) WHERE root = ?5 AND path = ?6",
                 (key, actor, self.clock(), seen, uid, os.fsencode(path)),

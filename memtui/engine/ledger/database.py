@@ -71,7 +71,7 @@ class Database:
         self._day: int | None = None
         """The day by the clock that was noted last."""
         self._waiting = Waiting(self.settle, self._guard)
-        self.own_rows = OwnRows("memories")
+        self.own_rows = OwnRows("memories", "usage")
         self.written = False
         """Whether this process committed anything."""
         self.failed = 0

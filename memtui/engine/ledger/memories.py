@@ -1,6 +1,6 @@
 """What the ledger knows of each root and memory: identity, current version, seen marks, pins and uses.
 
-Pins and uses live here and nowhere else, so that a file can never pin itself.
+Pins and uses live in the ledger and nowhere else, so that a file can never pin itself.
 """
 
 import contextlib
@@ -10,19 +10,21 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memtui.engine.ledger.database import DAY_MS, Row, checked
 from memtui.engine.ledger.repositories import RepositoryTable
+from memtui.engine.ledger.usage import usage_of
 from memtui.engine.ledger.uses import Use, decay, take, write
 from memtui.engine.model import Root
 from memtui.errors import BusyError, StorageError
 from memtui.values import NamedTuple
 
 _COLUMNS = (
-    "path, sha, actor, at, seen_sha, versions, pinned, uses, heat,"
+    "path, sha, actor, at, seen_sha, versions, ifnull(pinned, 0), ifnull(uses, 0), ifnull(heat, 0),"
     # A use in the future cools with every day since the clock was ahead, and not when it gets there.
-    " iif(heat_at / {day} > {today}, {day} * ({today} - (SELECT count(*) FROM days WHERE id >"
-    " (SELECT coalesce(max(id), 0) FROM days WHERE day >= heat_at / {day}))), heat_at),"
+    " ifnull(iif(heat_at / {day} > {today}, {day} * ({today} - (SELECT count(*) FROM days WHERE id >"
+    " (SELECT coalesce(max(id), 0) FROM days WHERE day >= heat_at / {day}))), heat_at), 0),"
     " last_used_at, last_written_at, seen_path"
 )
 _KINDS = "bBtiBiiiriIIB"
+_RECORDS = "memories LEFT JOIN usage ON usage.id = memories.usage"
 
 MOST_ASKED = 512
 """Records that are asked for by their ids."""
@@ -177,7 +179,7 @@ class MemoryTable(RepositoryTable):
             not_seen: only those whose current version or name is not the one the user last looked at.
         """
         only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
-        sql = f"SELECT {self._columns()} FROM memories WHERE root = ?{only}"
+        sql = f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ?{only}"
         return {record.path: record for record in map(_record, self.rows(sql, (uid,), kinds=_KINDS))}
 
     @checked
@@ -201,7 +203,13 @@ class MemoryTable(RepositoryTable):
             ids = self.own_rows.since(since)
         if ids is None or len(ids) > MOST_ASKED:
             return None
-        sql = f"SELECT {self._columns()} FROM memories WHERE root = ? AND id IN ({', '.join(map(str, ids))})"
+        written = {
+            table: ", ".join(str(number) for name, number in ids if name == table) for table in ("memories", "usage")
+        }
+        sql = (
+            f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ? AND memories.id IN (SELECT id FROM memories"
+            f" WHERE id IN ({written['memories']}) UNION SELECT id FROM memories WHERE usage IN ({written['usage']}))"
+        )
         return {record.path: record for record in map(_record, self.rows(sql, (uid,), kinds=_KINDS))}
 
     @checked
@@ -222,7 +230,7 @@ class MemoryTable(RepositoryTable):
     @checked
     def record(self, uid: int, path: str) -> Record | None:
         """What is known of one memory."""
-        sql = f"SELECT {self._columns()} FROM memories WHERE root = ? AND path = ?"
+        sql = f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ? AND path = ?"
         found = self.row(sql, (uid, os.fsencode(path)), kinds=_KINDS)
         return None if found is None else _record(found)
 
@@ -240,7 +248,7 @@ class MemoryTable(RepositoryTable):
         """Pin or unpin memories."""
         with self.transaction() as db:
             for path in paths:
-                db.execute("UPDATE memories SET pinned = ? WHERE id = ?", (int(pinned), self.memory_id(uid, path)))
+                db.execute("UPDATE usage SET pinned = ? WHERE id = ?", (int(pinned), usage_of(db, uid, path)))
 
     def mark_seen(self, marks: Sequence[tuple[int, str, str | None]]) -> None:
         """Remember what the user looked at.
@@ -305,8 +313,7 @@ class MemoryTable(RepositoryTable):
         with self.transaction() as db:
             db.execute(
                 "UPDATE memories SET versions = versions + (SELECT o.versions FROM memories o WHERE o.id = ?1),"
-                " (pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha, seen_path)"
-                " = (SELECT pinned, uses, heat, heat_at, last_used_at, last_written_at, seen_sha,"
+                " (usage, seen_sha, seen_path) = (SELECT usage, seen_sha,"
                 # Renamed to and fro is where it was; what was never looked at has no name to remember.
                 " iif(seen_sha IS NULL OR root != ?3, NULL, nullif(coalesce(seen_path, path), ?4))"
                 " FROM memories WHERE id = ?1)"
@@ -318,8 +325,8 @@ class MemoryTable(RepositoryTable):
             db.execute("UPDATE OR IGNORE drafts SET memory = ? WHERE memory = ?", (new, old))
             db.execute("UPDATE OR IGNORE conflicts SET memory = ? WHERE memory = ?", (new, old))
             db.execute(
-                "UPDATE memories SET versions = 0, pinned = 0, uses = 0, heat = 0, last_used_at = NULL,"
-                " last_written_at = NULL, sha = NULL, seen_sha = NULL, seen_path = NULL WHERE id = ?",
+                "UPDATE memories SET versions = 0, usage = NULL, sha = NULL, seen_sha = NULL, seen_path = NULL"
+                " WHERE id = ?",
                 (old,),
             )
 

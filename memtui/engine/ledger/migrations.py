@@ -143,6 +143,31 @@ MIGRATIONS: tuple[str, ...] = (
         audit INTEGER NOT NULL
     );
     """,
+    # Pins and uses belong to a memory, which has a row in each worktree and versions under names that others take.
+    """
+    CREATE TABLE usage (
+        id INTEGER PRIMARY KEY,
+        pinned INTEGER NOT NULL DEFAULT 0,
+        uses INTEGER NOT NULL DEFAULT 0,
+        heat REAL NOT NULL DEFAULT 0,
+        heat_at INTEGER NOT NULL DEFAULT 0,
+        last_used_at INTEGER,
+        last_written_at INTEGER
+    );
+    INSERT INTO usage SELECT id, pinned, uses, heat, heat_at, last_used_at, last_written_at
+        FROM memories WHERE pinned OR uses;
+    ALTER TABLE memories ADD COLUMN usage INTEGER REFERENCES usage(id);
+    ALTER TABLE versions ADD COLUMN usage INTEGER REFERENCES usage(id);
+    UPDATE memories SET usage = id WHERE pinned OR uses;
+    UPDATE versions SET usage = memory WHERE memory IN (SELECT id FROM usage);
+    CREATE INDEX memories_usage ON memories (usage) WHERE usage NOT NULL;
+    ALTER TABLE memories DROP COLUMN pinned;
+    ALTER TABLE memories DROP COLUMN uses;
+    ALTER TABLE memories DROP COLUMN heat;
+    ALTER TABLE memories DROP COLUMN heat_at;
+    ALTER TABLE memories DROP COLUMN last_used_at;
+    ALTER TABLE memories DROP COLUMN last_written_at;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

@@ -7,15 +7,15 @@ MOST_OWN_ROWS = 4_096
 
 
 class OwnRows:
-    """Which rows of a table this process wrote lately, so that nobody need read thousands again for one.
+    """Which rows of some tables this process wrote lately, so that nobody need read thousands again for one.
 
     Rows are counted from the first one ever written. Not safe by itself: the ledger's guard is held.
     """
 
-    def __init__(self, table: str) -> None:
+    def __init__(self, *tables: str) -> None:
         """Begin with none."""
-        self._table = table
-        self._ids: list[int] = []
+        self._tables = tables
+        self._ids: list[tuple[str, int]] = []
         self._first = 0
 
     @property
@@ -25,8 +25,8 @@ class OwnRows:
 
     def note(self, kind: int, _: str, table: str, row_id: int) -> None:
         """Take note of a row; what SQLite calls."""
-        if table == self._table:
-            self._ids.append(row_id)
+        if table in self._tables:
+            self._ids.append((table, row_id))
             if kind == apsw.SQLITE_DELETE or len(self._ids) > MOST_OWN_ROWS:
                 self.forget()
 
@@ -35,6 +35,6 @@ class OwnRows:
         self._first += len(self._ids) + 1
         self._ids.clear()
 
-    def since(self, count: int) -> set[int] | None:
-        """The rows written after the first `count`; None when they are not known any more."""
+    def since(self, count: int) -> set[tuple[str, int]] | None:
+        """The rows written after the first `count`, with their tables; None when they are not known any more."""
         return set(self._ids[count - self._first :]) if count >= self._first else None

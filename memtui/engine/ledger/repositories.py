@@ -4,6 +4,7 @@ import contextlib
 import os
 
 from memtui.engine.ledger.database import Database
+from memtui.engine.ledger.usage import join, leave
 from memtui.engine.provenance import Repository
 from memtui.errors import BusyError, StorageError
 
@@ -38,7 +39,11 @@ class RepositoryTable(Database):
                 found = (db.last_insert_rowid(),)
             else:
                 db.execute("UPDATE repositories SET common = ?, path = ?, lineage = ? WHERE id = ?", (*known, *found))
+            before = self.repository(uid)
             db.execute("UPDATE roots SET repository = ?, inside = ? WHERE id = ?", (*found, inside, uid))
+            if before not in (None, *found):
+                leave(db, uid)
+            join(db, uid)
 
     def repository(self, uid: int) -> int | None:
         """The repository a root belongs to; None when it lies in no checkout."""

@@ -13,16 +13,13 @@ from collections.abc import Callable, Iterable
 
 import apsw
 
+from memtui.engine.ledger.usage import HALF_LIFE_MS, usage_of
 from memtui.values import NamedTuple
 
 DELAY = 1.0
 """Seconds until what waits is written although nobody asked."""
 MOST = 1_000
 """How many wait at most where they cannot be written."""
-
-
-HALF_LIFE_MS = 7 * 24 * 3_600_000
-"""A use counts half after this long."""
 
 
 def decay(heat: float, elapsed: int) -> float:
@@ -46,14 +43,17 @@ def write(database: apsw.Connection, uses: Iterable[Use]) -> None:
     """Count uses, in their order. Call inside a transaction."""
     for uid, path, at, wrote in uses:
         # As `decay` has it, in one statement: a change takes uses along, and every statement is a part of its time.
-        database.execute(
-            "INSERT INTO memories (root, path, uses, heat, heat_at, last_used_at, last_written_at)"
-            " VALUES (?1, ?2, 1, 1.0, ?3, ?3, iif(?4, ?3, NULL))"
-            " ON CONFLICT (root, path) DO UPDATE SET uses = uses + 1,"
+        count = (
+            "UPDATE usage SET uses = uses + 1,"
             " heat = heat * pow(0.5, max(0, ?3 - heat_at) / ?5) + 1.0, heat_at = ?3, last_used_at = ?3,"
-            " last_written_at = iif(?4, ?3, last_written_at)",
-            (uid, os.fsencode(path), at, int(wrote), float(HALF_LIFE_MS)),
+            " last_written_at = iif(?4, ?3, last_written_at)"
+            " WHERE id = (SELECT usage FROM memories WHERE root = ?1 AND path = ?2)"
         )
+        values = (uid, os.fsencode(path), at, int(wrote), float(HALF_LIFE_MS))
+        database.execute(count, values)
+        if not database.changes():
+            usage_of(database, uid, path)
+            database.execute(count, values)
 
 
 def take(
@@ -61,17 +61,15 @@ def take(
 ) -> bool:
     """Raise a count to one from elsewhere, if that is higher; returns whether it was. Call inside a transaction."""
     database.execute(
-        "INSERT INTO memories (root, path, uses, heat, heat_at, last_used_at, last_written_at)"
-        " VALUES (?1, ?2, ?3, ?3, ifnull(?4, 0), ?4, ?5)"
-        " ON CONFLICT (root, path) DO UPDATE SET uses = ?3,"
+        "UPDATE usage SET uses = ?2,"
         # Both heats as of the later time, as `decay` has it.
-        " heat = max(heat * pow(0.5, max(0, ifnull(?4, 0) - heat_at) / ?6),"
-        " ?3 * pow(0.5, max(0, heat_at - ifnull(?4, 0)) / ?6)),"
-        " heat_at = max(heat_at, ifnull(?4, 0)),"
-        " last_used_at = nullif(max(ifnull(last_used_at, 0), ifnull(?4, 0)), 0),"
-        " last_written_at = nullif(max(ifnull(last_written_at, 0), ifnull(?5, 0)), 0)"
-        " WHERE uses < ?3",
-        (uid, os.fsencode(path), uses, used_at, written_at, float(HALF_LIFE_MS)),
+        " heat = max(heat * pow(0.5, max(0, ifnull(?3, 0) - heat_at) / ?5),"
+        " ?2 * pow(0.5, max(0, heat_at - ifnull(?3, 0)) / ?5)),"
+        " heat_at = max(heat_at, ifnull(?3, 0)),"
+        " last_used_at = nullif(max(ifnull(last_used_at, 0), ifnull(?3, 0)), 0),"
+        " last_written_at = nullif(max(ifnull(last_written_at, 0), ifnull(?4, 0)), 0)"
+        " WHERE id = ?1 AND uses < ?2",
+        (usage_of(database, uid, path), uses, used_at, written_at, float(HALF_LIFE_MS)),
     )
     return bool(database.changes())
 

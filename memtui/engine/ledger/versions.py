@@ -7,11 +7,17 @@ from collections.abc import Sequence
 from memtui.digest import sha256_hex
 from memtui.engine.ledger.database import Row, checked
 from memtui.engine.ledger.memories import MemoryTable
+from memtui.engine.ledger.usage import usage_for
 from memtui.engine.model import Retention, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.values import NamedTuple
 
 _WORTH_PACKING = 256
+RECORDED = (
+    "(SELECT v.usage FROM versions v JOIN blobs b ON b.id = v.blob WHERE v.memory = memories.id AND b.sha = ?1"
+    " ORDER BY v.id DESC LIMIT 1)"
+)
+"""Whose pins and uses the text has that is under a name now, as was found when it was put on the history."""
 
 
 class Observation(NamedTuple):
@@ -113,14 +119,18 @@ class VersionTable(MemoryTable):
     ) -> None:
         """Put a stored text on a memory's history. Call inside a transaction."""
         with self.transaction() as db:
-            ((memory,),) = db.execute(
+            encoded = os.fsencode(path)
+            ((memory, usage, current),) = db.execute(
                 "INSERT INTO memories (root, path, versions) VALUES (?, ?, 1)"
-                " ON CONFLICT (root, path) DO UPDATE SET versions = versions + 1 RETURNING id",
-                (uid, os.fsencode(path)),
+                " ON CONFLICT (root, path) DO UPDATE SET versions = versions + 1 RETURNING id, usage, sha",
+                (uid, encoded),
             )
+            if not note and (current is None or operation == "restored"):
+                back = current is not None
+                usage = usage_for(db, uid, encoded, blob, memory=memory, usage=usage, back=back)
             db.execute(
-                "INSERT INTO versions (memory, blob, actor, at, operation, note) VALUES (?, ?, ?, ?, ?, ?)",
-                (memory, blob, actor, at, operation, note),
+                "INSERT INTO versions (memory, blob, actor, at, operation, note, usage) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (memory, blob, actor, at, operation, note, usage),
             )
 
     def add_rename(self, uid: int, path: str, sha: str, *, actor: str, at: int, note: str) -> None:
@@ -148,7 +158,8 @@ class VersionTable(MemoryTable):
         """Remember which version is under the name. Call inside a transaction."""
         with self.transaction() as db:
             db.execute(
-                "UPDATE memories SET sha = ?, actor = ?, at = ? WHERE id = ?",
+                f"UPDATE memories SET sha = ?1, actor = ?2, at = ?3, usage = iif(?1 IS NULL, usage, {RECORDED})"
+                " WHERE id = ?4",
                 (bytes.fromhex(sha) if sha else None, actor, at, self.memory_id(uid, path)),
             )
 
@@ -197,21 +208,25 @@ class VersionTable(MemoryTable):
                 path = os.fsencode(item.path)
                 after = bytes.fromhex(item.sha256) if item.sha256 else None
                 told = item.data if after is not None else None
-                found = self.row("SELECT sha FROM memories WHERE root = ? AND path = ?", (uid, path))
+                found = self.row("SELECT sha, id, usage FROM memories WHERE root = ? AND path = ?", (uid, path))
+                before, number, usage = found or (None, None, None)
+                blob = self.store(told, item.sha256) if told is not None and item.sha256 is not None else None
+                if blob is not None and before is None and item.old_path is None:
+                    usage = usage_for(db, uid, path, blob, memory=number, usage=usage, back=False)
                 ((memory,),) = db.execute(
-                    "INSERT INTO memories (root, path, sha, actor, at, versions, seen_sha)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, iif(?7, ?3, NULL))"
+                    "INSERT INTO memories (root, path, sha, actor, at, versions, seen_sha, usage)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, iif(?7, ?3, NULL), ?8)"
                     " ON CONFLICT (root, path) DO UPDATE SET sha = ?3, actor = ?4, at = ?5, versions = versions + ?6,"
-                    " seen_sha = iif(?7, ?3, seen_sha) RETURNING id",
-                    (uid, path, after, item.actor, item.at, int(told is not None), int(baseline)),
+                    " seen_sha = iif(?7, ?3, seen_sha), usage = ?8 RETURNING id",
+                    (uid, path, after, item.actor, item.at, int(blob is not None), int(baseline), usage),
                 )
-                if told is not None and item.sha256 is not None:
+                if blob is not None:
                     db.execute(
-                        "INSERT INTO versions (memory, blob, actor, at, operation) VALUES (?, ?, ?, ?, ?)",
-                        (memory, self.store(told, item.sha256), item.actor, item.at, item.kind),
+                        "INSERT INTO versions (memory, blob, actor, at, operation, usage) VALUES (?, ?, ?, ?, ?, ?)",
+                        (memory, blob, item.actor, item.at, item.kind, usage),
                     )
                 if not baseline:
-                    self._note_outside(uid, item, found[0] if found else None, after)
+                    self._note_outside(uid, item, before, after)
 
     def _note_outside(self, uid: int, item: Observation, before: bytes | None, after: bytes | None) -> None:
         """Write the audit record of a change by others. Call inside a transaction."""

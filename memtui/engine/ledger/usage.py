@@ -1,0 +1,145 @@
+"""Whose pins and uses a memory has: those of this memory in every worktree, and none of what had its name before.
+
+A row of `usage` belongs to one memory. Every row of `memories` that is this memory points to it, one in each worktree
+of its repository, and so do the versions it had: by them a text that comes back finds its pins and uses again.
+"""
+
+import os
+from collections.abc import Iterable
+
+import apsw
+
+HALF_LIFE_MS = 7 * 24 * 3_600_000
+"""A use counts half after this long."""
+_TWINS = (
+    "(SELECT t.id FROM roots r JOIN roots t ON t.repository = r.repository AND t.inside = r.inside AND t.id != r.id"
+    " WHERE r.id = ?1)"
+)
+"""The same root in other worktrees."""
+_HAD = "(v.note = '' OR v.operation = 'renamed')"
+"""Versions that were under the name. A text that was refused is kept as well, and anybody may have offered it."""
+
+
+def usage_of(database: apsw.Connection, uid: int, path: str) -> int:
+    """The row of a memory's pins and uses, made when it has none yet. Call inside a transaction."""
+    encoded = os.fsencode(path)
+    ((memory, usage),) = database.execute(
+        "INSERT INTO memories (root, path) VALUES (?, ?) ON CONFLICT (root, path) DO UPDATE SET path = path"
+        " RETURNING id, usage",
+        (uid, encoded),
+    )
+    if usage is None and not _had_any(database, memory):
+        usage = _living(database, uid, encoded)
+        database.execute("UPDATE memories SET usage = ? WHERE id = ?", (usage, memory))
+    if usage is None:
+        usage = _new(database)
+        twins = database.execute(f"SELECT id FROM memories WHERE path = ?2 AND root IN {_TWINS}", (uid, encoded))
+        for same in (memory, *[number for (number,) in twins]):
+            _give(database, same, usage)
+    return int(usage)
+
+
+def usage_for(
+    database: apsw.Connection, uid: int, path: bytes, blob: int, *, memory: int | None, usage: int | None, back: bool
+) -> int | None:
+    """Find whose pins and uses a text has that comes under a name. Call inside a transaction, before it is recorded.
+
+    Args:
+        database: the ledger.
+        uid: the root.
+        path: the name.
+        blob: the text.
+        memory: the row of the name, if it has one.
+        usage: what that row points to.
+        back: whether somebody took the name back to this text, whatever is there; else nothing is there.
+    """
+    found = next(
+        iter(
+            database.execute(
+                "SELECT v.usage FROM memories m JOIN versions v ON v.memory = m.id"
+                f" WHERE m.path = ?2 AND (m.root = ?1 OR m.root IN {_TWINS}) AND v.blob = ?3 AND {_HAD}"
+                " ORDER BY m.root != ?1, v.id DESC LIMIT 1",
+                (uid, path, blob),
+            )
+        ),
+        None,
+    )
+    if found is not None:
+        return None if found[0] is None else int(found[0])
+    if back:
+        return usage
+    if memory is not None and _had_any(database, memory):
+        return _new(database)
+    return usage if usage is not None else _living(database, uid, path)
+
+
+def join(database: apsw.Connection, uid: int) -> None:
+    """Let the memories of a root be those of the other worktrees: pinned if pinned in one, uses added."""
+    pairs = list(
+        database.execute(
+            f"SELECT m.id, t.id FROM memories m JOIN memories t ON t.path = m.path AND t.root IN {_TWINS}"
+            " WHERE m.root = ?1 AND m.usage IS NOT t.usage ORDER BY t.sha IS NULL",
+            (uid,),
+        )
+    )
+    for pair in pairs:
+        one, other = (
+            next(iter(database.execute("SELECT usage FROM memories WHERE id = ?", (memory,))))[0] for memory in pair
+        )
+        if one is not None and other is not None and one != other:
+            _merge(database, one, other)
+        for memory in pair:
+            _give(database, memory, one if one is not None else other)
+
+
+def leave(database: apsw.Connection, uid: int) -> None:
+    """Let a root be no worktree of its repository any more: what it shared stays there."""
+    shared = "usage IN (SELECT usage FROM memories WHERE root != ?1)"
+    database.execute(
+        f"UPDATE versions SET usage = NULL WHERE memory IN (SELECT id FROM memories WHERE root = ?1) AND {shared}",
+        (uid,),
+    )
+    database.execute(f"UPDATE memories SET usage = NULL WHERE root = ?1 AND {shared}", (uid,))
+
+
+def _merge(database: apsw.Connection, one: int, other: int) -> None:
+    database.execute(
+        "UPDATE usage SET pinned = max(usage.pinned, o.pinned), uses = usage.uses + o.uses,"
+        # Both heats as of the later time.
+        " heat = usage.heat * pow(0.5, max(0, o.heat_at - usage.heat_at) / ?3)"
+        " + o.heat * pow(0.5, max(0, usage.heat_at - o.heat_at) / ?3),"
+        " heat_at = max(usage.heat_at, o.heat_at),"
+        " last_used_at = nullif(max(ifnull(usage.last_used_at, 0), ifnull(o.last_used_at, 0)), 0),"
+        " last_written_at = nullif(max(ifnull(usage.last_written_at, 0), ifnull(o.last_written_at, 0)), 0)"
+        " FROM usage o WHERE usage.id = ?1 AND o.id = ?2",
+        (one, other, float(HALF_LIFE_MS)),
+    )
+    for table in ("memories", "versions"):
+        database.execute(f"UPDATE {table} SET usage = ? WHERE usage = ?", (one, other))
+    database.execute("DELETE FROM usage WHERE id = ?", (other,))
+
+
+def _give(database: apsw.Connection, memory: int, usage: int | None) -> None:
+    """Let a memory that has no pins and uses yet, and the versions it had, have these."""
+    database.execute("UPDATE memories SET usage = ? WHERE id = ? AND usage IS NULL", (usage, memory))
+    if database.changes():
+        database.execute("UPDATE versions SET usage = ? WHERE memory = ? AND usage IS NULL", (usage, memory))
+
+
+def _new(database: apsw.Connection) -> int:
+    database.execute("INSERT INTO usage DEFAULT VALUES")
+    return database.last_insert_rowid()
+
+
+def _living(database: apsw.Connection, uid: int, path: bytes) -> int | None:
+    """What the memory of this name has in another worktree, unless it was deleted there."""
+    found: Iterable[tuple[int]] = database.execute(
+        f"SELECT usage FROM memories WHERE path = ?2 AND root IN {_TWINS} AND usage NOT NULL"
+        " AND (sha NOT NULL OR NOT versions) LIMIT 1",
+        (uid, path),
+    )
+    return next((usage for (usage,) in found), None)
+
+
+def _had_any(database: apsw.Connection, memory: int) -> bool:
+    return any(database.execute(f"SELECT 1 FROM versions v WHERE memory = ? AND {_HAD} LIMIT 1", (memory,)))

@@ -1,0 +1,303 @@
+"""Pins and uses belong to a memory: not to whatever has its name next, and in every worktree of its repository."""
+
+import os
+import shutil
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.ledger import migrations
+from memtui.engine.model import Actor, Address, Conflict
+from tests.conftest import Clock
+from tests.engine.settling import settle
+from tests.engine.worktrees import MEMORIES, git, note, repository
+from tests.engine.worktrees import engine as opened
+from tests.faults.world import ME, World, at, ledger_of, sha
+
+AGENT = Actor("mcp:x")
+A, B = at("a.md"), at("b.md")
+OLD, NEW, EVIL = b"old\n", b"new\n", b"evil\n"
+
+
+def marks(engine: Engine, address: Address = A) -> tuple[bool, int]:
+    """Whether a memory is pinned, and how often it was used."""
+    row = engine.memory(address)
+    assert (row.heat > 0) is (row.uses > 0)
+    return row.pinned, row.uses
+
+
+def mark(engine: Engine, address: Address = A, uses: int = 2) -> None:
+    """Pin a memory and use it."""
+    engine.set_pinned([address], pinned=True, actor=ME)
+    for _ in range(uses):
+        engine.record_use(address, actor=AGENT)
+
+
+@pytest.fixture
+def marked(engine: Engine) -> Engine:
+    """An engine with one memory that had two texts, is pinned and was used twice."""
+    engine.create(A, OLD, actor=ME)
+    mark(engine)
+    engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+    return engine
+
+
+# --- a name that is taken again
+
+
+def test_what_an_agent_makes_under_a_deleted_name_starts_with_none(marked: Engine) -> None:
+    marked.delete([A], actor=ME)
+    marked.create(A, EVIL, actor=AGENT)
+    assert marks(marked) == (False, 0)
+    marked.record_use(A, actor=AGENT, wrote=True)
+    assert marks(marked) == (False, 1)
+
+
+def test_what_others_make_under_a_deleted_name_starts_with_none(marked: Engine, world: World) -> None:
+    file = world.folder() / "a.md"
+    file.unlink()
+    settle(marked, deleted=True)
+    file.write_bytes(EVIL)
+    settle(marked)
+    assert marks(marked) == (False, 0)
+
+
+@pytest.mark.parametrize("text", [OLD, NEW])
+def test_a_text_the_memory_had_brings_them_back_with_it(marked: Engine, world: World, text: bytes) -> None:
+    file = world.folder() / "a.md"
+    for other in (EVIL, b"", EVIL):
+        file.unlink()
+        settle(marked, deleted=True)
+        file.write_bytes(other)
+        settle(marked)
+        assert marks(marked) == (False, 0)
+    file.unlink()
+    settle(marked, deleted=True)
+    file.write_bytes(text)
+    settle(marked)
+    assert marks(marked) == (True, 2)
+
+
+def test_a_text_that_was_refused_is_none_the_memory_had(marked: Engine) -> None:
+    assert isinstance(marked.save(A, EVIL, expected_sha256=sha(OLD), actor=AGENT), Conflict)
+    marked.delete([A], actor=ME)
+    marked.create(A, EVIL, actor=AGENT)
+    assert marks(marked) == (False, 0)
+
+
+def test_undo_and_redo_bring_them_back(marked: Engine) -> None:
+    marked.delete([A], actor=ME)
+    marked.undo(actor=ME)
+    assert marks(marked) == (True, 2)
+    marked.redo(actor=ME)
+    marked.create(A, EVIL, actor=ME)
+    assert marks(marked) == (False, 0)
+    marked.undo(actor=ME)
+    marked.undo(actor=ME)
+    assert marks(marked) == (True, 2)
+
+
+def test_restoring_brings_them_back_also_over_what_took_the_name(marked: Engine) -> None:
+    marked.delete([A], actor=ME)
+    marked.restore(A, actor=ME)
+    assert marks(marked) == (True, 2)
+    marked.delete([A], actor=ME)
+    marked.create(A, EVIL, actor=AGENT)
+    marked.record_use(A, actor=AGENT)
+    marked.restore(A, version=sha(NEW), actor=ME)
+    assert marks(marked) == (True, 2)
+    marked.undo(actor=ME)
+    assert marks(marked) == (False, 1)
+
+
+def test_each_memory_of_a_name_has_its_own(engine: Engine) -> None:
+    """Also the first one, when it was never used before it went."""
+    engine.create(A, OLD, actor=ME)
+    engine.delete([A], actor=ME)
+    engine.create(A, NEW, actor=ME)
+    mark(engine)
+    engine.delete([A], actor=ME)
+    engine.create(A, EVIL, actor=ME)
+    engine.delete([A], actor=ME)
+    engine.create(A, OLD, actor=ME)
+    assert marks(engine) == (False, 0)
+    engine.delete([A], actor=ME)
+    engine.create(A, NEW, actor=ME)
+    assert marks(engine) == (True, 2)
+
+
+def test_a_file_that_is_gone_for_a_moment_keeps_them(marked: Engine, world: World) -> None:
+    file = world.folder() / "a.md"
+    file.unlink()
+    settle(marked)
+    file.write_bytes(EVIL)
+    settle(marked)
+    assert marks(marked) == (True, 2)
+
+
+def test_a_rename_takes_them_along_and_leaves_none_under_the_old_name(marked: Engine) -> None:
+    marked.rename(A, B, actor=ME)
+    assert marks(marked, B) == (True, 2)
+    marked.create(A, NEW, actor=AGENT)
+    assert marks(marked) == (False, 0)
+    marked.delete([A], actor=ME)
+    marked.rename(B, A, actor=ME)
+    assert marks(marked) == (True, 2)
+
+
+def test_a_ledger_of_the_version_before_keeps_all_pins_and_uses(tmp_path: Path, clock: Clock) -> None:
+    world = World(tmp_path)
+    world.folder().mkdir()
+    (world.folder() / "a.md").write_bytes(OLD)
+    world.state.mkdir()
+    database = apsw.Connection(str(world.state / "state.db"))
+    before = next(n for n, step in enumerate(migrations.MIGRATIONS) if "CREATE TABLE usage" in step)
+    for number, step in enumerate(migrations.MIGRATIONS[:before], start=1):
+        database.execute(step)
+        database.execute(f"INSERT INTO migrations VALUES ({number}, 0)")
+        database.execute(f"PRAGMA user_version={number}")
+    folder = os.fsencode(os.path.realpath(world.folder()))
+    database.execute(
+        "INSERT INTO roots (id, key, root_id, path, at, baselined) VALUES (1, 'k', 'r', ?, 0, 1)", (folder,)
+    )
+    for path, pinned, uses in ((b"a.md", 1, 3), (b"b.md", 0, 0), (b"c.md", 0, 2)):
+        database.execute(
+            "INSERT INTO memories (root, path, sha, pinned, uses, heat, heat_at, last_used_at, last_written_at)"
+            " VALUES (1, ?, ?, ?, ?, ?, 5, 5, 4)",
+            (path, bytes.fromhex(sha(OLD)), pinned, uses, float(uses)),
+        )
+    database.execute("INSERT INTO blobs (sha, size, packed, data) VALUES (?, 4, 0, ?)", (bytes.fromhex(sha(OLD)), OLD))
+    database.execute("INSERT INTO versions (memory, blob, actor, at, operation) VALUES (1, 1, 'x', 1, 'created')")
+    database.close()
+    with world.engine() as engine:
+        ledger = ledger_of(engine)
+        records = ledger.records(1)
+        assert [(one.path, one.pinned, one.uses, one.heat) for one in records.values()] == [
+            ("a.md", True, 3, 3.0),
+            ("b.md", False, 0, 0.0),
+            ("c.md", False, 2, 2.0),
+        ]
+        assert records["c.md"][-4:-1] == (5, 5, 4)
+        engine.delete([A], actor=ME)
+        engine.create(A, EVIL, actor=AGENT)
+        assert marks(engine) == (False, 0)
+        engine.restore(A, version=sha(OLD), actor=ME)
+        assert engine.memory(A)[7:9] == (True, 3)
+
+
+# --- worktrees
+
+
+def test_a_worktree_shows_the_pins_and_uses_of_its_repository_and_a_clone_does_not(tmp_path: Path) -> None:
+    repository(tmp_path, note="text\n")
+    with opened(tmp_path, "app") as engine:
+        settle(engine)
+        mark(engine, note("app"))
+    with opened(tmp_path, "app", "fix", "clone") as engine:
+        settle(engine)
+        engine.list()
+        assert [marks(engine, note(one)) for one in ("app", "fix", "clone")] == [(True, 2), (True, 2), (False, 0)]
+        engine.set_pinned([note("fix")], pinned=False, actor=ME)
+        engine.record_use(note("fix"), actor=AGENT)
+        mark(engine, note("clone"), 1)
+        found = {row.address: (row.pinned, row.uses) for row in engine.list().items}
+        assert found == {note("app"): (False, 3), note("fix"): (False, 3), note("clone"): (True, 1)}
+    with opened(tmp_path, "app") as engine:
+        assert marks(engine, note("app")) == (False, 3)
+
+
+def test_a_worktree_that_was_used_before_anybody_looked_at_it_shares_too(tmp_path: Path) -> None:
+    repository(tmp_path, note="text\n")
+    with opened(tmp_path, "app", "fix") as engine:
+        engine.record_use(note("fix"), actor=AGENT)
+        engine.set_pinned([note("app")], pinned=True, actor=ME)
+        settle(engine)
+        assert marks(engine, note("app")) == marks(engine, note("fix")) == (True, 1)
+
+
+def test_folders_known_before_are_joined(tmp_path: Path, clock: Clock) -> None:
+    """Pinned if pinned in one, uses added, heat as of the later one; as when memtui did not know of repositories."""
+    for name in ("app", "fix"):
+        folder = tmp_path / name / MEMORIES
+        folder.mkdir(parents=True)
+        (folder / "note.md").write_text("text\n")
+        (folder / "cold.md").write_text("text\n")
+    with opened(tmp_path, "app", "fix", clock=clock) as engine:
+        settle(engine)
+        engine.record_use(note("app"), actor=AGENT)
+        clock.advance(days=7)
+        mark(engine, note("fix"))
+        engine.record_use(note("app", "cold"), actor=AGENT)
+        assert marks(engine, note("app")) == (False, 1)
+    (tmp_path / "app/.git/worktrees/fix").mkdir(parents=True)
+    (tmp_path / "app/.git/worktrees/fix/commondir").write_text("../..\n")
+    (tmp_path / "app/.git/worktrees/fix/gitdir").write_text(f"{tmp_path}/fix/.git\n")
+    (tmp_path / "fix/.git").write_text(f"gitdir: {tmp_path}/app/.git/worktrees/fix\n")
+    for _ in range(2):
+        with opened(tmp_path, "app", "fix", clock=clock) as engine:
+            engine.list()
+            assert marks(engine, note("app")) == marks(engine, note("fix")) == (True, 3)
+            assert marks(engine, note("app", "cold")) == marks(engine, note("fix", "cold")) == (False, 1)
+            assert engine.memory(note("fix")).heat == pytest.approx(2.5)
+
+
+def test_a_branch_switch_brings_back_what_another_worktree_has(tmp_path: Path) -> None:
+    repository(tmp_path, note="one\n")
+    note_of_fix = tmp_path / "fix" / MEMORIES / "note.md"
+    with opened(tmp_path, "app", "fix") as engine:
+        settle(engine)
+        mark(engine, note("app"))
+        note_of_fix.unlink()
+        settle(engine, deleted=True)
+        engine.save(note("app"), b"two\n", expected_sha256=sha(b"one\n"), actor=ME)
+        note_of_fix.write_text("two\n")
+        settle(engine)
+        assert marks(engine, note("fix")) == (True, 2)
+        engine.delete([note("fix")], actor=ME)
+        engine.create(note("fix"), EVIL, actor=AGENT)
+        assert marks(engine, note("fix")) == (False, 0)
+        assert marks(engine, note("app")) == (True, 2)
+
+
+def test_a_rename_in_one_worktree_leaves_the_other_as_it_was(tmp_path: Path) -> None:
+    repository(tmp_path, note="text\n")
+    with opened(tmp_path, "app", "fix") as engine:
+        settle(engine)
+        mark(engine, note("app"))
+        engine.rename(note("app"), note("app", "new"), actor=ME)
+        assert marks(engine, note("app", "new")) == marks(engine, note("fix")) == (True, 2)
+        git(tmp_path / "fix", "mv", f"{MEMORIES}/note.md", f"{MEMORIES}/new.md")
+        settle(engine)
+        assert marks(engine, note("fix", "new")) == (True, 2)
+
+
+def test_history_seen_marks_and_undo_stay_with_the_folder(tmp_path: Path) -> None:
+    repository(tmp_path, note="text\n")
+    with opened(tmp_path, "app", "fix") as engine:
+        settle(engine)
+        engine.save(note("fix"), b"mine\n", expected_sha256=sha(b"text\n"), actor=AGENT)
+        assert [one.sha256 for one in engine.history(note("app"))] == [sha(b"text\n")]
+        assert [row.unseen for row in engine.list().items] == [False, True]
+        engine.delete([note("fix")], actor=ME)
+        assert [entry.address for entry in engine.trash()] == [note("fix")]
+    with opened(tmp_path, "app") as engine:
+        assert engine.next_undo() is None
+
+
+def test_a_folder_that_is_another_repository_now_shares_no_more(tmp_path: Path) -> None:
+    repository(tmp_path, note="text\n")
+    with opened(tmp_path, "app", "fix") as engine:
+        settle(engine)
+        mark(engine, note("app"))
+    shutil.rmtree(tmp_path / "fix")
+    (tmp_path / "clone").rename(tmp_path / "fix")
+    with opened(tmp_path, "app", "fix") as engine:
+        assert marks(engine, note("fix")) == (False, 0)
+        engine.record_use(note("fix"), actor=AGENT)
+        assert marks(engine, note("app")) == (True, 2)
+    shutil.rmtree(tmp_path / "app/.git")
+    git(tmp_path / "app", "init", "-q")
+    with opened(tmp_path, "app") as engine:
+        assert marks(engine, note("app")) == (True, 2)
