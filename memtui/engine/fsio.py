@@ -60,6 +60,7 @@ OPERATIONS = (
     "born",
     "may_write",
     "is_dir",
+    "is_there",
     "real_path",
     "list_dir",
     "make_dir",
@@ -177,6 +178,11 @@ def close(handle: int) -> None:
 def is_dir(path: str) -> bool:
     """Whether a path the user chose (a root) is a folder; links are followed."""
     return os.path.isdir(path)
+
+
+def is_there(path: str) -> bool:
+    """Whether anything is at a path that is no memory's; links are followed."""
+    return os.path.exists(path)
 
 
 def real_path(path: str) -> str:

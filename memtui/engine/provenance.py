@@ -49,7 +49,7 @@ def mark(handle: int, path: str) -> str:
 def checkout_of(path: str) -> str | None:
     """Find the nearest folder with a repository, at or above a path, which need not exist."""
     folder = fsio.real_path(path)
-    while not _is_there(os.path.join(folder, ".git")):
+    while not fsio.is_there(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above == folder:
             return None
@@ -78,7 +78,7 @@ def repository_of(path: str) -> Repository | None:
                 return Repository(_told_apart(opened), entry, inside, _lineage(entry))
             if git_folder is None or not fsio.is_dir(git_folder):
                 return None
-            if not _is_there(os.path.join(git_folder, "commondir")):  # of a submodule: there is no way back from it
+            if not fsio.is_there(os.path.join(git_folder, "commondir")):  # of a submodule: there is no way back from it
                 return Repository(_told_apart(opened), entry, inside, _lineage(git_folder))
         common = _common(entry, git_folder)
         if common is None:
@@ -136,14 +136,6 @@ def _lineage(git_folder: str) -> str | None:
             address = _ADDRESS.fullmatch(found[1])  # never as it is: it may hold a password
             return f"{address[1].lower()}/{address[2].strip('/').removesuffix('.git')}" if address else None
     return None
-
-
-def _is_there(path: str) -> bool:
-    try:
-        fsio.stat_path(path)
-    except OSError:
-        return False
-    return True
 
 
 def _repository(path: str) -> str:
