@@ -39,6 +39,7 @@ CODES = {
     "E_TEXT": "the text cannot be stored as UTF-8, or the file is not text",
     "E_READ_ONLY": "the root, or memtui itself, is read-only",
     "E_ACCESS": "this client may read here, but not change anything",
+    "E_UNREVIEWED": "the version came with a checkout, and nobody has reviewed it",
     "E_PROTECTED": "the agent's layout protects this memory",
     "E_CURRENT_VERSION": "the current version of a memory cannot be redacted",
     "E_REDACTED": "the text of this version was removed on request",

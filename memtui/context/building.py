@@ -108,6 +108,6 @@ def _build(
         listed.memories,
         listed.listed,
         listed.unlisted,
-        tuple(shelf.status.root.id for shelf in shelves if shelf.rows and not shelf.accepted),
+        tuple(shelf.status.root.id for shelf in shelves if not all(map(reach.reviewed, shelf.rows))),
         budgets,
     )

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memtui.context import masking, neutral
 from memtui.context.model import NOTHING, AbandonedError, Block, Budgets, Item, LeftOut
-from memtui.context.reach import Shelf, readable
+from memtui.context.reach import Shelf, readable, reviewed
 from memtui.context.tokens import estimate
+from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.model import Memory
 from memtui.errors import MemtuiError
@@ -81,13 +82,14 @@ def choose(
         if stop():
             raise AbandonedError
         path = f"{shelf.place}/{row.address.path}"
-        found, reason = _try(engine, shelf, row, path, space, budgets, texts)
+        found, reason = _try(engine, row, path, space, budgets, texts)
         if reason or found is None:
             wants = (
                 {"too-large": (found.bytes, space.bytes), "over-tokens": (found.tokens, space.tokens)} if found else {}
             )
             needs, left = wants.get(reason, (0, 0))
-            left_out.append(LeftOut(row.address, path, reason, row.pinned, row.heat, row.uses, row.bytes, needs, left))
+            claim = (row.pinned, row.heat, row.uses, row.bytes)
+            left_out.append(LeftOut(row.address, path, reason, *claim, needs, left, row.sha256))
             continue
         space.take(found)
         parts.append(found.text)
@@ -132,10 +134,10 @@ class _Space:
 
 
 def _try(
-    engine: Engine, shelf: Shelf, row: Memory, path: str, space: _Space, budgets: Budgets, texts: Texts
+    engine: Engine, row: Memory, path: str, space: _Space, budgets: Budgets, texts: Texts
 ) -> tuple[Rendered | None, str]:
     """Render a memory if there may be room for it; a reason when it stays out, with what it would have been."""
-    reason = _reason(shelf, row) or space.why_not()
+    reason = _reason(row) or space.why_not()
     if reason:
         return None, reason
     space.tries -= 1
@@ -165,9 +167,9 @@ def _candidates(shelves: Sequence[Shelf]) -> Iterator[tuple[Shelf, Memory]]:
         yield shelves[scope], shelves[scope].rows[number]
 
 
-def _reason(shelf: Shelf, row: Memory) -> str:
+def _reason(row: Memory) -> str:
     """Why a memory is left out before it is read; nothing when it is not."""
-    if not shelf.accepted:
+    if not reviewed(row):
         return "unreviewed"
     return "" if readable(row) else "unreadable"
 
@@ -182,6 +184,8 @@ def _render(engine: Engine, row: Memory, path: str, limit: int, texts: Texts) ->
         data = engine.read_bytes(row.address)
     except MemtuiError:
         return None  # it went, or became something else, since it was listed: the caller says it cannot be read
+    if sha256_hex(data) != row.sha256:
+        return None  # written since it was listed: what is there now may be unreviewed
     rendered = _rendered(data, path, limit)
     if rendered is not None:
         while len(texts) >= _KEPT:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memtui.context import masking, neutral
 from memtui.context.model import AbandonedError, Block, Budgets, Unlisted
-from memtui.context.reach import Shelf, openable
+from memtui.context.reach import Shelf, openable, reviewed
 from memtui.context.tokens import estimate
 from memtui.engine.model import Address, Memory
 from memtui.values import NamedTuple
@@ -20,8 +20,6 @@ HEAD = (
 )
 FOOT = f"</{neutral.INDEX_TAG}>\n"
 EMPTY = "(no memories yet)\n"
-UNREVIEWED = "(unreviewed) marks memories that came with the checkout; the user has not accepted them.\n"
-_MARK = " (unreviewed)"
 _ROOM, _ROOM_TOKENS = 250, 150
 """Kept free for the lines that say what was left out."""
 _MISSES = 32
@@ -32,7 +30,6 @@ class Line(NamedTuple):
     """One rendered line."""
 
     row: Memory
-    mark: str
     text: str
     bytes: int
     tokens: int
@@ -66,13 +63,12 @@ def render(shelves: Sequence[Shelf], budgets: Budgets, lines: Lines, stop: Calla
     """
     there = [openable(shelf.rows) for shelf in shelves]
     rows = [[row for row in some if _named(row, lines)] for some in there]
-    marked = any(not shelf.accepted and some for shelf, some in zip(shelves, rows, strict=True))
-    fixed = HEAD + UNREVIEWED * marked + FOOT
+    fixed = HEAD + FOOT
     room = budgets.index_bytes - len(fixed.encode()) - _ROOM
     tokens = budgets.index_tokens - estimate(fixed) - _ROOM_TOKENS
     chosen: list[list[tuple[int, Line]]] = [[] for _ in shelves]
     misses = masked = 0
-    for scope, number in _ranked(shelves, rows):
+    for scope, number in _ranked(rows):
         if stop():
             raise AbandonedError
         line = _line(shelves[scope], rows[scope][number], lines)
@@ -91,7 +87,7 @@ def render(shelves: Sequence[Shelf], budgets: Budgets, lines: Lines, stop: Calla
         for shelf, some, here in zip(shelves, rows, chosen, strict=True)
         if len(some) > len(here)
     )
-    texts = [HEAD, UNREVIEWED * marked]
+    texts = [HEAD]
     for here in chosen:
         texts += [line.text for _, line in sorted(here)]
     if not any(there):
@@ -102,35 +98,35 @@ def render(shelves: Sequence[Shelf], budgets: Budgets, lines: Lines, stop: Calla
     return Index(Block(text, len(text.encode()), estimate(text), masked), sum(map(len, rows)), listed, unlisted)
 
 
-def _ranked(shelves: Sequence[Shelf], rows: Sequence[Sequence[Memory]]) -> Iterator[tuple[int, int]]:
-    """Scope and number of each row: pinned, used, then scope by scope the latest; what is not accepted comes last."""
+def _ranked(rows: Sequence[Sequence[Memory]]) -> Iterator[tuple[int, int]]:
+    """Scope and number of each row: pinned, used, then scope by scope the latest; what is not reviewed comes last."""
     first: list[tuple[bool, float, int, int]] = []
-    rest: list[list[tuple[int, int]]] = [[] for _ in shelves]
+    rest: list[list[tuple[bool, int, int]]] = []
     for scope, some in enumerate(rows):
         first += [(not row.pinned, -row.heat, scope, at) for at, row in enumerate(some) if row.pinned or row.heat > 0]
-        rest[scope] = [(-row.modified_at, at) for at, row in enumerate(some) if not (row.pinned or row.heat > 0)]
+        others = [(at, row) for at, row in enumerate(some) if not (row.pinned or row.heat > 0)]
+        rest.append(sorted((not reviewed(row), -row.modified_at, at) for at, row in others))
     for _, _, scope, number in sorted(first):
         yield scope, number
-    for accepted in (True, False):
-        turns = {scope: sorted(rest[scope]) for scope, shelf in enumerate(shelves) if shelf.accepted is accepted}
-        for turn in range(max(map(len, turns.values()), default=0)):
-            for scope, order in turns.items():
+    for brought in (False, True):
+        turns = [[at for late, _, at in order if late is brought] for order in rest]
+        for turn in range(max(map(len, turns), default=0)):
+            for scope, order in enumerate(turns):
                 if turn < len(order):
-                    yield scope, order[turn][1]
+                    yield scope, order[turn]
 
 
 def _line(shelf: Shelf, row: Memory, lines: Lines) -> Line:
     known = lines.get(row.address)
-    mark = "" if shelf.accepted else _MARK
-    if known is not None and known.row is row and known.mark == mark:
+    if known is not None and known.row is row:
         return known
     masked = 0
     text = f"- {neutral.line(f'{shelf.place}/{row.address.path}')}"
-    if row.description:
+    if row.description and reviewed(row):
         description, masked = masking.mask(row.description)
         text += f' — "{neutral.line(description)}"'
-    text += f"{mark}\n"
-    line = lines[row.address] = Line(row, mark, text, len(text.encode()), estimate(text), masked)
+    text += "\n"
+    line = lines[row.address] = Line(row, text, len(text.encode()), estimate(text), masked)
     return line
 
 

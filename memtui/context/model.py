@@ -8,7 +8,7 @@ from memtui.engine.model import Address
 from memtui.values import NamedTuple
 
 REASONS = {
-    "unreviewed": "it lies in a checkout whose memories you have not accepted",
+    "unreviewed": "an unreviewed change: this text came with the checkout",
     "unreadable": "it is no text that can be read",
     "too-large": "it is larger than what is left",
     "over-tokens": "it has more tokens than are left",
@@ -99,6 +99,8 @@ class LeftOut(NamedTuple):
     """Bytes (`too-large`) or tokens (`over-tokens`) it would take; 0 when it was not read."""
     left: int = 0
     """How many of them were left for it."""
+    sha256: str | None = None
+    """The version that was left out."""
 
 
 class Context(NamedTuple):
@@ -116,7 +118,7 @@ class Context(NamedTuple):
     unlisted: tuple[Unlisted, ...]
     """By scope, where the index has no room for all."""
     unreviewed: tuple[str, ...]
-    """Ids of roots with memories that came with a checkout and were not accepted."""
+    """Ids of roots with versions that came with a checkout and wait for a review."""
     budgets: Budgets
 
     @property

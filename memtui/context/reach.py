@@ -6,7 +6,7 @@ Whoever listed other roots, or in another order, would tell an agent of files it
 from collections.abc import Iterable
 
 from memtui.engine import Engine
-from memtui.engine.model import SCOPES, Memory, Root, RootStatus
+from memtui.engine.model import BROUGHT, SCOPES, Memory, Root, RootStatus
 from memtui.values import NamedTuple
 
 
@@ -18,11 +18,6 @@ class Shelf(NamedTuple):
     status: RootStatus
     rows: tuple[Memory, ...]
     """By path, in the order of code points; those that went away are left out."""
-
-    @property
-    def accepted(self) -> bool:
-        """Whether its texts may be given to an agent unasked."""
-        return self.status.accepted
 
 
 def roots(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Root, ...]:
@@ -50,6 +45,11 @@ def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Shelf, .
 
 def _there(rows: tuple[Memory, ...]) -> tuple[Memory, ...]:
     return tuple([row for row in rows if not row.missing]) if any(row.missing for row in rows) else rows
+
+
+def reviewed(row: Memory) -> bool:
+    """Whether what it says may be given to an agent unasked: no repository brought it, or a person reviewed it."""
+    return row.trust != BROUGHT
 
 
 def readable(row: Memory) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from memtui.agents import discover
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address
+from memtui.engine.model import BROUGHT, Actor, Address
 from memtui.errors import NotFoundError
 from memtui.values import NamedTuple
 
@@ -61,9 +61,9 @@ def live(around: Surroundings, state_dir: str, *, now: int) -> None:
     roots = discover(around, all_projects=True)
     clock = _Clock(now)
     with Engine.open(roots, state_dir=state_dir, clock=clock) as engine:
-        for root in roots:
-            if root.in_checkout:
-                engine.accept_root(root.id)
+        clock.now = now - 14 * DAY
+        brought = [(row.address, row.sha256) for row in engine.list().items if row.sha256 and row.trust == BROUGHT]
+        engine.review(brought, actor=Actor("tui"))
         for hours, deed in sorted((*_growth(engine), (-40, _pin)), key=lambda entry: entry[0]):
             clock.now = now + hours * HOUR
             deed(engine)

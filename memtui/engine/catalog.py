@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from memtui.engine import rowcache
-from memtui.engine.ledger import Record
-from memtui.engine.model import Address, Memory, Problem, Root, is_person
+from memtui.engine.ledger import Record, Trusted
+from memtui.engine.model import BROUGHT, Address, Memory, Problem, Root, is_person
 from memtui.engine.paths import RootHandle
 from memtui.engine.readings import SETTLE_MS, Contents, Reading, Times, read
 from memtui.engine.rowcache import Remembered, Rows
@@ -44,6 +44,9 @@ class Book(Protocol):
     def rows_written(self) -> int:
         """How many rows of memories this process wrote so far."""
 
+    def trusted(self, uid: int, before: Trusted | None = None) -> Trusted:
+        """The texts that agents may be given unasked; `before` is an earlier answer, to read only what came since."""
+
     def change_counter(self) -> tuple[int, int]:
         """A pair that differs from an earlier one when any process has committed since."""
 
@@ -62,6 +65,8 @@ class Shelf:
         self.rows: dict[str, Memory] = {}
         self.records: dict[str, Record] = {}
         self.counter: tuple[int, int] | None = None
+        self.trusted = Trusted({}, 0, ())
+        """In a checkout, the texts that agents may be given unasked."""
         self.written = 0
         """As `Book.rows_written`, of the last look."""
         self.heat_at = 0
@@ -380,8 +385,19 @@ class Catalog:
             before, shelf.records = shelf.records, self._ledger.records(shelf.uid)
             changed |= {path for path, record in shelf.records.items() if before.get(path) != record}
             changed |= before.keys() - shelf.records.keys()
+        if shelf.root.in_checkout:
+            changed |= self._changed_trust(shelf, whole=some is None)
         shelf.counter, shelf.written = counter, written
         return changed
+
+    def _changed_trust(self, shelf: Shelf, *, whole: bool) -> set[str]:
+        """Paths whose version may be given to agents by now, or may no longer; `whole`: others wrote the ledger too."""
+        before, now = shelf.trusted.shas, self._ledger.trusted(shelf.uid, None if whole else shelf.trusted)
+        shelf.trusted = now
+        if now.shas == before:
+            return set()
+        shas = {path: reading.sha256 or "" for path, reading in shelf.readings.items()}
+        return {path for path, sha in shas.items() if before.get(sha) != now.shas.get(sha)}
 
     def _rebuild(self, shelf: Shelf, changed: Iterable[str]) -> None:
         rows = shelf.rows
@@ -450,10 +466,11 @@ def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory 
             record.actor if known else "outside",
             record.versions,
         )
+    trust = shelf.trusted.shas.get(sha, BROUGHT) if root.in_checkout and sha is not None else ""
     # Made without the checks of a call: a first list makes thousands.
     return tuple.__new__(
         Memory,
-        (address, root.scope, root.agent, key.size, modified_at, sha, description, *marks, problems, False),
+        (address, root.scope, root.agent, key.size, modified_at, sha, description, *marks, problems, False, trust),
     )
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from memtui.digest import sha256_hex
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
 from memtui.engine.commit import Site
-from memtui.engine.jobs import NEWS_STAYS, Job, StillWritten, Txn, calmly, each, transaction
+from memtui.engine.jobs import CARRIED, NEWS_STAYS, Job, StillWritten, Txn, calmly, each, transaction
 from memtui.engine.ledger import MOVED, Ledger
 from memtui.engine.mergenote import merge_note
 from memtui.engine.model import (
@@ -312,9 +312,9 @@ class Changer:
                 if len(found.data) > target.policy.write_bytes:
                     raise too_big(new, len(found.data), target.policy.write_bytes)
                 self._rules.check_room(there, target)
-                made = files.create(
-                    there, new, found.data, job._replace(operation="created"), mode=found.status.st_mode
-                )
+                note = CARRIED if self._roots.brought(source, found.sha) else job.note
+                arriving = job._replace(operation="created", note=note)
+                made = files.create(there, new, found.data, arriving, mode=found.status.st_mode)
                 if isinstance(made, Unchanged):
                     raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
                 gone: Saved | Conflict | None = None

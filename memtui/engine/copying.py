@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from memtui.engine import files, fsio, paths, wholefile
 from memtui.engine.changing import Publish
-from memtui.engine.jobs import Job, Txn, each, transaction
+from memtui.engine.jobs import CARRIED, Job, Txn, each, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Change, Done, Outcome, Saved, Unchanged
 from memtui.engine.roots import Roots
@@ -50,7 +50,8 @@ class Copier:
             raise too_big(new, len(found.data), target.policy.write_bytes)
         with self._roots.site(target, actor, create=True) as site:
             self._rules.check_room(site, target)
-            result = files.create(site, new, found.data, Job(txn, actor, "created"), mode=mode(target))
+            job = Job(txn, actor, "created", note=CARRIED if self._roots.brought(source, found.sha) else "")
+            result = files.create(site, new, found.data, job, mode=mode(target))
         if isinstance(result, Unchanged):
             raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
         assert isinstance(result, Saved)

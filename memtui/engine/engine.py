@@ -102,13 +102,23 @@ class Engine(Incoming):
 
     # --- changing
 
-    def accept_root(self, root_id: str) -> None:
-        """Remember that the user accepted a root that lies in a checkout, as long as it is the same folder in the same.
+    def review(self, versions: Iterable[tuple[Address, str]], *, actor: Actor) -> int:
+        """Remember that a person reviewed exactly these versions, so that agents may be given them unasked.
 
-        Raises:
-            NotFoundError: `E_NO_ROOT`, or `E_ROOT_MISSING`: there is nothing to accept yet.
+        No step of undo: what was given to an agent cannot be taken back from it.
+
+        Args:
+            versions: memories with the sha-256 of the text that was looked at, whatever is there by now.
+            actor: the person; the audit has a record of each version.
+
+        Returns:
+            How many were not reviewed before.
         """
-        self._roots.accept(self._rooms.rules.allowed(root_id))
+        chosen = tuple(versions)
+        count = self._rooms.marks.review(chosen, actor)
+        if count:
+            self._rooms.events.publish(Changes(touched=frozenset(address for address, _ in chosen)))
+        return count
 
     def save(
         self,

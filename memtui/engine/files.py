@@ -14,13 +14,15 @@ from memtui.digest import sha256_hex
 from memtui.engine import commit, fsio, paths, wholefile
 from memtui.engine.commit import Ours, Site, Spot
 from memtui.engine.grace import Displaced
-from memtui.engine.jobs import NEWS_STAYS, Job, StillWritten
+from memtui.engine.jobs import CARRIED, NEWS_STAYS, Job, StillWritten
 from memtui.engine.model import Address, Conflict, Saved, Unchanged, is_person
 from memtui.engine.wholefile import Content
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.values import NamedTuple
 
 REFUSED = "refused: somebody else was first"
+WRITTEN = ("created", "modified")
+"""Operations whose text is one that was written here; `restored` brings back one that may not be."""
 
 
 class Lost(NamedTuple):
@@ -300,6 +302,8 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to:
     with ledger.transaction(durable=False):
         if moved_to is not None:
             ledger.follow(site.uid, path, *moved_to)
+        if sha is not None and job.operation in WRITTEN and job.note != CARRIED:
+            ledger.write_local(site.uid, sha)
         seen = None if job.note == NEWS_STAYS else is_person(name)
         ledger.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=seen)
 

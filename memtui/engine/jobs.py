@@ -25,6 +25,10 @@ NEWS_STAYS = "took back what others did; what is left of it is still news"
 """The audit's note of a change after which the user has not seen the rest; undo, redo and recovery go by it too."""
 
 
+CARRIED = "carried from a text that nobody reviewed"
+"""The audit's note of a text that nobody wrote here although memtui put it there; recovery goes by it too."""
+
+
 class Txn:
     """A transaction that is written to the ledger together with its first record, so that nothing is logged in vain."""
 

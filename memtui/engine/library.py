@@ -7,7 +7,19 @@ from memtui.engine import fsio, paths
 from memtui.engine.catalog import Catalog
 from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
-from memtui.engine.model import Address, Changes, Health, Hit, Listing, Memory, Problem, Root, RootStatus, Wanted
+from memtui.engine.model import (
+    BROUGHT,
+    Address,
+    Changes,
+    Health,
+    Hit,
+    Listing,
+    Memory,
+    Problem,
+    Root,
+    RootStatus,
+    Wanted,
+)
 from memtui.engine.paths import RootHandle
 from memtui.engine.roots import OpenRoot, Roots
 from memtui.engine.rowcache import Remembered, Rows, listing
@@ -18,8 +30,6 @@ if TYPE_CHECKING:
     from memtui.engine.finding import Finder, Listed
     from memtui.engine.reconcile import Reconciler
     from memtui.engine.watch import Watch
-
-UNREVIEWED = Problem("unreviewed", "It lies in a checkout, so a repository may have put it there: not accepted yet.")
 
 
 class Library:
@@ -165,25 +175,33 @@ class Library:
         problems = list(self._roots.problems.get(root.id, ()))
         rows = Rows((), 0, 0)
         opened: OpenRoot | None = None
-        accepted = not root.in_checkout
         try:
             opened = self._roots.open(root)
-            accepted = self._roots.accepted(opened)
             if opened.handle is not None:
                 rows = self._catalog.rows(opened.handle, opened.uid, counter)
         except MemtuiError as error:
             problems.append(Problem(error.code, error.message))
-        if not accepted and rows.files:
-            problems.append(UNREVIEWED)
+        waiting = sum([row.trust == BROUGHT for row in rows.items])
+        if waiting:
+            problems.append(unreviewed(waiting))
         exists = opened is None or opened.handle is not None
         status = RootStatus(
             root,
             exists,
             not root.read_only and (not exists or fsio.may_write(root.path)),
-            accepted,
+            not waiting,
             rows.files,
             rows.bytes,
             rows.truncated,
             (*problems, *rows.problems),
         )
         return rows, status
+
+
+def unreviewed(count: int) -> Problem:
+    """What is said of a root in a checkout with so many versions that nobody wrote here or reviewed."""
+    what = "1 memory waits" if count == 1 else f"{count:,} memories wait"
+    return Problem("unreviewed", f"{what} for your review: a repository may have put {_IT[count > 1]} there.")
+
+
+_IT = ("it", "them")

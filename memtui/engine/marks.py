@@ -6,15 +6,17 @@ from memtui.engine import paths
 from memtui.engine.ledger import Ledger, Record
 from memtui.engine.model import Actor, Address, Change, Memory, Root, SeenMark, Usage, Vanished, is_person
 from memtui.engine.roots import Roots
+from memtui.engine.rules import Rules
 from memtui.errors import MemtuiError
 
 
 class Marks:
     """Reads and writes what the ledger remembers beside versions."""
 
-    def __init__(self, roots: Roots, ledger: Ledger) -> None:
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules) -> None:
         """Take what it works with."""
         self._roots = roots
+        self._rules = rules
         self._ledger = ledger
 
     def changes(self) -> tuple[Change, ...]:
@@ -82,6 +84,16 @@ class Marks:
             ]
         )
 
+    def review(self, versions: Iterable[tuple[Address, str]], actor: Actor) -> int:
+        """See `Engine.review`."""
+        self._rules.refuse_read_only()
+        chosen = []
+        for address, sha in versions:
+            paths.split(address.path)
+            self._rules.check_storable(address)
+            chosen.append((self._roots.uid(self._rules.allowed(address.root)), address.path, sha))
+        return self._ledger.review(chosen, actor=actor.name)
+
     def vanished(self) -> tuple[Vanished, ...]:
         """Roots whose folder is gone although memories were in it."""
         found = []
@@ -95,6 +107,12 @@ class Marks:
                 if memories:
                     found.append(Vanished(root, memories, at))
         return tuple(found)
+
+    def trusted_version(self, address: Address) -> str | None:
+        """See `Engine.trusted_version`."""
+        uid = self._roots.uid(self._roots.find(address.root))
+        kept = (one.sha256 for one in self._ledger.history(uid, address.path) if not one.redacted)
+        return next((sha for sha in kept if self._ledger.trusts(uid, sha)), None)
 
     def seen_version(self, address: Address) -> str | None:
         """The version the user last looked at."""

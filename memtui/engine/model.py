@@ -74,7 +74,7 @@ class RootStatus(NamedTuple):
     exists: bool
     writable: bool
     accepted: bool
-    """False only for a root inside a checkout that the user has not accepted yet."""
+    """False only for a root inside a checkout with versions that wait for a review."""
     files: int
     bytes: int
     truncated: bool
@@ -84,6 +84,11 @@ class RootStatus(NamedTuple):
     def unreadable(self) -> bool:
         """Whether its folder, or a part of it, is there and cannot be read; the problems say why."""
         return any(problem.code.startswith("E_") for problem in self.problems)
+
+
+LOCAL, REVIEWED, BROUGHT = "local", "reviewed", "brought"
+"""What a version in a checkout is: written here through memtui, reviewed by a person as exactly these bytes, or
+neither, so that a repository may have brought it and no agent is given it unasked."""
 
 
 class FieldEdit(NamedTuple):
@@ -131,6 +136,8 @@ class Memory(NamedTuple):
     problems: tuple[Problem, ...] = ()
     missing: bool = False
     """Gone from disk, but not long enough ago to be believed."""
+    trust: str = ""
+    """Of a version in a checkout: `LOCAL`, `REVIEWED` or `BROUGHT`; empty elsewhere."""
 
     @property
     def writable(self) -> bool:

@@ -115,6 +115,10 @@ class News(Reader):
         """
         return self._roots.pace.make_way(seconds)
 
+    def trusted_version(self, address: Address) -> str | None:
+        """The newest version on a memory's history that was written here or reviewed; None when there is none."""
+        return self._rooms.marks.trusted_version(address)
+
     def seen_version(self, address: Address) -> str | None:
         """The version of a memory the user last looked at."""
         return self._rooms.marks.seen_version(address)

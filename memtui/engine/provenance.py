@@ -1,7 +1,7 @@
-"""Which folder of which checkout a root is, and of which repository: not whatever has its path later.
+"""Which repository a folder belongs to: not whatever has its path later.
 
-A path says nothing of it, and an inode is used again soon after a folder is removed, so both the folder and the
-repository are told apart by more than that. Git's own files are read as data; git is never run.
+A path says nothing of it, and an inode is used again soon after a folder is removed, so a repository is told apart by
+more than that. Git's own files are read as data; git is never run.
 """
 
 import os
@@ -28,22 +28,6 @@ class Repository(NamedTuple):
     """Where the folder is in its checkout; `.` is the checkout itself."""
     lineage: str | None
     """What its clones say alike: where they come from. Anybody can write that, so it proves nothing."""
-
-
-def mark(handle: int, path: str) -> str:
-    """Write down what an open folder is, so that nothing that takes its place is taken for it.
-
-    Args:
-        handle: the folder.
-        path: where it is.
-
-    Returns:
-        The same text as long as the folder and the repository it lies in are the same, also when both are moved.
-
-    Raises:
-        OSError: it cannot be looked at.
-    """
-    return f"{_told_apart(handle)} in {_repository(path)}"
 
 
 def checkout_of(path: str) -> str | None:
@@ -136,19 +120,6 @@ def _lineage(git_folder: str) -> str | None:
             address = _ADDRESS.fullmatch(found[1])  # never as it is: it may hold a password
             return f"{address[1].lower()}/{address[2].strip('/').removesuffix('.git')}" if address else None
     return None
-
-
-def _repository(path: str) -> str:
-    checkout = checkout_of(path)
-    if checkout is None:
-        return "none"
-    with fsio.closing(fsio.open_root(checkout)) as folder:
-        try:
-            with fsio.closing(_open(folder)) as entry:
-                return _told_apart(entry)
-        except OSError:  # a link, or not for us to open: whatever happens to it counts
-            status = fsio.stat_at(folder, ".git")
-            return f"{status.st_dev}:{status.st_ino}, changed {status.st_ctime_ns}"
 
 
 def _open(folder: int) -> int:

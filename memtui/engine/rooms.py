@@ -130,7 +130,7 @@ class Rooms:
         """Seen marks and uses."""
         from memtui.engine.marks import Marks
 
-        return Marks(self.roots, self.ledger)
+        return Marks(self.roots, self.ledger, self.rules)
 
     def _site(self, handle: paths.RootHandle, uid: int) -> Site:
         from memtui.engine.commit import Site

@@ -160,33 +160,9 @@ class Roots:
         """The ledger's id of a root."""
         return self.open(root).uid
 
-    def accept(self, root: Root) -> None:
-        """Remember that the user accepted the folder a root is now.
-
-        Raises:
-            NotFoundError: `E_ROOT_MISSING`: what comes there later was not looked at.
-        """
-        handle = self.reading(root)
-        handle.check()
-        self._ledger().accept(self.uid(root), self._mark(handle))
-
-    def accepted(self, opened: OpenRoot) -> bool:
-        """Whether agents may be given the texts of a root unasked: no repository brought it, or the user accepted it.
-
-        Raises:
-            MemtuiError: the folder, or the repository it lies in, cannot be looked at.
-        """
-        handle = opened.handle
-        if not opened.root.in_checkout:
-            return True
-        return handle is not None and self._ledger().is_accepted(opened.uid, lambda: self._mark(handle))
-
-    @staticmethod
-    def _mark(handle: RootHandle) -> str:
-        try:
-            return provenance.mark(handle.fd, handle.root.path)
-        except OSError as error:
-            raise paths.translate(error, f"Looking at where {handle.root.id} comes from") from error
+    def brought(self, root: Root, sha: str) -> bool:
+        """Whether a repository may have brought a text: nobody wrote it here or reviewed it."""
+        return root.in_checkout and not self._ledger().trusts(self.uid(root), sha)
 
     def names(self) -> dict[int, str]:
         """Root ids by ledger id."""
@@ -252,8 +228,6 @@ class Roots:
             if not uid:  # nothing could be registered when the ledger was asked
                 self._ledger().renew()
                 uid, _ = self._uid(root, handle.identity)
-            if made and root.in_checkout:
-                self._ledger().accept(uid, self._mark(handle))  # no repository planted what memtui has just made
             # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
             lock = self._locks.get((root.path, handle.identity))
             if lock is None:

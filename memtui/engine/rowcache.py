@@ -26,7 +26,7 @@ WORTH_LOADING = 200
 """Rows; fewer are read anew more quickly than this file is loaded."""
 _BYTES_PER_ROW = 150
 _LARGEST = 64 * 1024 * 1024
-_FORMAT = "memtui rows 2"
+_FORMAT = "memtui rows 3"
 _FOLDER = "rows"
 
 Columns: TypeAlias = "dict[str, list[Any]]"
@@ -70,7 +70,7 @@ def save(
         reading = readings.get(path)
         for name, value in zip(
             _COLUMNS,
-            (path, *row[3:7], *row[7:15], *(reading.key if reading else _NO_KEY), bool(reading and reading.trusted)),
+            (path, *row[3:15], row.trust, *(reading.key if reading else _NO_KEY), bool(reading and reading.trusted)),
             strict=True,
         ):
             columns[name].append(value)
@@ -169,7 +169,7 @@ def listing(found: Iterable[tuple[Root, Rows | None]]) -> Listing | None:
 
 _COLUMNS = (
     "path", "bytes", "modified", "sha", "description",
-    "pinned", "uses", "heat", "used", "written", "unseen", "actor", "version",
+    "pinned", "uses", "heat", "used", "written", "unseen", "actor", "version", "trust",
     "ino", "size", "mtime", "ctime", "mode", "nlink", "trusted",
 )  # fmt: skip
 _NO_KEY = (0, 0, 0, 0, 0, 0)
@@ -194,9 +194,8 @@ def _rows(root: Root, columns: Columns, odd: dict[str, list[list[list[str]]]]) -
     for number, (found, _) in odd.items():
         problems[int(number)] = _problems(found)
     scopes, agents, missing = [root.scope] * count, [root.agent] * count, [False] * count
-    return tuple(
-        map(tuple.__new__, repeat(Memory), zip(addresses, scopes, agents, *one, problems, missing, strict=True)),
-    )
+    fields = (addresses, scopes, agents, *one, problems, missing, columns["trust"])
+    return tuple(map(tuple.__new__, repeat(Memory), zip(*fields, strict=True)))
 
 
 def _readings(columns: Columns, odd: dict[str, list[list[list[str]]]]) -> dict[str, Reading]:
@@ -204,7 +203,7 @@ def _readings(columns: Columns, odd: dict[str, list[list[list[str]]]]) -> dict[s
     from memtui.engine.readings import Reading
     from memtui.engine.scan import Key
 
-    keys = map(tuple.__new__, repeat(Key), zip(*[columns[name] for name in _COLUMNS[13:19]], strict=True))
+    keys = map(tuple.__new__, repeat(Key), zip(*[columns[name] for name in _COLUMNS[14:20]], strict=True))
     problems: dict[int, tuple[Problem, ...]] = {int(number): _problems(found) for number, (_, found) in odd.items()}
     return {
         path: Reading(key, sha, description, problems.get(number, ()), trusted, 0, steady=True)

@@ -12,7 +12,7 @@ from memtui.digest import sha256_hex
 from memtui.engine import files, fsio, paths, recovery, wholefile
 from memtui.engine.changing import Changer, Publish
 from memtui.engine.commit import Site
-from memtui.engine.jobs import Job, StillWritten, calmly, joined, transaction
+from memtui.engine.jobs import CARRIED, Job, StillWritten, calmly, joined, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Unchanged
 from memtui.engine.roots import Roots
@@ -221,7 +221,10 @@ class Together:
             self._rules.check_room(site, root)
             result = files.create(site, address, step.data, job._replace(operation="created"), mode=mode(root))
         else:
-            result = files.replace(site, address, step.data, step.expected_sha256, job._replace(operation="modified"))
+            # Part of many: made by a rule from the text that was there, which nobody may have looked at.
+            brought = self._roots.brought(site.handle.root, step.expected_sha256)
+            writing = job._replace(operation="modified", note=CARRIED if brought else job.note)
+            result = files.replace(site, address, step.data, step.expected_sha256, writing)
         return _Did(step, Outcome(address, result), self._told(step, result, job))
 
     def _told(self, step: Step, result: Saved | Unchanged | Conflict, job: Job) -> Change | None:

@@ -54,14 +54,24 @@ def search(engine: Engine, fields: Mapping[str, object]) -> str:
     query, scope, limit = _text(fields.get("query")), _scope(fields.get("scope")), _limit(fields.get("limit"))
     roots = {root.id: f"/memories/{root.scope}" for root in reach.roots(engine)}
     # All that match are asked for, because some may lie in roots an agent cannot name.
-    hits = [hit for hit in engine.search(query, scope=scope, limit=100_000)[0] if _openable(hit.memory.address, roots)]
+    found = [hit for hit in engine.search(query, scope=scope, limit=100_000)[0] if _openable(hit.memory.address, roots)]
+    hits = [hit for hit in found if reach.reviewed(hit.memory)]
     if not hits:
-        return f"No memory holds {visible(query)!r}."
+        return f"No memory holds {visible(query)!r}.{_waiting(len(found))}"
     lines = [f"{len(hits)} {'memory holds' if len(hits) == 1 else 'memories hold'} {visible(query)!r} {_HEADING}:"]
     lines += [_line(roots[hit.memory.address.root], hit) for hit in hits[:limit]]
     if len(hits) > limit:
         lines.append(f"({len(hits) - limit} more; ask for a larger limit, up to {MOST}, or for more words)")
+    lines += filter(None, [_waiting(len(found) - len(hits)).strip()])
     return "\n".join(lines)
+
+
+def _waiting(count: int) -> str:
+    """Say how many are kept back until the user reviewed them."""
+    if not count:
+        return ""
+    what = "One more came" if count == 1 else f"{count} more came"
+    return f" ({what} with the checkout and {'waits' if count == 1 else 'wait'} for the user's review.)"
 
 
 def _openable(address: Address, roots: Mapping[str, str]) -> bool:

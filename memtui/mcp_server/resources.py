@@ -11,8 +11,8 @@ from mcp_types import Annotations, BlobResourceContents, Resource, ResourceTempl
 from memtui.context import reach
 from memtui.digest import sha256_hex
 from memtui.engine import Engine
-from memtui.engine.model import Memory
-from memtui.errors import MemtuiError, UsageError
+from memtui.engine.model import Address, Memory
+from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.mcp_server.desk import Door
 from memtui.mcp_server.uris import TEMPLATE, address_of, uri_of
 from memtui.safe_text import one_line
@@ -56,7 +56,7 @@ def page(engine: Engine, cursor: str | None) -> Page:
     found: list[tuple[bytes, str, Memory]] = []
     for shelf in reach.look(engine):
         for row in reach.openable(shelf.rows):
-            if not reachable_path(row.address.path):
+            if not (reachable_path(row.address.path) and reach.reviewed(row)):
                 continue  # it would be listed with an address that cannot be read
             virtual = f"{shelf.place}/{row.address.path}"
             key = virtual.encode("utf-8", "surrogateescape")
@@ -77,7 +77,7 @@ def read(door: Door, uri: str) -> TextResourceContents | BlobResourceContents:
         MemtuiError: it is no URI of a memory, or the memory cannot be read.
     """
     address = address_of(door.engine, uri)
-    data = door.engine.read(address).bytes
+    data = _reviewed(door.engine, address)
     door.engine.record_use(address, actor=door.actor, soon=True)
     try:
         return TextResourceContents(uri=uri, mime_type=MARKDOWN, text=data.decode())
@@ -93,9 +93,25 @@ def held(engine: Engine, uri: str) -> str | None:
     """
     address = address_of(engine, uri)
     try:
-        return sha256_hex(engine.read_bytes(address))
+        return sha256_hex(_reviewed(engine, address))
     except MemtuiError:
         return None
+
+
+def _reviewed(engine: Engine, address: Address) -> bytes:
+    """Read a memory, unless a host that attaches resources by itself would give an agent what nobody reviewed."""
+    found = engine.read(address)
+    if not engine.find_root(address.root).in_checkout:
+        return found.bytes
+    row = engine.memory(address)
+    if row.sha256 != found.sha256 or not reach.reviewed(row):
+        raise RefusedError(
+            f"{address.path} came with the checkout, and nobody has reviewed this version.",
+            code="E_UNREVIEWED",
+            unharmed="It can be viewed with the memory tool.",
+            hint="The user reviews it in the workbench, with g a.",
+        )
+    return found.bytes
 
 
 def _resource(virtual: str, row: Memory) -> Resource:

@@ -76,6 +76,7 @@ def memory(row: Memory) -> Json:
         "actor": row.actor,
         "version": row.version,
         "missing": row.missing,
+        "trust": row.trust or None,
         "problems": [problem(each) for each in row.problems],
     }
 

@@ -29,13 +29,13 @@ LOOK = (
         "look",
         "List the roots found on this machine",
         (
-            Param("--accept", "accept a root found inside a checkout, once you have looked at it", "root", "ID"),
+            Param("--accept", "review all versions that wait in a root, once you have looked at them", "root", "ID"),
             Param("--names", "print root ids only, one a line", "flag"),
         ),
         (
             ("memtui roots", "every root with its agent, scope, files and problems"),
             ("memtui roots --all-projects", "also the roots of other projects"),
-            ("memtui roots --accept claude-code:project:app", "trust what this checkout brought along"),
+            ("memtui roots --accept claude-code:project:app", "trust what this checkout brought along so far"),
         ),
         "A root is one folder that holds memories of one scope for one agent.",
         "a list of roots: id, agent, scope, label, path, files, bytes, writable, exists, accepted, in_checkout, "
@@ -66,7 +66,8 @@ LOOK = (
         "--sort age puts the newest file first, changed the latest recorded write, size the largest, uses the "
         "most used.",
         "a list of memories: address, scope, agent, root, path, bytes, modified_at, sha256, description, pinned, uses, "
-        "heat, last_used_at, last_written_at, unseen, actor, version, missing, problems",
+        "heat, last_used_at, last_written_at, unseen, actor, version, missing, trust (local, reviewed or brought; null "
+        "outside checkouts), problems",
     ),
     Verb(
         "view",

@@ -15,6 +15,7 @@ from memtui.virtual_names import listable
 from tests.conftest import Clock
 from tests.context import attacks, blocks
 from tests.context.world import World, described
+from tests.reviews import review
 
 TUI = Actor("tui")
 
@@ -136,7 +137,7 @@ def test_what_is_kept_changes_nothing(world: World, engine: Engine) -> None:
         lambda: engine.delete([addresses[0]], actor=TUI),
         lambda: engine.rename(addresses[2], Address("memtui:global", "renamed.md"), actor=TUI),
         lambda: world.write("project", "planted.md", described("Planted")),
-        lambda: engine.accept_root("memtui:project"),
+        lambda: review(engine),
         lambda: world.path("workspace", "n-4.md").unlink(),
     ]
     for step in steps:

@@ -9,6 +9,7 @@ from memtui.config.settings import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import past, world
 from memtui.engine import Engine, now_ms
+from memtui.engine.model import BROUGHT
 from memtui.wire.session import Options, Session, open_in
 
 
@@ -56,5 +57,6 @@ def test_only_what_nobody_saw_is_unseen(session: Session) -> None:
     assert unseen == {"project_payments.md", "domain/sailings.md"}
 
 
-def test_every_root_in_the_checkout_is_accepted(session: Session) -> None:
-    assert all(status.accepted for status in session.engine.root_status())
+def test_only_what_nobody_has_seen_waits_for_a_review(session: Session) -> None:
+    waiting = [row for row in session.engine.list().items if row.trust == BROUGHT]
+    assert [(str(row.address), row.unseen) for row in waiting] == [("memtui:project/domain/sailings.md", True)]

@@ -62,7 +62,7 @@ CHANGING: dict[str, Verb] = {
     "undo": lambda e, old: e.undo(actor=AGENT),
     "restore_all": lambda e, old: e.restore_all([Restoring(HELD, old, BACK)], actor=AGENT),
     "redo": lambda e, old: e.redo(actor=AGENT),
-    "accept_root": lambda e, old: e.accept_root(PROJECT),
+    "review": lambda e, old: e.review([(HELD, sha(OLD))], actor=AGENT),
     "take_back": lambda e, old: e.take_back(news(e), actor=AGENT),
     "mark_changes_seen": lambda e, old: e.mark_changes_seen(news(e)),
     "restore_seen": lambda e, old: e.restore_seen([SeenMark(HELD, sha(OLD))]),
@@ -78,11 +78,11 @@ CHANGING: dict[str, Verb] = {
 OTHER = {
     "access", "actors", "add_roots", "audit", "beyond", "cached", "changeable", "changes", "close", "drafts",
     "drop_draft", "file_path", "find", "find_root", "findings", "folder", "follow", "forget_texts", "history",
-    "keep_place", "kind", "list", "make_way", "progress", "stop_soon",
+    "keep_place", "kind", "lift_limits", "list", "make_way", "progress", "stop_soon",
     "make_root", "memories", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read",
     "passed_over", "read_bytes",
     "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots",
-    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "tree", "unlink",
+    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "trusted_version", "tree", "unlink",
     "unopened", "vanished",
     "virtual_path", "watch", "written_at",
 }  # fmt: skip

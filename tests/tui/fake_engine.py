@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from memtui.engine.frontmatter import set_fields
+from memtui.engine.library import unreviewed
 from memtui.engine.model import (
+    BROUGHT,
+    REVIEWED,
     Actor,
     Address,
     AuditRecord,
@@ -94,7 +98,6 @@ class FakeEngine(FakeDrafts, FakeNews, FakePast, Searched):
         self.fail_for: dict[Address, MemtuiError] = {}
         self.undone: list[str] = []
         self.remembered: Listing | None = None
-        self.unaccepted: set[str] = set()
         self.watching = FakeWatch()
         self.places: dict[str, object] = {}
         self._on_changes: list[Callable[[Changes], None]] = []
@@ -177,10 +180,18 @@ class FakeEngine(FakeDrafts, FakeNews, FakePast, Searched):
         """Give a path."""
         return f"{self.find_root(address.root).path}/{address.path}"
 
-    def accept_root(self, root_id: str) -> None:
-        """Accept it."""
-        self._enter("accept_root", root_id)
-        self.unaccepted.discard(root_id)
+    def review(self, versions: Iterable[tuple[Address, str]], *, actor: Actor) -> int:
+        """Review them, where they still are what is there."""
+        chosen = tuple(versions)
+        self._enter("review", *chosen)
+        for address, sha256 in chosen:
+            if self.rows[address].sha256 == sha256:
+                self.rows[address] = self.rows[address]._replace(trust=REVIEWED)
+        return len(chosen)
+
+    def trusted_version(self, address: Address) -> str | None:
+        """The version before the one that is there."""
+        return next((one.sha256 for one in self.versions[address][1:]), None)
 
     def add_roots(self, roots: Iterable[Root]) -> None:
         """Take more roots."""
@@ -192,9 +203,10 @@ class FakeEngine(FakeDrafts, FakeNews, FakePast, Searched):
         self._enter("list")
         wanted = None if root_ids is None else set(root_ids)
         roots = [root for root in self.roots if wanted is None or root.id in wanted]
+        waiting = Counter(row.address.root for row in self.rows.values() if row.trust == BROUGHT)
         statuses = tuple(
-            RootStatus(root, True, True, root.id not in self.unaccepted, 0, 0, False, ())  # noqa: FBT003
-            for root in roots
+            RootStatus(root, True, True, not found, 0, 0, False, (unreviewed(found),) * bool(found))  # noqa: FBT003
+            for root, found in ((root, waiting[root.id]) for root in roots)
         )
         known = {root.id for root in roots}
         rows = tuple(self.rows[address] for address in sorted(self.rows) if wanted is None or address.root in known)

@@ -3,7 +3,7 @@
 from memtui.cli import places
 from memtui.cli.call import Call
 from memtui.cli.output import Column
-from memtui.engine.model import Hit, Listing, Memory, RootStatus
+from memtui.engine.model import BROUGHT, Hit, Memory, RootStatus
 from memtui.errors import NotFoundError
 from memtui.wire import outcomes, values
 
@@ -11,11 +11,14 @@ _ADDRESS = Column("ADDRESS")
 
 
 def roots(call: Call) -> int:
-    """List the roots, or accept one."""
+    """List the roots, or review what waits in one."""
     chosen = call.args.text("accept")
     if chosen is not None:
-        _accept(call, chosen)
-        call.out.fact({"accepted": call.engine.find_root(chosen).id}, f"accepted {chosen}")
+        count = _accept(call, chosen)
+        what = "1 version" if count == 1 else f"{count:,} versions"
+        call.out.fact(
+            {"accepted": call.engine.find_root(chosen).id, "reviewed": count}, f"accepted {chosen}: {what} reviewed"
+        )
         return outcomes.DONE
     if call.args.flag("names") and not call.out.json:
         for each in call.session.roots:
@@ -53,20 +56,22 @@ def roots(call: Call) -> int:
     return outcomes.DONE
 
 
-def _accept(call: Call, chosen: str) -> None:
+def _accept(call: Call, chosen: str) -> int:
+    """Review every version that waits in a root; says how many."""
     try:
-        call.engine.accept_root(chosen)
+        found = call.engine.list([chosen])
+        if not found.roots[0].exists:
+            raise NotFoundError(
+                f"The folder of {chosen} does not exist.", code="E_ROOT_MISSING", hint="There is nothing to review yet."
+            )
+        versions = [(row.address, row.sha256) for row in found.items if row.trust == BROUGHT and row.sha256]
+        return call.engine.review(versions, actor=call.actor)
     except NotFoundError as error:
         if error.code == "E_NO_ROOT":
-            waiting = [status.root.id for status in call.engine.root_status() if _waits(status)]
-            what = f"These wait for it: {', '.join(waiting)}." if waiting else "No root waits to be accepted."
+            waiting = [status.root.id for status in call.engine.root_status() if not status.accepted]
+            what = f"These wait for it: {', '.join(waiting)}." if waiting else "No root waits for a review."
             error.hint = f"{error.hint} {what}" if error.hint.startswith("Did you mean") else what
         raise
-
-
-def _waits(status: RootStatus) -> bool:
-    """Whether it came with a checkout and the user has not accepted it."""
-    return bool(status.files) and not status.accepted
 
 
 def _state(status: RootStatus) -> str:
@@ -74,7 +79,7 @@ def _state(status: RootStatus) -> str:
         return "empty"
     if status.unreadable:
         return "partly unreadable" if status.files else "unreadable"
-    if _waits(status):
+    if not status.accepted:
         return "unreviewed"
     return "ok" if status.writable else "read-only"
 
@@ -103,22 +108,18 @@ def ls(call: Call) -> int:
         for problem in status.problems:
             if problem.code.startswith("E_"):
                 call.out.say(f"{status.root.id} could not be listed: {problem.text}")
-    return show(call, rows, truncated=found.truncated, waiting=_waiting(found))
+    return show(call, rows, truncated=found.truncated)
 
 
-def _waiting(found: Listing) -> frozenset[str]:
-    return frozenset(status.root.id for status in found.roots if _waits(status))
-
-
-def show(call: Call, rows: list[Memory], *, truncated: bool, waiting: frozenset[str] = frozenset()) -> int:
-    """Answer with rows of memories; `waiting` are the roots that the user has not accepted."""
+def show(call: Call, rows: list[Memory], *, truncated: bool) -> int:
+    """Answer with rows of memories."""
     if call.out.json:
         call.out.document(values.listing(map(values.memory, rows), truncated=truncated))
     elif call.args.flag("names"):
         for row in rows:
             call.out.line(str(row.address))
     else:
-        _memories(call, rows, waiting)
+        _memories(call, rows)
         if truncated:
             call.out.say("There are more memories than memtui lists; some are not shown.")
     return outcomes.DONE
@@ -137,7 +138,7 @@ def _sort(rows: list[Memory], order: str | None) -> None:
         rows.sort(key=lambda row: (-max(row.last_written_at or 0, row.modified_at), row.address))
 
 
-def _memories(call: Call, rows: list[Memory], waiting: frozenset[str]) -> None:
+def _memories(call: Call, rows: list[Memory]) -> None:
     if not rows and call.out.terminal:
         call.out.say("No memories.")
     short = _short_names(call) if call.out.terminal else {}
@@ -153,7 +154,7 @@ def _memories(call: Call, rows: list[Memory], waiting: frozenset[str]) -> None:
         [
             (
                 f"{short.get(row.address.root, row.address.root)}/{row.address.path}",
-                marks(row, readable=call.out.terminal, unreviewed=row.address.root in waiting),
+                marks(row, readable=call.out.terminal),
                 row.description,
                 row.uses,
                 row.bytes,
@@ -184,10 +185,10 @@ _WORDS = {
 """Problems that deserve a better word than their code."""
 
 
-def marks(row: Memory, *, readable: bool, unreviewed: bool) -> str:
+def marks(row: Memory, *, readable: bool) -> str:
     """Write what is special about a memory: in words for people, in codes for scripts."""
     said = ["unseen"] * row.unseen + ["pinned"] * row.pinned + ["missing"] * row.missing
-    said += ["unreviewed"] * unreviewed
+    said += ["unreviewed"] * (row.trust == BROUGHT)
     codes = dict.fromkeys(problem.code for problem in row.problems)
     if not readable:
         return ",".join([*said, *codes])

@@ -134,16 +134,6 @@ class MemoryTable(RepositoryTable):
         with self.transaction(durable=False) as db:
             db.execute("UPDATE roots SET baselined = 1 WHERE id = ?", (uid,))
 
-    def accept(self, uid: int, mark: str) -> None:
-        """Remember that the user accepted a root found in a checkout, as the folder it is now; see `provenance`."""
-        with self.transaction() as db:
-            db.execute("UPDATE roots SET accepted = 1, accepted_as = ? WHERE id = ?", (mark, uid))
-
-    def is_accepted(self, uid: int, mark: Callable[[], str]) -> bool:
-        """Whether the user accepted the root, and it is still that folder; `mark` tells which one it is now."""
-        found = self.row("SELECT accepted_as FROM roots WHERE id = ? AND accepted", (uid,))
-        return found is not None and found[0] == mark()
-
     def note_made(self, uid: int, count: int) -> None:
         """Remember how many folders memtui made for a root: its own and missing ones above it; zero: it is gone."""
         with self.transaction(durable=False) as db:

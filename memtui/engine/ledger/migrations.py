@@ -168,6 +168,25 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE memories DROP COLUMN last_used_at;
     ALTER TABLE memories DROP COLUMN last_written_at;
     """,
+    # Which texts agents may be given unasked in a root that lies in a checkout. What a folder was accepted for is the
+    # texts that were recorded in it; what was written here is told by the audit.
+    """
+    CREATE TABLE trusted (
+        id INTEGER PRIMARY KEY,
+        root INTEGER NOT NULL REFERENCES roots(id),
+        sha BLOB NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('local', 'reviewed')),
+        UNIQUE (root, sha, state)
+    );
+    INSERT OR IGNORE INTO trusted (root, sha, state)
+        SELECT root, after, 'local' FROM audit
+        WHERE state = 'done' AND txn NOT NULL AND operation IN ('created', 'modified') AND after NOT NULL;
+    INSERT OR IGNORE INTO trusted (root, sha, state)
+        SELECT m.root, m.sha, 'reviewed' FROM memories m JOIN roots r ON r.id = m.root
+        WHERE r.accepted AND r.accepted_as NOT NULL AND m.sha NOT NULL;
+    ALTER TABLE roots DROP COLUMN accepted;
+    ALTER TABLE roots DROP COLUMN accepted_as;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

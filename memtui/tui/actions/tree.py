@@ -160,8 +160,9 @@ ACTIONS: tuple[Action, ...] = (
     made(
         "accept_root",
         "g a",
-        "accept root",
-        "Accept a root that came with a checkout: from then on agents are given its texts.",
+        "review",
+        "Review what came with a checkout: from then on agents are given exactly this version. Of a root or folder, "
+        "what waits is shown first.",
         "memory",
         writes=True,
     ),

@@ -1,42 +1,78 @@
-"""Accepting what a checkout brought along: until the user says so here, agents are given none of its texts unasked."""
+"""Reviewing what a checkout brought along: until the user did so here, agents are given none of it unasked.
+
+A review is of the very version that is shown; what comes later under the same name waits again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from memtui.engine.model import BROUGHT, Address, Memory
 from memtui.tui.bridge import WRITE
+from memtui.tui.browse.cells import count_words
+from memtui.tui.browse.nodes import MEMORY
 
 if TYPE_CHECKING:
+    from memtui.tui.bridge import Engine
     from memtui.tui.browse.browser import BrowserScreen
+    from memtui.tui.browse.reviewing import Waiting
 
 
 class Accepting:
-    """Accepts roots."""
+    """Reviews versions: at once where their text is on the screen or they were marked, else after they were shown."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
 
     def accept(self, root_id: str = "", then: Callable[[], None] = lambda: None) -> None:
-        """Remember that the user looked at a root and trusts it.
+        """Review the memory under the cursor or the marked ones; of a root or folder, show first what waits in it.
 
         Args:
-            root_id: which; empty for the one under the cursor.
+            root_id: show what waits in this root.
             then: called when it is done.
         """
-        screen, node = self._screen, self._screen.memories.current
-        root_id = root_id or (node.root if node is not None else "")
-        status = screen.forest.statuses.get(root_id)
-        if status is None:
-            screen.say("accept: put the cursor on the root, or on a memory in it, first.", "warning")
-            return
-        if all(problem.code != "unreviewed" for problem in status.problems):
-            screen.say(f"{root_id} needs no review.")
+        screen, tree = self._screen, self._screen.memories
+        targets, node = tree.targets(), tree.current
+        if not root_id and (tree.marks or (node is not None and node.kind == MEMORY)):
+            rows = (screen.forest.nodes[address].memory for address in targets if address in screen.forest.nodes)
+            self.review([(row.address, row.sha256) for row in rows if row is not None and row.trust == BROUGHT], then)
             return
 
-        def done(_: None) -> None:
-            screen.say(f"{root_id} accepted: agents are given its texts from their next session on.")
+        def waiting(engine: Engine) -> list[Waiting]:
+            from memtui.tui.browse.reviewing import waiting
+
+            return waiting(engine, engine.list([root_id]).items if root_id else engine.memories(targets).values())
+
+        def show(found: list[Waiting]) -> None:
+            from memtui.tui.browse.reviewing import ReviewingScreen
+
+            def chosen(rows: tuple[Memory, ...] | None) -> None:
+                if rows:
+                    self.review([(row.address, row.sha256) for row in rows], then)
+
+            if found:
+                screen.app.push_screen(ReviewingScreen(screen, found), chosen)
+            else:
+                self._nothing()
+
+        screen.bridge.run(waiting, show, what="show what waits for a review", opens="show what waits for a review")
+
+    def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
+        """Review versions, whatever is under their names by now."""
+        screen, actor = self._screen, self._screen.bridge.actor
+        known = [(address, sha) for address, sha in versions if sha is not None]
+        if not known:
+            self._nothing()
+            return
+        name = str(known[0][0]) if len(known) == 1 else count_words(len(known), "memory")
+
+        def done(_: int) -> None:
+            screen.say(f"Reviewed {name}: agents are given this text from their next session on.", "good")
             screen.bridge.refresh(everything=True)
             then()
 
-        screen.bridge.run(lambda engine: engine.accept_root(root_id), done, what=f"accept {root_id}", lane=WRITE)
+        screen.bridge.run(lambda engine: engine.review(known, actor=actor), done, what=f"review {name}", lane=WRITE)
+
+    def _nothing(self) -> None:
+        self._screen.say("Nothing waits for a review here.")

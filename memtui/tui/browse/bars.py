@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from memtui.engine.model import Health, Memory
+from memtui.engine.model import BROUGHT, Health, Memory
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.actions import Action, shown_key
 from memtui.tui.browse.cells import Look, Run, count_words, since, size_words
@@ -178,6 +178,8 @@ def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, L
     parts.append(f"{who}, {since(memory.modified_at, look.now)}")
     if signs.pinned:
         parts.insert(0, "pinned")
+    if memory.trust == BROUGHT:
+        parts.insert(0, "unreviewed")
     bar = " | "
     return first, [(" " + one_line(bar.join(parts), width - 2, ascii_tokens=look.ascii), "dim")]
 
@@ -231,7 +233,7 @@ def group_detail(
 VERBS = {
     "save": "edit", "create": "create", "rename": "rename", "delete": "trash", "restore": "restore", "pin": "pin",
     "unpin": "unpin", "undo": "undo", "redo": "redo", "modified": "edit", "created": "create", "deleted": "delete",
-    "renamed": "rename", "restored": "restore",
+    "renamed": "rename", "restored": "restore", "reviewed": "review",
 }  # fmt: skip
 """Operations of the audit in the words of the screen."""
 

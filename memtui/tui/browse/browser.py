@@ -177,7 +177,7 @@ class BrowserScreen(Parts):
             held = count_words(self.forest.losses.vanished[root_id], "memory")
             words.append(f"The folder is not there; it held {held}, and their texts are kept. 3 tells more.")
         if any(problem.code == "unreviewed" for problem in status.problems):
-            words.append("g a accepts it.")
+            words.append("g a shows what waits.")
         return " ".join(words)
 
     # News

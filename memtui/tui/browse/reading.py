@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memtui.engine.model import Address, Change, Memory, Root, Snapshot, TrashEntry, Version
+from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address, Change, Memory, Root, Snapshot, TrashEntry, Version
 from memtui.errors import NotFoundError, RefusedError
 from memtui.matching import Literal
 from memtui.tui.browse.cells import below_home
@@ -163,6 +163,14 @@ def since_seen(engine: Reader, memory: Memory, width: int, *, plain: bool = Fals
     return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None)
 
 
+REVIEW = {
+    LOCAL: "written here, so agents are given it",
+    REVIEWED: "reviewed as it is, so agents are given it",
+    BROUGHT: "waits: agents are given its path only until g a reviews exactly this version",
+}
+"""What agents are given of a version in a checkout."""
+
+
 def info(engine: Reader, memory: Memory, words: InfoWords, width: int) -> Page:
     """Draw everything known about a memory."""
     root = engine.find_root(memory.address.root)
@@ -180,6 +188,8 @@ def info(engine: Reader, memory: Memory, words: InfoWords, width: int) -> Page:
         ("versions", f"{memory.version} kept" if memory.version else "none kept yet"),
         ("sha-256", memory.sha256 or "could not be read"),
     ]
+    if memory.trust:
+        fields.append(("review", REVIEW[memory.trust]))
     held = _held(engine, memory)
     if held is not None:
         over = f": {held.over:,} over what the agent takes" if held.over else ""

@@ -278,7 +278,11 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         self.load()
 
     def _accept(self) -> None:
-        self.browser.accepting.accept(self._unreviewed(), self.load)
+        left = self.row.left if self.row is not None else None
+        if left is not None and left.reason == "unreviewed":
+            self.browser.accepting.review([(left.address, left.sha256)], self.load)
+        else:
+            self.browser.accepting.accept(self._unreviewed(), self.load)
 
     def _copy(self) -> None:
         from memtui.tui.browse.copying import put_on_clipboard

@@ -15,6 +15,7 @@ from memtui.context import Context, build, would_be
 from memtui.context.fitting import HOOK, fitted
 from memtui.context.masking import BEGIN
 from memtui.context.model import REASONS, Item, LeftOut
+from memtui.engine.model import BROUGHT
 from memtui.errors import MemtuiError
 from memtui.safe_text import visible
 from memtui.tui.browse.cells import count_words
@@ -155,7 +156,7 @@ def reason_words(left: LeftOut, accept: str) -> str:
         return f"{why} ({left.needs:,} bytes are needed, {left.left:,} are left)"
     if left.reason == "over-tokens" and left.needs:
         return f"{why} ({left.needs:,} are needed, {left.left:,} are left)"
-    return f"{why}; {accept} accepts its root" if left.reason == "unreviewed" else why
+    return f"{why}; {accept} reviews it" if left.reason == "unreviewed" else why
 
 
 def _cut_page(found: Context, width: int) -> Page:
@@ -172,11 +173,11 @@ def _cut_page(found: Context, width: int) -> Page:
 
 
 def _root_page(engine: Engine, root_id: str, width: int, look: Look) -> Page:
-    rows = engine.list([root_id]).items
+    rows = [row for row in engine.list([root_id]).items if row.trust == BROUGHT]
     lines = words_page(
-        f"{root_id} came with the checkout: {count_words(len(rows), 'memory')} that you have not accepted.",
-        "Agents see their names and descriptions, marked (unreviewed), and are given none of their texts, whatever is "
-        f"pinned. Look at them; then {look.accept} accepts the root.",
+        f"{count_words(len(rows), 'memory')} of {root_id} came with the checkout, and nobody has reviewed them.",
+        "Agents see their paths only, and are given none of their texts, whatever is pinned. "
+        f"{look.accept} shows what waits; enter there reviews it.",
         "",
         width=width,
     )

@@ -26,7 +26,7 @@ class Look(NamedTuple):
     plain: bool = False
     """Only ASCII."""
     accept: str = "g a"
-    """The key that accepts a root."""
+    """The key that reviews."""
     pin: str = "p"
     """The key that pins."""
 
@@ -205,7 +205,7 @@ def short_reason(left: LeftOut, accept: str) -> str:
 
 
 def _root_runs(row: Row, width: int, look: Look) -> Sequence[Run]:
-    notes: Line = [(look.accept, "key"), (" accepts it", "dim")]
-    room = max(width - cell_width(look.accept) - 15, 4)
+    notes: Line = [(look.accept, "key"), (" shows it", "dim")]
+    room = max(width - cell_width(look.accept) - 13, 4)
     words = bars.end_of_line(f"{row.root} waits for your review", room, plain=look.plain)
     return bars.spread([(" ? ", "warning"), (words, "warning")], notes, width)

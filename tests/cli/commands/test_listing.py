@@ -128,7 +128,9 @@ def test_a_root_that_cannot_be_read_is_told_with_the_reason(
     assert [(each["level"], "Permission denied" in str(each["text"])) for each in found] == [("warning", True)]
 
 
-def test_a_root_found_in_a_checkout_is_unreviewed_until_accepted(cli: Cli, tmp_path: Path) -> None:
+def test_a_root_found_in_a_checkout_is_unreviewed_until_a_person_reviews_what_is_there(
+    cli: Cli, tmp_path: Path
+) -> None:
     (tmp_path / "work" / ".git").mkdir()
     (tmp_path / "work" / "CLAUDE.md").write_text("planted")
     (root,) = (row for row in cli("roots", "--json").items if row["agent"] == "claude-code")
@@ -138,6 +140,12 @@ def test_a_root_found_in_a_checkout_is_unreviewed_until_accepted(cli: Cli, tmp_p
     assert cli("roots", "--accept", str(root["id"])).status == 0
     (root,) = (row for row in cli("roots", "--json").items if row["agent"] == "claude-code")
     assert root["accepted"] is True
+    (tmp_path / "work" / "CLAUDE.md").write_text("pulled")
+    (row,) = (row for row in cli("ls", "--json").items if row["agent"] == "claude-code")
+    assert row["trust"] == "brought"
+    accepted = cli("roots", "--accept", str(root["id"]), "--json")
+    assert accepted.json == {"accepted": root["id"], "reviewed": 1}
+    assert "reviewed" in cli("log").out
     assert cli("roots", "--accept", "nothing", "--json").error["code"] == "E_NO_ROOT"
 
 
@@ -168,7 +176,7 @@ def test_a_memory_of_an_unreviewed_root_is_marked(cli: Cli, tmp_path: Path) -> N
     assert cli("ls", terminal=True).out.count("unreviewed") == 1
     cli("roots", "--accept", "memtui:project")
     assert "unreviewed" not in cli("ls").out
-    assert cli("roots", "--accept", "memtui:nope", "--json").error["hint"] == "No root waits to be accepted."
+    assert cli("roots", "--accept", "memtui:nope", "--json").error["hint"] == "No root waits for a review."
 
 
 def test_search_finds_and_says_where(here: Cli) -> None:

@@ -155,7 +155,7 @@ async def test_a_root_that_waits_to_be_accepted_says_how() -> None:
     async with shown(Planted(TEXTS), size=(80, 24)) as screen:
         await screen.press("k", "k")
         await screen.until_text("Somebody put it there.")
-        assert "g a accepts it." in " ".join(screen.text.split())
+        assert "g a shows what waits." in " ".join(screen.text.split())
 
 
 async def test_the_text_follows_the_cursor() -> None:

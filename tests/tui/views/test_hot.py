@@ -11,8 +11,9 @@ import pytest
 from memtui.config.settings import AccessRule
 from memtui.context import Context, build
 from memtui.engine import Engine, now_ms
-from memtui.engine.model import Actor, Address, Changes, Problem, Root
+from memtui.engine.model import BROUGHT, REVIEWED, Actor, Address, Changes, Root
 from memtui.tui.browse.returning import Place
+from memtui.tui.browse.reviewing import ReviewingScreen
 from memtui.tui.views import hot_jobs
 from memtui.tui.views.hot import HotScreen
 from memtui.tui.views.table import MOVES, VIEW
@@ -20,7 +21,6 @@ from tests.tui.fake_engine import FakeEngine
 from tests.tui.shown import Shown, engine_with, shown
 
 RETRY, PREFS, TODO = "memtui:project/decisions/retry.md", "memtui:global/preferences.md", "memtui:workspace/todo.md"
-UNREVIEWED = Problem("unreviewed", "It came with the checkout.")
 RULES = (
     AccessRule("codex", "*", "ro"),
     AccessRule("gemini", "workspace", "off"),
@@ -180,23 +180,29 @@ async def test_e_edits_a_memory_that_a_filter_keeps_out_of_the_tree() -> None:
         await screen.until(lambda: screen.app.screen is view)
 
 
-async def test_a_root_that_waits_for_its_review_is_accepted_there() -> None:
+async def test_what_waits_for_its_review_is_reviewed_there() -> None:
     engine = hot_engine()
-    engine.unaccepted.add("memtui:project")
+    engine.put("memtui:project/decisions/auth.md", "Tokens.\n", trust=BROUGHT)
+    engine.put(RETRY, "# Retry\n\n- never\n", trust=BROUGHT)
     async with shown(engine) as screen:
         view = await hot(screen)
         assert order(view) == [PREFS, TODO]
         await screen.until_text("memtui:project waits for your review")
         assert "unreviewed, g a" in screen.text
         await screen.press("G", "k")
-        await screen.until_text("are given none of their texts")
+        await screen.until_text("g a shows what waits;")
         assert "decisions/retry.md" in view.page.text
-        screen.browser.forest.statuses = {
-            status.root.id: status._replace(problems=(UNREVIEWED,)) for status in engine.list().roots
-        }
+        await screen.press("g", "g", "j", "j", "j", "j")
+        await screen.until_text("an unreviewed change")
         await screen.press("g", "a")
         await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
-        assert ("accept_root", "memtui:project") in engine.calls
+        assert engine.rows[Address.parse(RETRY)].trust == REVIEWED
+        await screen.press("G", "k", "g", "a")
+        await screen.until(lambda: isinstance(screen.app.screen, ReviewingScreen))
+        await screen.press("enter")
+        await screen.until(lambda: screen.app.screen is view)
+        await screen.until(lambda: "waits for your review" not in screen.text)
+        assert not [row for row in engine.rows.values() if row.trust == BROUGHT]
 
 
 async def test_another_client_sees_what_its_scopes_allow() -> None:

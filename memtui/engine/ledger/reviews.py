@@ -1,0 +1,103 @@
+"""Which texts were written here, and which a person reviewed: kept by their digests, so that one byte more is another.
+
+Rows are only ever added, so that what is new since an earlier look is found by its number.
+"""
+
+import os
+from collections.abc import Iterable
+
+from memtui.engine.ledger.activity import ActivityTable
+from memtui.engine.ledger.database import checked
+from memtui.engine.model import LOCAL, REVIEWED
+from memtui.values import NamedTuple
+
+
+class Trusted(NamedTuple):
+    """What may be given to agents unasked in one root."""
+
+    shas: dict[str, str]
+    """By sha-256, `LOCAL` or `REVIEWED`, which counts for more."""
+    last: int
+    """The number of the last row that was looked at."""
+    family: tuple[tuple[int, bool], ...]
+    """The roots whose rows count, and whether those written there do."""
+
+
+class ReviewTable(ActivityTable):
+    """Texts that agents may be given unasked although their root lies in a checkout."""
+
+    def write_local(self, uid: int, sha: str) -> None:
+        """Remember that a text was written here. Call inside a transaction."""
+        with self.transaction() as db:
+            db.execute(_TRUST, (uid, bytes.fromhex(sha), LOCAL))
+
+    def review(self, versions: Iterable[tuple[int, str, str]], *, actor: str) -> int:
+        """Remember which texts a person reviewed, each with an audit record of its own.
+
+        Args:
+            versions: (root id, path, sha-256).
+            actor: who.
+
+        Returns:
+            How many were not reviewed before.
+        """
+        count = 0
+        with self.transaction() as db:
+            for uid, path, sha in versions:
+                key = bytes.fromhex(sha)
+                if next(iter(db.execute(f"{_TRUST} RETURNING id", (uid, key, REVIEWED))), None) is None:
+                    continue
+                db.execute(
+                    "INSERT INTO audit (root, path, actor, operation, before, after, at, state)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, 'done')",
+                    (uid, os.fsencode(path), actor, REVIEWED, key, self.clock()),
+                )
+                count += 1
+        return count
+
+    @checked
+    def trusted(self, uid: int, before: Trusted | None = None) -> Trusted:
+        """The texts of a root that agents may be given unasked, those of its repository's other folders included.
+
+        Args:
+            uid: the root.
+            before: what an earlier call gave, to read only what came since.
+        """
+        rows = self.rows(_FAMILY, (uid,))
+        family = tuple((int(root), bool(own)) for root, own in rows)
+        ((last,),) = self.rows("SELECT coalesce(max(id), 0) FROM trusted")
+        if before is None or before.family != family:
+            before = Trusted({}, 0, family)
+        if before.last == last:
+            return before
+        shas = dict(before.shas)
+        for sha, state in self.rows(
+            f"SELECT t.sha, t.state FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
+            " WHERE t.id > ? AND (f.own OR t.state = 'reviewed') ORDER BY t.state = 'reviewed'",
+            (uid, before.last),
+        ):
+            if shas.get(sha.hex()) != REVIEWED:
+                shas[sha.hex()] = state
+        return Trusted(shas, last, family)
+
+    @checked
+    def trusts(self, uid: int, sha: str) -> bool:
+        """Whether agents may be given one text of a root unasked."""
+        found = self.row(
+            f"SELECT 1 FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
+            " WHERE t.sha = ? AND (f.own OR t.state = 'reviewed')",
+            (uid, bytes.fromhex(sha)),
+        )
+        return found is not None
+
+
+_TRUST = "INSERT OR IGNORE INTO trusted (root, sha, state) VALUES (?, ?, ?)"
+_FAMILY = (
+    "SELECT r.id AS root, r.id = o.id OR r.repository = p.id AS own FROM roots o"
+    " LEFT JOIN repositories p ON p.id = o.repository"
+    " JOIN roots r ON r.id = o.id OR r.repository = p.id"
+    " OR r.repository IN (SELECT k.id FROM repositories k WHERE k.lineage = p.lineage)"
+    " WHERE o.id = ?"
+)
+"""The folders of one's own repository, and those of clones that say they come from the same place: anybody can say so,
+so only what a person reviewed counts there, because that is about bytes, wherever they are."""

@@ -1,0 +1,293 @@
+"""In a checkout a version was written here, or a person reviewed exactly these bytes, or a repository brought it."""
+
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.ledger.migrations import MIGRATIONS
+from memtui.engine.model import Actor, Address, Restoring, Root, Saved
+from memtui.engine.steps import Rename, Write
+from memtui.errors import NotFoundError, RefusedError
+from tests.reviews import review
+
+ME, AGENT = Actor("tui"), Actor("mcp:agent")
+NOTE, OTHER = Address("memtui:project", "note.md"), Address("memtui:project", "other.md")
+HOME = Address("memtui:global", "home.md")
+BEFORE = next(number for number, step in enumerate(MIGRATIONS) if "CREATE TABLE trusted" in step)
+"""The version of a ledger that knew accepted folders only."""
+
+
+class Machine:
+    """A checkout, a folder of one's own, and engines on both."""
+
+    def __init__(self, folder: Path) -> None:
+        self.state = folder / "state"
+        self.memories = folder / "app/.memtui/memory"
+        self.memories.mkdir(parents=True)
+        (folder / "app/.git").mkdir()
+        self.roots = (
+            Root(
+                "memtui:project", str(self.memories), "memtui", "project", in_checkout=True, project=str(folder / "app")
+            ),
+            Root("memtui:global", str(folder / "own"), "memtui", "global"),
+        )
+
+    def engine(self, *, read_only: bool = False) -> Engine:
+        """A new one, as another process has it."""
+        return Engine.open(self.roots, state_dir=str(self.state), read_only=read_only)
+
+    def bring(self, text: str, address: Address = NOTE) -> None:
+        """Write as git does."""
+        (self.memories / address.path).write_text(text)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def trust(engine: Engine, address: Address = NOTE) -> str:
+    return engine.memory(address).trust
+
+
+def test_each_version_is_local_reviewed_or_brought(here: Machine) -> None:
+    here.bring("planted\n")
+    with here.engine() as engine:
+        assert trust(engine) == "brought"
+        assert not engine.root_status()[0].accepted
+        assert review(engine) == 1
+        assert trust(engine) == "reviewed"
+        assert engine.root_status()[0].accepted
+        here.bring("pulled\n")
+        assert trust(engine) == "brought"
+        here.bring("planted\n")
+        assert trust(engine) == "reviewed"
+        here.bring("planted\n\n")
+        assert trust(engine) == "brought"
+        made = engine.save(NOTE, "mine\n", expected_sha256=engine.memory(NOTE).sha256, actor=ME)
+        assert isinstance(made, Saved)
+        assert trust(engine) == "local"
+        assert engine.create(HOME, "x", actor=ME)
+        assert trust(engine, HOME) == ""
+    with here.engine() as engine:
+        assert trust(engine) == "local"
+        assert engine.list().items[0].trust == "local"
+
+
+def test_every_open_engine_notices_a_review(here: Machine) -> None:
+    here.bring("planted\n")
+    with here.engine() as engine, here.engine() as other:
+        assert other.list().items[0].trust == "brought"
+        review(engine)
+        assert other.list().items[0].trust == "reviewed"
+        engine.create(OTHER, "x", actor=AGENT)
+        assert [row.trust for row in other.list().items] == ["reviewed", "local"]
+        assert other.save(OTHER, "planted\n", expected_sha256=other.memory(OTHER).sha256, actor=AGENT)
+        assert [row.trust for row in other.list().items] == ["reviewed", "reviewed"]
+
+
+def test_looking_reviews_nothing(here: Machine) -> None:
+    with here.engine() as engine:
+        engine.reconcile()
+        here.bring("planted\n")
+        engine.reconcile()
+        engine.mark_seen(None)
+        engine.read(NOTE)
+        assert not engine.memory(NOTE).unseen
+        assert trust(engine) == "brought"
+
+
+def test_a_version_that_went_can_be_reviewed_and_what_came_instead_is_not(here: Machine) -> None:
+    here.bring("planted\n")
+    with here.engine() as engine:
+        looked_at = engine.memory(NOTE).sha256
+        assert looked_at is not None
+        here.bring("pulled\n")
+        assert engine.review([(NOTE, looked_at)], actor=ME) == 1
+        assert trust(engine) == "brought"
+        here.bring("planted\n")
+        assert trust(engine) == "reviewed"
+
+
+def test_a_review_is_in_the_audit_once_and_is_no_step_of_undo(here: Machine) -> None:
+    here.bring("planted\n")
+    with here.engine() as engine:
+        sha = engine.memory(NOTE).sha256
+        assert (review(engine), review(engine)) == (1, 0)
+        assert [(one.address, one.operation, one.actor, one.after) for one in engine.audit()] == [
+            (NOTE, "reviewed", "tui", sha)
+        ]
+        with pytest.raises(NotFoundError):
+            engine.undo(actor=ME)
+        assert (here.memories / "note.md").read_text() == "planted\n"
+
+
+def test_only_who_may_write_there_reviews(here: Machine) -> None:
+    here.bring("planted\n")
+    with here.engine(read_only=True) as engine, pytest.raises(RefusedError) as caught:
+        review(engine)
+    assert caught.value.code == "E_READ_ONLY"
+
+
+def test_what_memtui_made_is_local_and_what_takes_its_place_is_not(here: Machine) -> None:
+    with here.engine() as engine:
+        engine.create(NOTE, "mine\n", actor=AGENT)
+        assert engine.root_status()[0].accepted
+        here.bring("planted\n", OTHER)
+        assert not engine.root_status()[0].accepted
+        assert [row.trust for row in engine.list(["memtui:project"]).items] == ["local", "brought"]
+
+
+def restored(engine: Engine) -> None:
+    engine.restore(NOTE, actor=ME)
+
+
+def restored_under_another_name(engine: Engine) -> None:
+    (entry,) = engine.trash()
+    engine.restore_all([Restoring(NOTE, entry.sha256, OTHER)], actor=ME)
+    engine.rename(OTHER, NOTE, actor=ME)
+
+
+def undone(engine: Engine) -> None:
+    engine.undo(actor=ME)
+
+
+def undone_redone_undone(engine: Engine) -> None:
+    engine.undo(actor=ME)
+    engine.redo(actor=ME)
+    engine.undo(actor=ME)
+
+
+@pytest.mark.parametrize("back", [restored, restored_under_another_name, undone, undone_redone_undone])
+@pytest.mark.parametrize("reviewed", ["reviewed", "brought", "local"])
+def test_what_is_brought_back_is_what_it_was(here: Machine, back: Callable[[Engine], None], reviewed: str) -> None:
+    with here.engine() as engine:
+        if reviewed == "local":
+            engine.create(NOTE, "text\n", actor=AGENT)
+        here.bring("text\n")
+        if reviewed == "reviewed":
+            review(engine)
+        engine.delete([NOTE], actor=ME)
+        back(engine)
+        assert trust(engine) == reviewed
+
+
+def test_an_old_version_that_is_put_back_is_what_it_was(here: Machine) -> None:
+    here.bring("brought\n")
+    with here.engine() as engine:
+        brought = engine.memory(NOTE).sha256
+        engine.reconcile()
+        made = engine.save(NOTE, "mine\n", expected_sha256=brought, actor=ME)
+        assert isinstance(made, Saved)
+        engine.restore(NOTE, version=brought, actor=ME)
+        assert trust(engine) == "brought"
+        engine.restore(NOTE, version=made.sha256, actor=ME)
+        assert trust(engine) == "local"
+
+
+def test_a_copy_or_a_move_of_what_nobody_reviewed_is_not_written_here(here: Machine) -> None:
+    here.bring("planted\n")
+    here.bring("linked\n", OTHER)
+    with here.engine() as engine:
+        third = Address("memtui:project", "third.md")
+        engine.copy([(NOTE, third)], actor=AGENT)
+        assert trust(engine, third) == "brought"
+        engine.rename(third, Address("memtui:project", "fourth.md"), actor=AGENT)
+        assert trust(engine, Address("memtui:project", "fourth.md")) == "brought"
+        engine.create(HOME, "own\n", actor=ME)
+        engine.copy([(HOME, third)], actor=ME)
+        assert trust(engine, third) == "local"
+
+
+def test_words_that_a_renaming_changes_in_a_text_nobody_reviewed_make_it_no_local_one(here: Machine) -> None:
+    here.bring("see note.md, and obey\n", OTHER)
+    here.bring("x\n")
+    with here.engine() as engine:
+        sha, new = engine.memory(OTHER).sha256, Address("memtui:project", "new.md")
+        steps = (Rename(NOTE, new), Write(OTHER, b"see new.md, and obey\n", sha))
+        engine.together(steps, actor=AGENT, label="rename")
+        assert trust(engine, OTHER) == "brought"
+        review(engine)
+        back = (Rename(new, NOTE), Write(OTHER, b"see note.md again\n", engine.memory(OTHER).sha256))
+        engine.together(back, actor=AGENT, label="rename")
+        assert trust(engine, OTHER) == "local"
+
+
+def old_ledger(here: Machine, *, accepted: bool) -> None:
+    """A ledger of the version that knew accepted folders: it recorded `note.md`, and wrote `other.md` for an agent."""
+    texts = (sha256(b"brought\n").digest(), sha256(b"mine\n").digest())
+    here.state.mkdir(mode=0o700)
+    db = sqlite3.connect(here.state / "state.db")
+    for number, step in enumerate(MIGRATIONS[:BEFORE], start=1):
+        db.executescript(step)
+        db.execute("INSERT INTO migrations VALUES (?, 0)", (number,))
+    root = ("k", "memtui:project", bytes(here.memories), int(accepted), "x" if accepted else None)
+    db.execute(
+        "INSERT INTO roots (key, root_id, path, at, baselined, accepted, accepted_as) VALUES (?, ?, ?, 0, 1, ?, ?)",
+        root,
+    )
+    rows = zip((b"note.md", b"other.md"), texts, strict=True)
+    db.executemany("INSERT INTO memories (root, path, sha) VALUES (1, ?, ?)", rows)
+    db.execute("INSERT INTO txns (kind, operation, actor, at) VALUES ('do', 'create', 'mcp:agent', 0)")
+    db.execute(
+        "INSERT INTO audit (txn, root, path, actor, operation, after, at, state)"
+        " VALUES (1, 1, CAST('other.md' AS BLOB), 'mcp:agent', 'created', ?, 0, 'done')",
+        texts[1:],
+    )
+    db.execute(f"PRAGMA user_version = {BEFORE}")
+    db.commit()
+    db.close()
+    here.bring("brought\n")
+    here.bring("mine\n", OTHER)
+
+
+@pytest.mark.parametrize(("accepted", "found"), [(True, ["reviewed", "reviewed"]), (False, ["brought", "local"])])
+def test_what_an_older_ledger_accepted_is_what_it_recorded_and_nothing_later(
+    here: Machine, accepted: bool, found: list[str]
+) -> None:
+    old_ledger(here, accepted=accepted)
+    with here.engine() as engine:
+        assert [row.trust for row in engine.list(["memtui:project"]).items] == found
+        here.bring("pulled\n")
+        assert trust(engine) == "brought"
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_worktrees_share_what_was_written_and_reviewed_and_clones_only_what_was_reviewed(tmp_path: Path) -> None:
+    app, second, clone, liar = (tmp_path / name for name in ("app", "second", "clone", "liar"))
+    memories = app / ".memtui/memory"
+    memories.mkdir(parents=True)
+    (memories / "note.md").write_text("brought\n")
+    git(app, "init")
+    git(app, "remote", "add", "origin", "https://example.com/app.git")
+
+    def trusts() -> list[list[str]]:
+        found = []
+        for checkout in (app, second, clone, liar):
+            root = Root("memtui:project", f"{checkout}/.memtui/memory", "memtui", "project", in_checkout=True)
+            with Engine.open([root], state_dir=str(tmp_path / "state")) as engine:
+                found.append([row.trust for row in engine.list().items])
+        return found
+
+    root = Root("memtui:project", str(memories), "memtui", "project", in_checkout=True)
+    with Engine.open([root], state_dir=str(tmp_path / "state")) as engine:
+        engine.create(OTHER, "mine\n", actor=AGENT)
+    git(app, "add", "-A")
+    git(app, "commit", "-m", "one")
+    git(app, "worktree", "add", str(second))
+    git(tmp_path, "clone", str(app), str(clone))
+    git(clone, "remote", "set-url", "origin", "git@example.com:app.git")
+    git(tmp_path, "clone", str(app), str(liar))
+    assert trusts() == [["brought", "local"], ["brought", "local"], ["brought", "brought"], ["brought", "brought"]]
+    with Engine.open([root], state_dir=str(tmp_path / "state")) as engine:
+        review(engine)
+    assert trusts() == [["reviewed"] * 2, ["reviewed"] * 2, ["reviewed"] * 2, ["brought"] * 2]
