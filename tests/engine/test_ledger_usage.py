@@ -128,6 +128,19 @@ def test_each_memory_of_a_name_has_its_own(engine: Engine) -> None:
     assert marks(engine) == (True, 2)
 
 
+def test_what_had_a_name_before_a_rename_is_another_memory(engine: Engine) -> None:
+    engine.create(B, OLD, actor=ME)
+    engine.delete([B], actor=ME)
+    engine.create(A, NEW, actor=ME)
+    engine.rename(A, B, actor=ME)
+    mark(engine, B)
+    engine.delete([B], actor=ME)
+    engine.create(B, OLD, actor=AGENT)
+    assert marks(engine, B) == (False, 0)
+    engine.restore(B, version=sha(NEW), actor=ME)
+    assert marks(engine, B) == (True, 2)
+
+
 def test_a_file_that_is_gone_for_a_moment_keeps_them(marked: Engine, world: World) -> None:
     file = world.folder() / "a.md"
     file.unlink()

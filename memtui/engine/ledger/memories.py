@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memtui.engine.ledger.database import DAY_MS, Row, checked
 from memtui.engine.ledger.repositories import RepositoryTable
-from memtui.engine.ledger.usage import usage_of
+from memtui.engine.ledger.usage import had_any, usage_of
 from memtui.engine.ledger.uses import Use, decay, take, write
 from memtui.engine.model import Root
 from memtui.errors import BusyError, StorageError
@@ -301,6 +301,8 @@ class MemoryTable(RepositoryTable):
         """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""
         old, new = self.memory_id(uid, path), self.memory_id(new_uid, new_path)
         with self.transaction() as db:
+            if had_any(db, new):
+                usage_of(db, uid, path)  # of its own: what had the new name before, and was never used, is another one
             db.execute(
                 "UPDATE memories SET versions = versions + (SELECT o.versions FROM memories o WHERE o.id = ?1),"
                 " (usage, seen_sha, seen_path) = (SELECT usage, seen_sha,"

@@ -28,7 +28,7 @@ def usage_of(database: apsw.Connection, uid: int, path: str) -> int:
         " RETURNING id, usage",
         (uid, encoded),
     )
-    if usage is None and not _had_any(database, memory):
+    if usage is None and not had_any(database, memory):
         usage = _living(database, uid, encoded)
         database.execute("UPDATE memories SET usage = ? WHERE id = ?", (usage, memory))
     if usage is None:
@@ -68,7 +68,7 @@ def usage_for(
         return None if found[0] is None else int(found[0])
     if back:
         return usage
-    if memory is not None and _had_any(database, memory):
+    if memory is not None and had_any(database, memory):
         return _new(database)
     return usage if usage is not None else _living(database, uid, path)
 
@@ -100,6 +100,11 @@ def leave(database: apsw.Connection, uid: int) -> None:
         (uid,),
     )
     database.execute(f"UPDATE memories SET usage = NULL WHERE root = ?1 AND {shared}", (uid,))
+
+
+def had_any(database: apsw.Connection, memory: int) -> bool:
+    """Whether any text was under a name before."""
+    return any(database.execute(f"SELECT 1 FROM versions v WHERE memory = ? AND {_HAD} LIMIT 1", (memory,)))
 
 
 def _merge(database: apsw.Connection, one: int, other: int) -> None:
@@ -139,7 +144,3 @@ def _living(database: apsw.Connection, uid: int, path: bytes) -> int | None:
         (uid, path),
     )
     return next((usage for (usage,) in found), None)
-
-
-def _had_any(database: apsw.Connection, memory: int) -> bool:
-    return any(database.execute(f"SELECT 1 FROM versions v WHERE memory = ? AND {_HAD} LIMIT 1", (memory,)))
