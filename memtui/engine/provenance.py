@@ -5,16 +5,15 @@ more than that. Git's own files are read as data; git is never run.
 """
 
 import os
-import re
 
 from memtui.engine import fsio
 from memtui.values import NamedTuple
 
 _LONGEST = 65_536
 """Bytes of a file of git's that is read: a pointer is a line, and settings are a page."""
-_ORIGIN = re.compile(r"""^[ \t]*\[remote[ \t]+"origin"\][ \t]*(?:[#;].*)?$""", re.IGNORECASE)
-_URL = re.compile(r"""^[ \t]*url[ \t]*=[ \t]*"?([^"#;\s]+)""", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/]*@)?([^/:@]+)(?::[0-9]+(?=/))?[:/]+(.+)", re.IGNORECASE)
+_ORIGIN = r"""(?i)^[ \t]*\[remote[ \t]+"origin"\][ \t]*(?:[#;].*)?$"""
+_URL = r"""(?i)^[ \t]*url[ \t]*=[ \t]*"?([^"#;\s]+)"""
+_ADDRESS = r"(?i)(?:[a-z][a-z0-9+.-]*://)?(?:[^@/]*@)?([^/:@]+)(?::[0-9]+(?=/))?[:/]+(.+)"
 
 
 class Repository(NamedTuple):
@@ -112,12 +111,14 @@ def _lineage(git_folder: str) -> str | None:
 
     The first commit is left out: few clones know it without a walk over all of history.
     """
+    import re  # not before there is a repository: a command that only prints memories starts without it
+
     within = False
     for line in (_small(os.path.join(git_folder, "config")) or b"").decode(errors="replace").splitlines():
         if line.lstrip().startswith("["):
-            within = _ORIGIN.match(line) is not None
-        elif within and (found := _URL.match(line)) is not None:
-            address = _ADDRESS.fullmatch(found[1])  # never as it is: it may hold a password
+            within = re.match(_ORIGIN, line) is not None
+        elif within and (found := re.match(_URL, line)) is not None:
+            address = re.fullmatch(_ADDRESS, found[1])  # never as it is: it may hold a password
             return f"{address[1].lower()}/{address[2].strip('/').removesuffix('.git')}" if address else None
     return None
 
