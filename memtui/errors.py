@@ -42,6 +42,7 @@ CODES = {
     "E_UNREVIEWED": "the version came with a checkout, and nobody has reviewed it",
     "E_PROTECTED": "the agent's layout protects this memory",
     "E_CURRENT_VERSION": "the current version of a memory cannot be redacted",
+    "E_SHARED": "something else keeps the text that is to be redacted",
     "E_REDACTED": "the text of this version was removed on request",
     "E_DISABLED": "switched off in the settings",
     "E_EXTRA": "an optional part of memtui is not installed",

@@ -21,11 +21,10 @@ from memtui.engine.model import (
     Root,
     Saved,
     Unchanged,
-    Version,
 )
 from memtui.engine.roots import Roots
 from memtui.engine.rules import Rules, encode, mode, too_big
-from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
+from memtui.errors import ConflictError, MemtuiError, NotFoundError
 
 Publish = Callable[[Iterable[Change]], None]
 
@@ -179,43 +178,6 @@ class Changer:
             return self._ledger.blob(self._ledger.find_version(self._roots.uid(root), address.path, sha))
         except NotFoundError:
             return None
-
-    def redact(self, address: Address, prefix: str, reason: str, actor: Actor) -> Version:
-        """See `Engine.redact`."""
-        root = self._rules.writable(address, actor)
-        if not reason.strip():
-            raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
-        uid = self._roots.uid(root)
-        sha = self._ledger.find_version(uid, address.path, prefix)
-        with self._site(root, actor) as site:
-            try:
-                found = wholefile.read(site.handle, paths.split(address.path), address)
-                fsio.close(found.handle)
-                current: str | None = found.sha
-            except NotFoundError:
-                current = None
-            if current == sha:
-                raise RefusedError(
-                    f"{sha[:12]} is the current version of {address}.",
-                    code="E_CURRENT_VERSION",
-                    hint="Save a text without the secret first, then redact this version.",
-                )
-            with self._ledger.transaction():
-                txn = transaction(self._ledger, "redact", actor, f"redact {address}")
-                self._ledger.redact(sha, reason)
-                self._ledger.intend(
-                    txn.id,
-                    uid,
-                    address.path,
-                    actor=actor.name,
-                    operation="redacted",
-                    before=sha,
-                    after=sha,
-                    state="done",
-                    note=reason,
-                )
-                self._ledger.mark_undone(txn.id)
-        return next(v for v in self._ledger.history(uid, address.path) if v.sha256 == sha)
 
     # --- many
 

@@ -62,6 +62,11 @@ def _ledger(ledger: Ledger) -> list[Finding]:
             f"{ledger.path} is sound, {size:,} bytes, {_many(len(ledger.backups()), 'backup', 'backups')}.",
         )
     ]
+    if ledger.unerased():
+        text = "Of a text that was redacted freed bytes are not overwritten yet: something is in the way."
+        found.append(
+            Finding("warning", "ledger", text, "Close other memtuis, free some space; the next start does it.")
+        )
     mode = os.stat(ledger.directory).st_mode & 0o777
     if mode & 0o077:
         text = f"{ledger.directory} is open to others (mode {mode:03o})."

@@ -24,6 +24,7 @@ from memtui.engine.model import (
     Root,
     Saved,
     Unchanged,
+    Unerased,
     Version,
 )
 from memtui.engine.rooms import Rooms
@@ -286,9 +287,37 @@ class Engine(Incoming):
         """
         return self._rooms.changer.edit_fields(address, edits, expected_sha256, actor)
 
-    def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor) -> Version:
-        """Clear one stored text for good and keep its record; the current version is refused."""
-        return self._rooms.changer.redact(address, sha256, reason, actor)
+    def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor, everywhere: bool = False) -> Version:
+        """Clear one stored text for good and keep its record; see `redact_all`."""
+        (version,) = self.redact_all([(address, sha256)], reason=reason, actor=actor, everywhere=everywhere)
+        return version
+
+    def redact_all(
+        self, versions: Iterable[tuple[Address, str]], *, reason: str, actor: Actor, everywhere: bool = False
+    ) -> tuple[Version, ...]:
+        """Clear stored texts for good, in every file memtui keeps, and keep their records; all or none.
+
+        Labels, notes and reasons that quote one are cleared, and so are conflicts it is a side of. `unerased` tells
+        afterwards what is left to do.
+
+        Args:
+            versions: memories, and which of their versions.
+            reason: why, for the record; no part of a text.
+            actor: who does it.
+            everywhere: also when other memories, drafts or left copies keep a text: it is cleared there, too.
+
+        Raises:
+            RefusedError: `E_CURRENT_VERSION`, or `E_SHARED`: something else keeps a text, and nothing is cleared.
+        """
+        return self._rooms.redactor.redact(versions, reason, actor, everywhere=everywhere)
+
+    def unerased(self) -> Unerased:
+        """Say what redacted texts may still be in: freed bytes that are still to be overwritten, damaged ledgers."""
+        return self._rooms.redactor.unerased()
+
+    def drop_damaged(self, path: str) -> None:
+        """Delete a damaged copy of the ledger that `unerased` named."""
+        self._rooms.redactor.drop_damaged(path)
 
     def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
         """Take the last operation back; the outcomes tell what is no longer as it was left.

@@ -524,6 +524,15 @@ class Retention(NamedTuple):
     """Everything of the last so many days on which something was written."""
 
 
+class Unerased(NamedTuple):
+    """Where redacted texts may still be."""
+
+    pending: bool
+    """Whether freed bytes of the ledger and its backups are still to be overwritten; the next opening tries again."""
+    damaged: tuple[str, ...] = ()
+    """Paths of ledgers that cannot be read as a whole: nobody can tell what is in them."""
+
+
 class Finding(NamedTuple):
     """One line of the doctor's report."""
 

@@ -5,6 +5,7 @@ Whoever keeps a place says what is in it; a file that is cut, garbled or of anot
 
 import binascii
 import os
+from collections.abc import Callable
 
 from memtui.digest import sha256_hex
 from memtui.engine import statefile
@@ -56,6 +57,20 @@ def save(state_dir: str, name: str, value: object) -> bool:
     except OSError:
         return False  # it is only a place: the next change tries again
     return True
+
+
+def forget(state_dir: str, holds: Callable[[str], bool]) -> None:
+    """Delete the places of which `holds` says so, such as one with a certain word in its filter."""
+
+    def garbled_or_held(data: bytes) -> bool:
+        import json
+
+        try:
+            return holds(json.dumps(json.loads(data.partition(b"\n")[2]), ensure_ascii=False))
+        except (ValueError, RecursionError):
+            return True
+
+    statefile.remove(os.path.join(state_dir, _FOLDER), garbled_or_held)
 
 
 def _head(body: bytes) -> bytes:

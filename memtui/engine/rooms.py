@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memtui.engine.library import Library
     from memtui.engine.marks import Marks
     from memtui.engine.places import Place
+    from memtui.engine.redacting import Redactor
     from memtui.engine.rowcache import Remembered
     from memtui.engine.rules import Rules
     from memtui.engine.shelf import Shelf
@@ -96,6 +97,13 @@ class Rooms:
         from memtui.engine.changing import Changer
 
         return Changer(self.roots, self.ledger, self._changed, self.rules)
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """Clearing texts for good."""
+        from memtui.engine.redacting import Redactor
+
+        return Redactor(self.roots, self.ledger, self.rules)
 
     @cached_property
     def shelf(self) -> Shelf:

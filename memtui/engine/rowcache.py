@@ -123,6 +123,11 @@ def load(state_dir: str, root: Root, *, at_least: int = 0) -> Cached | None:
         return None
 
 
+def forget(state_dir: str) -> None:
+    """Delete what earlier looks left: their rows may hold a description nobody may read any more."""
+    statefile.remove(os.path.join(state_dir, _FOLDER))
+
+
 class Remembered:
     """What earlier processes left, each file read once: first for the screen, then for whoever looks at the root."""
 

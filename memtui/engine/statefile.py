@@ -5,6 +5,7 @@ One way to write them, so that no process can leave half a file where the next o
 
 import os
 import stat
+from collections.abc import Callable
 
 from memtui.engine import fsio
 
@@ -52,3 +53,21 @@ def write(folder_path: str, name: str, data: bytes) -> None:
         with fsio.closing(fsio.create_file(folder, temp)) as opened:
             fsio.write_all(opened, data)
         fsio.rename(folder, temp, folder, name)
+
+
+def remove(folder_path: str, chosen: Callable[[bytes], bool] = lambda _: True) -> None:
+    """Delete the files of a folder, or those whose content is chosen; a folder that is not there has none.
+
+    Raises:
+        OSError: one cannot be deleted.
+    """
+    try:
+        folder = fsio.open_root(folder_path)
+    except FileNotFoundError:
+        return
+    with fsio.closing(folder):
+        for entry in fsio.list_dir(folder):
+            with fsio.closing(fsio.open_file(folder, entry.name)) as opened:
+                data = fsio.read_all(opened, fsio.fstat(opened).st_size)
+            if chosen(data):
+                fsio.unlink(folder, entry.name)

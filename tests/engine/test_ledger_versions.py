@@ -105,13 +105,19 @@ def test_the_same_text_kept_for_the_same_reason_is_one_version(ledger: Ledger, u
 
 def test_a_redacted_text_comes_back_only_when_somebody_writes_it_again(ledger: Ledger, uid: int) -> None:
     name = ledger.keep_text(uid, "a.md", b"secret", actor="cli", note="")
-    ledger.redact(name, "a key")
+    ledger.redact([name], "a key")
     with pytest.raises(MemtuiError) as caught:
         ledger.blob(name)
     assert caught.value.code == "E_REDACTED"
     assert ledger.history(uid, "a.md")[0].redacted
+    assert not ledger.notices
     ledger.keep_text(uid, "a.md", b"secret", actor="outside", note="again")
     assert ledger.blob(name) == b"secret"
+    (notice,) = ledger.notices
+    assert "was redacted is there again" in notice
+    assert name[:12] in notice
+    ledger.keep_text(uid, "a.md", b"secret", actor="outside", note="once more")
+    assert len(ledger.notices) == 1
 
 
 # --- retention
@@ -303,7 +309,7 @@ def test_old_texts_are_listed_once_each_and_read_a_few_at_a_time(ledger: Ledger,
     ]
     assert ledger.old_texts(uid + 1) == ()
     assert ledger.stored(ids) == {ids[number]: text(number) for number in range(4)}
-    ledger.redact(sha(text(1)), "a key")
+    ledger.redact([sha(text(1))], "a key")
     with ledger.transaction() as db:
         db.execute("UPDATE blobs SET packed = 1, data = ? WHERE id = ?", (b"junk", ids[2]))
     assert ledger.stored(ids).keys() == {ids[0], ids[3]}

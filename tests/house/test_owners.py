@@ -35,6 +35,7 @@ OWNERS = {
             ("memtui/engine/doctor.py", "os.stat"): "looks at the state folder",
             ("memtui/engine/inotify.py", "os.read"): "the kernel's queue of events, which is no file",
             ("memtui/engine/ledger/database.py", "*"): "the ledger's own file and its backups, in the state folder",
+            ("memtui/engine/ledger/erasing.py", "*"): "the same, and damaged copies of it",
             ("memtui/engine/ledger/making.py", "*"): "the same",
             ("memtui/engine/ledger/memories.py", "os.path.realpath"): "which folder a root is; opens nothing",
             ("memtui/engine/ledger/memories.py", "os.path.lexists"): "whether a root moved; opens nothing",

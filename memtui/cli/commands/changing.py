@@ -5,7 +5,7 @@ import sys
 
 from memtui.cli import places, results
 from memtui.cli.call import Call
-from memtui.engine.model import Done
+from memtui.engine.model import Address, Done, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
 from memtui.wire import outcomes, values
 
@@ -148,14 +148,56 @@ def _set_pinned(call: Call, *, pinned: bool) -> int:
 
 
 def redact(call: Call) -> int:
-    """Clear one stored version's text."""
-    bare, sha = places.version(call.args.need("address"))
+    """Clear the texts of stored versions."""
+    versions = [_version(call, text) for text in call.args.texts("addresses")]
+    cleared = _redact(call, versions)
+    rows = [values.version(one) for one in cleared]
+    if call.out.json:
+        call.out.document(rows[0] if len(rows) == 1 else values.listing(rows))
+    else:
+        for (address, _), one in zip(versions, cleared, strict=True):
+            call.out.line(f"redacted {address}@{one.sha256[:12]}")
+    _finish_redacting(call)
+    return outcomes.DONE
+
+
+def _version(call: Call, text: str) -> tuple[Address, str]:
+    bare, sha = places.version(text)
     if sha is None:
         raise UsageError("memtui redact needs ADDRESS@SHA.", hint=f"`memtui history {bare}` lists the versions.")
-    address = call.engine.resolve(bare)
-    value = call.engine.redact(address, sha, reason=call.args.need("reason"), actor=call.actor)
-    call.out.fact(values.version(value), f"redacted {address}@{value.sha256[:12]}")
-    return outcomes.DONE
+    return call.engine.resolve(bare), sha
+
+
+def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, ...]:
+    """Clear them; when something else keeps a text, only with one more yes."""
+    reason, actor = call.args.need("reason"), call.actor
+    try:
+        return call.engine.redact_all(versions, reason=reason, actor=actor, everywhere=call.args.flag("everywhere"))
+    except RefusedError as error:
+        if error.code != "E_SHARED" or not _agrees(call, f"{error.message} Clear it there, too?"):
+            raise
+    return call.engine.redact_all(versions, reason=reason, actor=actor, everywhere=True)
+
+
+def _finish_redacting(call: Call) -> None:
+    """Say what redacted texts may still be in, and delete damaged ledgers one by one when that is wanted."""
+    left = call.engine.unerased()
+    if left.pending:
+        call.out.say("Pending: freed bytes of the ledger are not overwritten yet; the next start of memtui does it.")
+    for path in left.damaged:
+        name = os.path.basename(path)
+        if call.args.flag("damaged") or _agrees(call, f"{name} is damaged and may hold the text, too. Delete it?"):
+            call.engine.drop_damaged(path)
+            call.out.say(f"Deleted {name}.")
+        else:
+            call.out.say(f"{name} is damaged, stays, and may hold the text: --damaged deletes it.")
+
+
+def _agrees(call: Call, question: str) -> bool:
+    """Whether somebody at the terminal says yes."""
+    if not call.out.interactive or call.out.json:
+        return False
+    return (call.out.ask(f"{question} [y/N] ") or "").strip().lower() in ("y", "yes")
 
 
 def workspace(call: Call) -> int:

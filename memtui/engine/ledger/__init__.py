@@ -1,6 +1,7 @@
 """memtui's own records, and the only SQL: versions, audit, pins, uses, seen marks, drafts, root identities."""
 
 from memtui.engine.ledger.audit import MOVED, Intent, Step, Transaction
+from memtui.engine.ledger.erasing import ErasingTable
 from memtui.engine.ledger.memories import Record
 from memtui.engine.ledger.reviews import ReviewTable, Trusted
 from memtui.engine.ledger.usage import HALF_LIFE_MS
@@ -21,5 +22,5 @@ __all__ = [
 ]
 
 
-class Ledger(ReviewTable):
+class Ledger(ErasingTable, ReviewTable):
     """The ledger of one state folder; safe to share between threads, opened on first use."""

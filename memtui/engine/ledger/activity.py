@@ -84,9 +84,13 @@ class ActivityTable(DraftTable):
             (*values, limit),
             kinds="iIibIBttBBitt",
         )
-        folders = {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots", kinds="ib")}
-        every = {**folders, **names}
+        every = {**self.folders(), **names}
         return tuple(_audit_record(row, every) for row in rows)
+
+    @checked
+    def folders(self) -> dict[int, str]:
+        """The folder of every root, by the ledger's id."""
+        return {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots", kinds="ib")}
 
     @checked
     def actors(self) -> tuple[str, ...]:

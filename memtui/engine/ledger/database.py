@@ -344,9 +344,7 @@ class Database:
 
     def _repair(self) -> None:
         """Move a damaged ledger aside and put the newest good backup, or nothing, in its place."""
-        guard = fsio.open_lock(os.path.join(self.directory, "repair.lock"))
-        try:
-            fsio.lock(guard)
+        with self.alone():
             if is_sound(self.path, BUSY_MS):
                 return  # another process repaired it while we waited
             source = next((name for name in reversed(self.backups()) if is_sound(name, BUSY_MS)), None)
@@ -365,6 +363,14 @@ class Database:
             kept = f" The damaged one is kept as {os.path.basename(aside)}." if os.path.lexists(aside) else ""
             now = "a backup took its place" if source else "it starts empty: history, pins and usage begin anew"
             self.notices.append(f"The ledger was damaged; {now}.{kept} No memory is affected.")
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from putting a file in the place of the ledger or of a backup."""
+        guard = fsio.open_lock(os.path.join(self.directory, "repair.lock"))
+        try:
+            fsio.lock(guard)
+            yield
         finally:
             fsio.close(guard)
 
@@ -399,7 +405,6 @@ class Database:
         """
         if not self.backup_is_due() or self.mode != "normal":
             return False
-        existing = self.backups()
         folder = os.path.join(self.directory, "backups")
         target = os.path.join(folder, f"state-{self.clock():015d}.db")
         part = target + ".part"
@@ -407,15 +412,18 @@ class Database:
             if os.stat(self.path).st_size > LARGEST_BACKUP:
                 return False
             fsio.make_root(folder)
-            for name in os.listdir(folder):
-                if name.endswith(".part"):
-                    os.unlink(os.path.join(folder, name))  # of a process that was stopped at it
             with self._guard, _ERRORS:
-                self._connection().execute("VACUUM INTO ?", (part,))
-            os.chmod(part, 0o600)
-            os.replace(part, target)
-            for name in existing[: max(0, len(existing) + 1 - BACKUPS)]:
-                os.unlink(name)
+                database = self._connection()
+                with self.alone():  # else it might hold what is redacted meanwhile
+                    for name in os.listdir(folder):
+                        if name.endswith(".part"):
+                            os.unlink(os.path.join(folder, name))  # of a process that was stopped at it
+                    database.execute("VACUUM INTO ?", (part,))
+                    os.chmod(part, 0o600)
+                    os.replace(part, target)
+                    existing = self.backups()
+                    for name in existing[: max(0, len(existing) - BACKUPS)]:
+                        os.unlink(name)
         except OSError as error:
             raise StorageError(
                 f"The backup of the ledger failed: {error}.", unharmed="The ledger is as it was."

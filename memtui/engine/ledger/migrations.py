@@ -187,6 +187,8 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE roots DROP COLUMN accepted;
     ALTER TABLE roots DROP COLUMN accepted_as;
     """,
+    # Redacted texts of which bytes may still be in freed pages and in backups.
+    "CREATE TABLE erasing (sha BLOB PRIMARY KEY) WITHOUT ROWID",
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

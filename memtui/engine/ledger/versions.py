@@ -71,18 +71,25 @@ class VersionTable(MemoryTable):
         """Keep a text; returns its row id. Call inside a transaction.
 
         A text that was redacted and is written again by somebody comes back: it is on disk, so hiding it keeps nothing.
+        That is said.
         """
         key = bytes.fromhex(sha)
         packed, body = pack(data)
         with self.transaction() as db:
-            ((number,),) = db.execute(
+            ((number, reason),) = db.execute(
                 "INSERT INTO blobs (sha, size, packed, data) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (sha) DO UPDATE SET data = coalesce(data, excluded.data),"
                 " packed = CASE WHEN data IS NULL THEN excluded.packed ELSE packed END,"
-                " redacted_at = NULL, reason = NULL"
-                " RETURNING id",
+                " redacted_at = NULL"
+                " RETURNING id, reason",
                 (key, len(data), packed, body),
             )
+            if reason is not None:
+                db.execute("UPDATE blobs SET reason = NULL WHERE id = ?", (number,))
+                self.notices.append(
+                    f"A text that was redacted is there again, so it is kept again as version {sha[:12]}."
+                    " Take it out of the memory, then redact it again."
+                )
             return int(number)
 
     def is_kept(self, uid: int, path: str, data: bytes, sha: str) -> bool:
@@ -345,14 +352,6 @@ class VersionTable(MemoryTable):
                 f"{prefix!r} {reason}.", hint="Give at least six digits of a sha that `memtui history` shows."
             )
         return found.pop()
-
-    def redact(self, sha: str, reason: str) -> None:
-        """Clear one stored text and keep its record."""
-        with self.transaction() as db:
-            db.execute(
-                "UPDATE blobs SET data = NULL, redacted_at = ?, reason = ? WHERE sha = ?",
-                (self.clock(), reason, bytes.fromhex(sha)),
-            )
 
     def keep_house(self, retention: Retention) -> None:
         """Prune and back up when it is time for it.

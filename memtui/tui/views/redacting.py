@@ -5,7 +5,7 @@ It is the one thing in the workbench that cannot be undone, so no single key and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
@@ -15,10 +15,18 @@ from memtui.tui.draw.pages import words_page
 from memtui.tui.views.history_rows import VERSION, Entry, Past
 
 if TYPE_CHECKING:
+    from memtui.engine.model import Actor, Address, Unerased, Version
+    from memtui.errors import MemtuiError
     from memtui.tui.views.history import HistoryScreen
 
-WORD = "redact"
-"""What is typed to go on."""
+WORD, EVERYWHERE = "redact", "everywhere"
+"""What is typed to go on, and what when something else keeps the text."""
+
+
+class _Engine(Protocol):
+    def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor, everywhere: bool) -> Version: ...
+
+    def unerased(self) -> Unerased: ...
 
 
 def explanation(past: Past, entry: Entry) -> tuple[str, ...]:
@@ -28,11 +36,12 @@ def explanation(past: Past, entry: Entry) -> tuple[str, ...]:
     return (
         f"Redact version {entry.number} of {past.address}?",
         "",
-        "Its stored text is cleared for good. This cannot be undone: not by u, and not by memtui at all.",
+        "Its stored text is cleared for good, backups included.",
+        "This cannot be undone: not by u, and not by memtui at all.",
         *also,
         "Its record stays: who wrote it and when, its size, and the reason you give.",
         "Undo of a step that needs this text will not work any more.",
-        "Copies elsewhere are not touched: backups of the ledger until they are replaced, what agents sent away.",
+        "Out of reach: agents' own files, git, other machines, bundles, file system snapshots, freed disk blocks.",
         "",
         f"Type {WORD} to go on; esc leaves everything as it is.",
     )
@@ -72,7 +81,7 @@ class Redacting:
         self._screen.say("Not redacted; nothing was changed.")
         self._screen.draw_again()
 
-    def _redact(self, entry: Entry, reason: str) -> None:
+    def _redact(self, entry: Entry, reason: str, *, everywhere: bool = False) -> None:
         if not reason.strip():
             self._refuse("a redaction needs a reason")
             return
@@ -80,13 +89,62 @@ class Redacting:
         screen.close_prompt()
         address, bridge, sha = screen.past.address, screen.bridge, entry.sha256 or ""
 
-        def redacted(_: object) -> None:
-            screen.say(f"Redacted version {entry.number} of {address}: its text is gone, its record stays.", "good")
-            screen.load()
+        def job(engine: _Engine) -> Unerased:
+            engine.redact(address, sha, reason=reason.strip(), actor=bridge.actor, everywhere=everywhere)
+            return engine.unerased()
 
-        bridge.run(
-            lambda engine: engine.redact(address, sha, reason=reason.strip(), actor=bridge.actor),
-            redacted,
-            what=f"redact version {entry.number}",
-            lane=WRITE,
-        )
+        def redacted(left: Unerased) -> None:
+            pending = " Freed bytes are overwritten at the next start." if left.pending else ""
+            screen.say(
+                f"Redacted version {entry.number} of {address}: its text is gone, its record stays.{pending}", "good"
+            )
+            screen.load()
+            self._ask_damaged(list(left.damaged))
+
+        def refused(error: MemtuiError) -> None:
+            if error.code == "E_SHARED":
+                self._ask_everywhere(entry, reason, error)
+            else:
+                screen.say(f"Not redacted. {error.message}", "warning")
+
+        bridge.run(job, redacted, what=f"redact version {entry.number}", otherwise=refused, lane=WRITE)
+
+    def _ask_everywhere(self, entry: Entry, reason: str, error: MemtuiError) -> None:
+        """Ask for one more yes when something else keeps the text."""
+        screen = self._screen
+        kept = [f"  {one}" for one in str(error.details.get("kept_by", "")).splitlines()]
+        closing = f"Type {EVERYWHERE} to clear it there, too; esc leaves everything as it is."
+        screen.give(words_page(error.message, "", *kept, "", closing, style="warning", width=screen.width))
+
+        def word(text: str) -> None:
+            if text.strip() == EVERYWHERE:
+                self._redact(entry, reason, everywhere=True)
+            else:
+                self._refuse(f"type {EVERYWHERE}, or esc")
+
+        screen.ask(Question(f"type {EVERYWHERE}", "", word, self._leave))
+
+    def _ask_damaged(self, paths: list[str]) -> None:
+        """Ask about each damaged ledger by name: nobody can tell whether it holds the text."""
+        if not paths:
+            return
+        screen, path = self._screen, paths[0]
+        name = path.rpartition("/")[2]
+        hint: Line = [(f"deletes {name}, which is damaged and may hold the text, too", "warning")]
+
+        def word(text: str) -> None:
+            if text.strip() != "yes":
+                self._refuse("type yes, or esc")
+                return
+            screen.close_prompt()
+            screen.bridge.run(lambda engine: engine.drop_damaged(path), deleted, what=f"delete {name}", lane=WRITE)
+
+        def deleted(_: None) -> None:
+            screen.say(f"Deleted {name}.", "good")
+            self._ask_damaged(paths[1:])
+
+        def leave() -> None:
+            screen.close_prompt()
+            screen.say(f"{name} stays, and may hold the text.", "warning")
+
+        screen.ask(Question("type yes", "", word, leave, hint=lambda _: hint))

@@ -220,6 +220,54 @@ def test_redact_clears_an_old_version_and_refuses_the_current_one(here: Cli) -> 
     assert here("redact", "notes/a.md", "--reason", "x").status == 2
 
 
+def shared(here: Cli) -> str:
+    """Two memories that once had the same text; returns it."""
+    old = sha("token: 123\n")
+    for name in ("a", "b"):
+        here("create", f"notes/{name}.md", "-", stdin=b"token: 123\n")
+        here("save", f"notes/{name}.md", "-", "--expect", old, stdin=b"clean\n")
+    return old
+
+
+def test_redact_asks_before_it_takes_a_text_from_another_memory(here: Cli) -> None:
+    old = shared(here)
+    words = ("redact", f"notes/a.md@{old}", "--reason", "held a token")
+    assert here(*words, "--json").error["code"] == "E_SHARED"
+    refused = here(*words, stdin=b"n\n", terminal=True)
+    assert refused.status == 5
+    assert "still kept by 1 other: notes/b.md. Clear it there, too? [y/N]" in refused.err
+    assert here("view", f"notes/b.md@{old}").raw == b"token: 123\n"
+    assert here(*words, stdin=b"y\n", terminal=True).status == 0
+    assert here("view", f"notes/b.md@{old}", "--json").error["code"] == "E_REDACTED"
+
+
+def test_redact_takes_many_and_everywhere(here: Cli) -> None:
+    old = shared(here)
+    both = [f"notes/{name}.md@{old}" for name in ("a", "b")]
+    assert [row["redacted"] for row in here("redact", *both, "--reason", "x", "--json").items] == [True, True]
+    old = sha("other: 456\n")
+    here("create", "notes/c.md", "-", stdin=b"other: 456\n")
+    here("create", "notes/d.md", "-", stdin=b"other: 456\n")
+    here("rm", "notes/c.md")
+    assert here("redact", f"notes/c.md@{old}", "--reason", "x").status == 5
+    assert here("redact", f"notes/c.md@{old}", "--reason", "x", "--everywhere").status == 0
+
+
+def test_redact_deletes_a_damaged_ledger_when_told_by_name(here: Cli, home: Path) -> None:
+    old = shared(here)
+    (ledger,) = home.rglob("state.db")
+    damaged = ledger.with_name("state.db.damaged-1")
+    damaged.write_bytes(b"token: 123")
+    words = ("redact", f"notes/a.md@{old}", f"notes/b.md@{old}", "--reason", "x")
+    assert "state.db.damaged-1 is damaged, stays, and may hold the text" in here(*words).err
+    asked = here(*words, stdin=b"y\n", terminal=True)
+    assert "state.db.damaged-1 is damaged and may hold the text, too. Delete it? [y/N]" in asked.err
+    assert not damaged.exists()
+    damaged.write_bytes(b"token: 123")
+    assert "Deleted state.db.damaged-1." in here(*words, "--damaged").err
+    assert not damaged.exists()
+
+
 def test_the_workspace_can_be_emptied_and_brought_back(here: Cli) -> None:
     assert here("workspace", "--json").items == []
     assert here("workspace", "rm").status == 4

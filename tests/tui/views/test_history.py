@@ -117,7 +117,7 @@ async def test_redacting_needs_the_word_and_a_reason_and_escape_leaves_it(world:
     async with real(world) as screen:
         await history(screen)
         await screen.press("j", "X")
-        await screen.until_text("undone: not by u, and not by memtui at all.")
+        await screen.until_text("This cannot be undone: not by u, and not by memtui at")
         await screen.type("redakt")
         await screen.press("enter")
         await screen.until_text("type redact, or esc")
@@ -138,6 +138,35 @@ async def test_redacting_needs_the_word_and_a_reason_and_escape_leaves_it(world:
         assert world.disk()["a.md"] == TEXTS[2].encode()
         await screen.press("r")
         await screen.until_text("was redacted: it is gone for good.")
+
+
+async def test_redacting_asks_for_others_that_keep_the_text_and_for_damaged_ledgers(world: World) -> None:
+    with world.engine() as engine:
+        engine.create(at("other.md"), TEXTS[1], actor=ME)
+    damaged = world.base / "state" / "state.db.damaged-1"
+    damaged.write_bytes(TEXTS[1].encode())
+    async with real(world) as screen:
+        await history(screen)
+        await screen.press("j", "X")
+        for typed in ("redact", "a key"):
+            await screen.type(typed)
+            await screen.press("enter")
+        await screen.until_text("still kept by 1 other: notes/other.md")
+        await screen.press("escape")
+        await screen.until_text("Not redacted; nothing was changed.")
+        await screen.press("X")
+        for typed in ("redact", "a key"):
+            await screen.type(typed)
+            await screen.press("enter")
+        await screen.until_text("type everywhere")
+        await screen.type("everywhere")
+        await screen.press("enter")
+        await screen.until_text("deletes state.db.damaged-1, which is damaged and may hold the text, too")
+        assert [version.redacted for version in screen.real.history(at("other.md"))] == [True]
+        await screen.type("yes")
+        await screen.press("enter")
+        await screen.until_text("Deleted state.db.damaged-1.")
+        assert not damaged.exists()
 
 
 async def test_texts_that_were_kept_aside_are_found(world: World) -> None:
