@@ -9,6 +9,7 @@ from memtui.context import neutral, reach
 from memtui.engine import Engine
 from memtui.engine.model import Address, Hit
 from memtui.errors import UsageError
+from memtui.memory_tool.fields import whole
 from memtui.safe_text import visible
 from memtui.virtual_names import listable
 
@@ -16,6 +17,8 @@ NAME = "memory_search"
 DEFAULT, MOST = 10, 50
 """Hits."""
 SCOPES = ("global", "project", "workspace")
+ALL = "all"
+"""Means every scope: a strict schema requires the field, so that leaving it out must have a word."""
 DESCRIPTION = (
     "Find memories by words in their names, descriptions and texts. All words must occur; case does not matter. "
     "Answers with paths for the memory tool's view command, the best match first. Reads only."
@@ -25,15 +28,13 @@ SCHEMA: dict[str, object] = {
     "properties": {
         "query": {"type": "string", "description": "Words to look for."},
         "scope": {
-            "type": ["string", "null"],
-            "enum": [*SCOPES, None],
+            "type": "string",
+            "enum": [ALL, *SCOPES],
             "description": "Only memories of this scope; all scopes when left out.",
         },
         "limit": {
-            "type": ["integer", "null"],
-            "minimum": 1,
-            "maximum": MOST,
-            "description": f"At most so many memories; {DEFAULT} when left out.",
+            "type": "integer",
+            "description": f"At most so many memories, up to {MOST}; {DEFAULT} when left out or 0.",
         },
     },
     "required": ["query"],
@@ -92,20 +93,17 @@ def _text(value: object) -> str:
 
 
 def _scope(value: object) -> str | None:
-    if value is None or (isinstance(value, str) and value in SCOPES):
+    if value in (None, "", ALL):
+        return None
+    if isinstance(value, str) and value in SCOPES:
         return value
-    raise UsageError(f"'scope' must be one of {', '.join(SCOPES)}.", hint="Leave it out to search all scopes.")
+    raise UsageError(f"'scope' must be one of {ALL}, {', '.join(SCOPES)}.", hint="Leave it out to search all scopes.")
 
 
 def _limit(value: object) -> int:
-    if value is None:
+    if value in (None, ""):
         return DEFAULT
-    # A model that writes 10.0 or "10" means 10.
-    if isinstance(value, str | float) and not isinstance(value, bool):
-        try:
-            value = int(float(value))
-        except (ValueError, OverflowError):
-            value = 0
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    number = whole(value)
+    if number is None or number < 0:
         raise UsageError("'limit' must be a number from 1 on.", hint=f"Leave it out for {DEFAULT}.")
-    return min(value, MOST)
+    return min(number or DEFAULT, MOST)

@@ -1,6 +1,7 @@
 """The arguments of a call: one flat schema, the names other hosts use for them, and what each command needs.
 
-Models get field names wrong and leave fields out or null. It is settled here, so that no command has to wonder.
+Models get field names wrong, leave fields out or null, and under a strict schema fill in every one of them. It is
+settled here, so that no command has to wonder.
 """
 
 from collections.abc import Mapping
@@ -21,6 +22,12 @@ REQUIRED = {
     "delete": ("path",),
     "rename": ("old_path", "new_path"),
 }
+OPTIONAL = {"view": ("offset", "limit"), "str_replace": ("new_str",)}
+"""What a command takes besides; every other field counts as absent."""
+_EMPTY = {"path": ("",), "old_path": ("",), "new_path": ("",), "insert_line": ("",)} | dict.fromkeys(
+    ("offset", "limit"), ("", 0, "0")
+)
+"""Values with which hosts fill in a field that their schema requires and the model does not: they count as absent."""
 
 ALIASES = {"content": "file_text", "old_string": "old_str", "new_string": "new_str"}
 """Taken when they are a string and the field of ours is none."""
@@ -36,9 +43,12 @@ _WORDS = {
     "insert_text": "insert: the text to insert.",
     "old_path": "rename: the file or directory to rename.",
     "new_path": "rename: its new path, in the same scope; nothing may have it yet.",
-    "offset": "view: the first line to show, from 1.",
-    "limit": "view: how many lines to show.",
+    "offset": "view: the first line to show, from 1; 0 is the same.",
+    "limit": "view: how many lines to show; 0 for all.",
 }
+
+_DIGITS = 40
+"""Letters of a number in quotes; a longer one counts nothing that there is."""
 
 
 class Request(NamedTuple):
@@ -58,7 +68,9 @@ class Request(NamedTuple):
 
 
 def schema(limits: str = "") -> dict[str, object]:
-    """The JSON schema of a call: one flat object in which every field but `command` may be missing or null.
+    """The JSON schema of a call: one flat object in which every field but `command` may be missing.
+
+    Its types are plain, because hosts refuse a request whose schema has a list of types, or `null` among its values.
 
     Args:
         limits: what this client may not do, in words; empty when it may do everything.
@@ -68,28 +80,33 @@ def schema(limits: str = "") -> dict[str, object]:
         "command": command | ({"description": f"view works everywhere. {limits}"} if limits else {})
     }
     for name, words in _WORDS.items():
-        properties[name] = {"type": ["string", "null"], "description": words}
-        if name in NUMBERS:
-            properties[name] = {"type": ["integer", "null"], "minimum": NUMBERS[name], "description": words}
+        properties[name] = {"type": "integer" if name in NUMBERS else "string", "description": words}
     return {"type": "object", "properties": properties, "required": ["command"]}
 
 
 def normalised(given: Mapping[str, object]) -> dict[str, object]:
-    """The fields under our names; what is null or unknown is left out."""
+    """The fields of the command under our names; what is null, empty or of no use to it is left out."""
     found = dict(given)
+    command = found.get("command")
     for alias in PATH_ALIASES:
         if alias in found and "path" not in found:
             found["path"] = found[alias]
     for alias, name in ALIASES.items():
         if isinstance(found.get(alias), str) and not isinstance(found.get(name), str):
             found[name] = found[alias]
-    if found.get("command") == "insert" and not isinstance(found.get("insert_text"), str):
+    if command == "insert" and not isinstance(found.get("insert_text"), str):
         found["insert_text"] = found.get("new_str")
-    if found.get("command") == "rename" and found.get("old_path") is None:
+    if command == "rename" and found.get("old_path") in (None, ""):
         found["old_path"] = found.get("path")
-    if found.get("command") == "view" and found.get("view_range") is not None:
+    if command == "view" and found.get("view_range") is not None:
         found |= _window(found)
-    return {name: found[name] for name in ("command", *_WORDS) if found.get(name) is not None}
+    if not isinstance(command, str) or command not in COMMANDS:
+        raise Refusal(f"Invalid arguments: 'command' must be one of {', '.join(COMMANDS)}")
+    return {
+        name: found[name]
+        for name in ("command", *REQUIRED[command], *OPTIONAL.get(command, ()))
+        if found.get(name) is not None and found[name] not in _EMPTY.get(name, ())
+    }
 
 
 def read(given: Mapping[str, object]) -> Request:
@@ -102,9 +119,7 @@ def read(given: Mapping[str, object]) -> Request:
         Refusal: no such command, a value of the wrong type, or something the command needs is missing.
     """
     fields = normalised(given)
-    command = fields.pop("command", None)
-    if not isinstance(command, str) or command not in COMMANDS:
-        raise Refusal(f"Invalid arguments: 'command' must be one of {', '.join(COMMANDS)}")
+    command = str(fields.pop("command"))
     texts = {name: value for name, value in fields.items() if isinstance(value, str) and name in TEXTS}
     numbers = {name: _number(name, fields[name]) for name in NUMBERS if name in fields}
     wrong = next((name for name in fields if name not in texts and name not in numbers), None)
@@ -127,10 +142,18 @@ def read(given: Mapping[str, object]) -> Request:
     )
 
 
-def _number(name: str, value: object) -> int:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
+def whole(given: object) -> int | None:
+    """The whole number that a model meant, which may come as 2.0 or in quotes; None when it is none."""
+    if isinstance(given, str) and len(given) < _DIGITS and given.strip().removeprefix("-").isdecimal():
+        return int(given)
+    if isinstance(given, float) and given.is_integer():
+        return int(given)
+    return given if isinstance(given, int) and not isinstance(given, bool) else None
+
+
+def _number(name: str, given: object) -> int:
+    value = whole(given)
+    if value is None:
         raise Refusal(f"Invalid arguments: '{name}' must be a whole number")
     if value < NUMBERS[name]:
         if name == "insert_line":

@@ -126,7 +126,7 @@ CASES = [
     refused("view-gone", view(A), f"No memory file or directory at {A}"),
     refused("view-needs", {"command": "view", "path": None}, "view requires 'path'", verbs=False),
     refused("view-beyond", view(A, offset=4), "offset 4 is beyond the end of the file (3 lines)", *MADE, verbs=False),
-    refused("view-zero", view(A, offset=0), "offset must be positive (got 0)", *MADE, verbs=False),
+    refused("view-negative", view(A, offset=-1), "offset must be positive (got -1)", *MADE, verbs=False),
     done("str_replace", str_replace(A, "two", "2"), f"Edited {A}", *MADE),
     done("str_replace-delete", str_replace(A, "two\n"), f"Edited {A}", *MADE),
     done("str_replace-literal", str_replace(A, "two", "$& \\1 $1"), f"Edited {A}", *MADE),

@@ -6,13 +6,12 @@ import pytest
 
 from memtui.cli.commands.tool import LONGEST
 from memtui.memory_tool import answers, listing
-from memtui.memory_tool.fields import ALIASES, COMMANDS, NUMBERS, PATH_ALIASES, REQUIRED, TEXTS, read
+from memtui.memory_tool.fields import ALIASES, COMMANDS, NUMBERS, OPTIONAL, PATH_ALIASES, REQUIRED, TEXTS, read
 from tests.contract.memory_calls import CASES
 from tests.house import pages
 from tests.house.source import ROOT
 
 PAGE = (ROOT / "docs" / "memory-tool.md").read_text("utf-8")
-OPTIONAL = {"view": ["offset", "limit"], "str_replace": ["new_str"]}
 ELSEWHERE = (
     "is read-only for",
     "is unavailable",
@@ -42,7 +41,7 @@ def test_the_commands() -> None:
     assert tuple(rows) == COMMANDS
     for command, row in rows.items():
         assert named(row[1]) == list(REQUIRED[command])
-        assert named(row[2]) == OPTIONAL.get(command, [])
+        assert named(row[2]) == list(OPTIONAL.get(command, ()))
         if command != "view":
             (answer,) = named(row[3])
             texts = [case.text for case in CASES if case.ok and case.call["command"] == command]

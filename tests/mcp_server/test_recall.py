@@ -1,5 +1,6 @@
 """Search for a model: what it finds is quoted inertly, from the memories the model can name, and no others."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.errors import UsageError
-from memtui.mcp_server.recall import MOST, search
+from memtui.mcp_server.recall import MOST, SCHEMA, search
 from tests.mcp_server.talk import Store
 
 
@@ -44,6 +45,13 @@ def test_what_memories_say_cannot_become_structure(engine: Engine) -> None:
     assert "\x1b" not in search(engine, {"query": "\x1b]0;x\x07"})
 
 
+def test_the_schema_has_plain_types() -> None:
+    assert json.loads(json.dumps(SCHEMA))["required"] == ["query"]
+    kinds = {name: spec["type"] for name, spec in json.loads(json.dumps(SCHEMA))["properties"].items()}
+    assert kinds == {"query": "string", "scope": "string", "limit": "integer"}
+    assert json.loads(json.dumps(SCHEMA))["properties"]["scope"]["enum"] == ["all", "global", "project", "workspace"]
+
+
 def test_scope_and_limit(engine: Engine) -> None:
     assert "No memory" in search(engine, {"query": "tabs", "scope": "workspace"})
     said = search(engine, {"query": "tabs", "scope": "global", "limit": 1})
@@ -52,6 +60,8 @@ def test_scope_and_limit(engine: Engine) -> None:
     for limit in (1.0, "1"):
         assert search(engine, {"query": "tabs", "limit": limit}).count("\n- ") == 1
     assert search(engine, {"query": "tabs", "limit": MOST * 100, "scope": None}).count("\n- ") == 2
+    for scope in ("all", "", None):
+        assert search(engine, {"query": "tabs", "limit": 0, "scope": scope}).count("\n- ") == 2
 
 
 @pytest.mark.parametrize(
@@ -64,7 +74,6 @@ def test_scope_and_limit(engine: Engine) -> None:
         {"query": "x" * 100_000},
         {"query": "x", "scope": "moon"},
         {"query": "x", "scope": 7},
-        {"query": "x", "limit": 0},
         {"query": "x", "limit": -1},
         {"query": "x", "limit": True},
         {"query": "x", "limit": "many"},

@@ -1,5 +1,6 @@
 """What a call answers when something is wrong: a sentence with its code, and nothing of this machine."""
 
+import copy
 import json
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pytest
 
 from memtui.config.settings import load_settings, read_environment
 from memtui.errors import NotFoundError, RefusedError, UsageError
-from memtui.mcp_server import tools
+from memtui.mcp_server import recall, tools
 from memtui.mcp_server.desk import Desk
+from memtui.memory_tool import fields
 from memtui.wire.doors import words
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
@@ -51,3 +53,24 @@ def test_who_may_write(store: Store, access: str | None, *, may: bool) -> None:
     assert ("create, str_replace" in memory.description) is may
     assert ("only read memories" in said) is (access == "ro")
     assert ("You may write in /memories/global and /memories/workspace;" in said) is (access == "plan")
+
+
+SCHEMAS = [fields.schema("You may only read."), recall.SCHEMA]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=["memory", "search"])
+def test_a_strict_conversion_takes_the_schemas(schema: dict[str, object]) -> None:
+    converted = pytest.importorskip("agents.strict_schema", reason="openai-agents is not installed")
+    strict = converted.ensure_strict_json_schema(copy.deepcopy(schema))
+    assert isinstance(schema["properties"], dict)
+    assert strict["required"] == list(schema["properties"])
+    assert strict["properties"] == schema["properties"]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=["memory", "search"])
+def test_google_s_library_takes_the_schemas(schema: dict[str, object]) -> None:
+    types = pytest.importorskip("google.genai.types", reason="google-genai is not installed")
+    made = types.FunctionDeclaration(name="memory", parameters=schema).parameters
+    assert isinstance(schema["properties"], dict)
+    assert set(made.properties) == set(schema["properties"])
+    types.FunctionDeclaration(name="memory", parameters_json_schema=schema)

@@ -24,8 +24,10 @@ def test_the_schema_is_flat_and_asks_only_for_the_command() -> None:
     assert found["properties"]["command"]["enum"] == list(COMMANDS)
     others = {name: spec for name, spec in found["properties"].items() if name != "command"}
     assert set(others) == set(Request._fields) - {"command"}
-    assert all("null" in spec["type"] and spec["description"] for spec in others.values())
-    assert not any("anyOf" in spec or "$ref" in spec for spec in others.values())
+    assert {name: spec["type"] for name, spec in others.items()} == {
+        name: "integer" if name in fields.NUMBERS else "string" for name in others
+    }
+    assert all(set(spec) == {"type", "description"} for spec in others.values())
     assert "description" not in found["properties"]["command"]
     limited = json.loads(json.dumps(schema("You may only read.")))
     assert limited["properties"].pop("command")["description"].endswith("You may only read.")
@@ -56,10 +58,47 @@ def test_the_schema_is_flat_and_asks_only_for_the_command() -> None:
         ({"command": "view", "path": P, "view_range": [2, -1]}, "limit", None),
         ({"command": "view", "path": P, "view_range": None, "offset": 4}, "offset", 4),
         ({"command": "view", "path": P, "nonsense": {}, "insert_line": None}, "path", P),
+        ({"command": "view", "path": P, "new_str": [], "insert_line": "x"}, "path", P),
+        ({"command": "view", "path": P, "offset": "12"}, "offset", 12),
+        ({"command": "view", "path": P, "offset": 0, "limit": 0}, "offset", 1),
+        ({"command": "view", "path": P, "offset": "", "limit": "0"}, "limit", None),
+        ({"command": "view", "path": P, "offset": "0"}, "offset", 1),
+        ({"command": "insert", "path": P, "insert_line": "0", "insert_text": "y"}, "insert_line", 0),
+        ({"command": "insert", "path": P, "insert_line": " 2 ", "insert_text": "y"}, "insert_line", 2),
+        ({"command": "rename", "path": P, "old_path": "", "new_path": "/x"}, "old_path", P),
     ],
 )
 def test_other_names_are_taken(given: dict[str, object], field: str, value: object) -> None:
     assert getattr(read(given), field) == value
+
+
+def filled(**given: object) -> dict[str, object]:
+    """A call as a host writes it whose strict schema makes every field required."""
+    return {name: 0 if name in fields.NUMBERS else "" for name in Request._fields} | given
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"command": "view", "path": P},
+        {"command": "view", "path": P, "offset": 2, "limit": 3},
+        {"command": "create", "path": P, "file_text": ""},
+        {"command": "create", "path": P, "file_text": "x"},
+        {"command": "str_replace", "path": P, "old_str": "x", "new_str": ""},
+        {"command": "insert", "path": P, "insert_line": 0, "insert_text": "x"},
+        {"command": "delete", "path": P},
+        {"command": "rename", "old_path": P, "new_path": "/memories/global/b.md"},
+    ],
+)
+def test_what_a_strict_host_fills_in_for_nothing_counts_as_absent(given: dict[str, object]) -> None:
+    assert read(filled(**given)) == read(given)
+    foreign = set(Request._fields).difference(given, fields.REQUIRED[str(given["command"])], ("offset", "limit"))
+    assert read(given | dict.fromkeys(foreign - {"new_str", "path"}, "nonsense")) == read(given)
+
+
+def test_paths_that_are_empty_are_missing() -> None:
+    assert refusal(**filled(command="view")) == "view requires 'path'"
+    assert refusal(**filled(command="rename", new_path=P)) == "rename requires 'old_path' and 'new_path'"
 
 
 def test_a_null_path_blocks_the_other_names() -> None:
@@ -92,12 +131,14 @@ def test_what_is_missing_is_named(command: str, sentence: str) -> None:
         ({"command": "VIEW", "path": P}, "'command' must be one of"),
         ({"command": ["view"], "path": P}, "'command' must be one of"),
         ({"command": "view", "path": 5}, "'path' must be a string"),
-        ({"command": "view", "path": P, "new_str": []}, "'new_str' must be a string"),
-        ({"command": "view", "path": P, "offset": "1"}, "'offset' must be a whole number"),
+        ({"command": "str_replace", "path": P, "old_str": "a", "new_str": []}, "'new_str' must be a string"),
+        ({"command": "view", "path": P, "offset": "many"}, "'offset' must be a whole number"),
+        ({"command": "view", "path": P, "offset": "9" * 5000}, "'offset' must be a whole number"),
+        ({"command": "insert", "path": P, "insert_line": "", "insert_text": "x"}, "insert requires 'path'"),
         ({"command": "view", "path": P, "offset": True}, "'offset' must be a whole number"),
         ({"command": "view", "path": P, "offset": 1.5}, "'offset' must be a whole number"),
         ({"command": "view", "path": P, "offset": float("nan")}, "'offset' must be a whole number"),
-        ({"command": "view", "path": P, "offset": 0}, "offset must be positive (got 0)"),
+        ({"command": "view", "path": P, "offset": -1}, "offset must be positive (got -1)"),
         ({"command": "view", "path": P, "limit": -(10**4999)}, "limit must be positive (got a number that is far"),
         ({"command": "insert", "path": P, "insert_line": -1, "insert_text": ""}, "insert_line must not be negative"),
         ({"command": "view", "path": P, "view_range": [1]}, "'view_range' must be two whole numbers"),
