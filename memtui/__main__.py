@@ -63,17 +63,23 @@ class _Workbench:
 class _McpServer:
     """The MCP server, loaded at the first call."""
 
-    def serve(self, load: "Callable[[], Settings]", options: "Options", *, access: str | None, context: bool) -> int:
-        """Serve one client to its end and return the exit number; see `memtui.mcp_server.server.serve`."""
+    def serve(self, load: "Callable[[], Settings]", options: "Options", *, access: str | None, context: str) -> int:
+        """Serve one client to its end and return the exit number; see `memtui.mcp_server.opening.serve`."""
+        from importlib.util import find_spec
+
+        if find_spec("mcp") is None:
+            from memtui.errors import missing_extra
+
+            raise missing_extra("Serving MCP clients", "mcp")
         gc.disable()  # what is loaded now stays
-        try:
-            from memtui.mcp_server.server import serve
-        except ModuleNotFoundError as missing:
-            raise _refusal(missing, "Serving MCP clients", "mcp") from None
-        gc.freeze()
-        gc.set_threshold(*_USUAL)
-        gc.enable()
-        return serve(load, options, access=access, context=context)
+        from memtui.mcp_server.opening import serve
+
+        def settle() -> None:
+            gc.freeze()
+            gc.set_threshold(*_USUAL)
+            gc.enable()
+
+        return serve(load, options, access=access, context=context, loaded=settle)
 
 
 def _refusal(missing: ModuleNotFoundError, what: str, extra: str) -> Exception:

@@ -72,8 +72,8 @@ class Workbench(Protocol):
 class McpServer(Protocol):
     """What the command line may ask of the MCP server, which it does not import either."""
 
-    def serve(self, load: Callable[[], Settings], options: Options, *, access: str | None, context: bool) -> int:
-        """Serve one client to its end and return the exit number; see `memtui.mcp_server.server.serve`."""
+    def serve(self, load: Callable[[], Settings], options: Options, *, access: str | None, context: str) -> int:
+        """Serve one client to its end and return the exit number; see `memtui.mcp_server.opening.serve`."""
 
 
 class Call:
@@ -118,13 +118,20 @@ class Call:
         """The global options, checked.
 
         Raises:
+            UsageError: the actor cannot be one; and as `settings`.
+        """
+        return self.given._replace(ascii=self.settings.ascii, calm=self.settings.calm)
+
+    @property
+    def given(self) -> Options:
+        """The global options as the command line alone has them, for what must start without settings.
+
+        Raises:
             UsageError: the actor cannot be one.
         """
-        settings, given = self.settings, self._given
+        given = self._given
         return Options(
             read_only=given.flag("read_only"),
-            ascii=settings.ascii,
-            calm=settings.calm,
             actor=_actor(given.text("actor")),
             all_projects=given.flag("all_projects"),
             only_roots=given.flag("only_root"),

@@ -68,7 +68,7 @@ COMMANDS = {
 _PYTHON = ("import",)
 """Verbs that are words of Python: their functions have a `_` behind them."""
 
-_NO_SETTINGS = ("completion", "config", "context", "doctor")
+_NO_SETTINGS = ("completion", "config", "context", "doctor", "mcp")
 """Verbs that must work although the configuration cannot be read."""
 
 

@@ -63,6 +63,8 @@ class Client(NamedTuple):
     targets: Callable[[Surroundings, str, Start], tuple[Target, ...]]
     """The files of a level, and what to put into them to start memtui like this."""
     notes: tuple[Note, ...] = ()
+    hook_may_not_run: bool = False
+    """Whether there are sessions in which it does not run its hook, so that the server gives a short index."""
 
 
 def wanted(
@@ -83,13 +85,18 @@ def wanted(
         level: one of `LEVELS`.
         settings: where memtui's own files live now.
         access: the flag of its door; None: none.
-        context: whether the server gives the index and the hot set; None: only where no hook does.
+        context: whether the server gives the index and the hot set; None: where no hook does, and a short index where
+            the hook may not run.
         words: the command; None: the one of this process.
     """
 
+    short = context is None and client.hook_may_not_run
+
     def targets(*, context: bool) -> tuple[Target, ...]:
         shared = level == PROJECT
-        start = how_to_start(settings, client.name, access=access, shared=shared, context=context, words=words)
+        start = how_to_start(
+            settings, client.name, access=access, shared=shared, context=context, short=short, words=words
+        )
         return client.targets(place, level, start)
 
     found = targets(context=bool(context))

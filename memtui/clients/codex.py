@@ -44,4 +44,5 @@ CODEX = Client(
         Note("Codex runs a new hook only after you have reviewed it: type /hooks in Codex."),
         Note("Codex reads a project's configuration only in a project you trust.", PROJECT),
     ),
+    hook_may_not_run=True,
 )

@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 
-from memtui.clients.start import NO_CONTEXT
+from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def is_server(value: object) -> bool:
         if options[1:2] == () or options[1] not in _LEVELS:
             return False
         options = options[2:]
-    return _is_home(options[1:] if options[:1] == (NO_CONTEXT,) else options)
+    return _is_home(options[1:] if options[:1] in ((NO_CONTEXT,), (SHORT_CONTEXT,)) else options)
 
 
 def _arguments(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -26,4 +26,5 @@ def _targets(place: Surroundings, level: str, start: Start) -> tuple[Target, ...
     return (Target(os.path.join(folder, "settings.json"), "json", entries, inside),)
 
 
-QWEN = Client("qwen", "Qwen Code", _folder, _targets)
+QWEN = Client("qwen", "Qwen Code", _folder, _targets, hook_may_not_run=True)
+"""It runs no hook at the start of a session without a terminal."""

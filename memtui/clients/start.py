@@ -13,6 +13,8 @@ from memtui.values import NamedTuple
 
 NO_CONTEXT = "--no-context"
 """The flag of a server that leaves the index and the hot set to a hook."""
+SHORT_CONTEXT = "--short-context"
+"""The flag of a server whose agent does not run its hook in every session: it gives a short index all the same."""
 _DEFAULTS = (("XDG_CONFIG_HOME", ".config"), ("XDG_STATE_HOME", ".local/state"), ("XDG_DATA_HOME", ".local/share"))
 
 
@@ -60,6 +62,7 @@ def how_to_start(
     access: str | None,
     shared: bool,
     context: bool = True,
+    short: bool = False,
     words: tuple[str, ...] | None = None,
 ) -> Start:
     """Work out how an agent starts memtui.
@@ -70,11 +73,13 @@ def how_to_start(
         access: the flag of its door; None: none.
         shared: the entry is for others too, so it holds nothing of this machine.
         context: whether the server gives the index and the hot set; not when a hook does.
+        short: where it does not, whether it gives a short index.
         words: the command; None: the one of this process.
     """
     command = ("memtui",) if shared else (words or found_command(sys.argv[0], sys.executable))
     home = () if shared else _home(settings)
-    flags = (*(("--access", access) if access else ()), *(() if context else (NO_CONTEXT,)))
+    less = (SHORT_CONTEXT,) if short else (NO_CONTEXT,)
+    flags = (*(("--access", access) if access else ()), *(() if context else less))
     args = (*command[1:], "mcp", *flags, *home)
     hook = (*command, "context", "--format", "hook", "--client", client, *home)
     return Start(command[0], args, shlex.join(hook), () if shared else _environment(settings))

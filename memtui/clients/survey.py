@@ -11,7 +11,7 @@ from memtui.clients import entries, strays
 from memtui.clients.client import PROJECT, USER, Client, Target, wanted
 from memtui.clients.installing import look
 from memtui.clients.known import CLIENTS
-from memtui.clients.start import NO_CONTEXT
+from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.errors import MemtuiError
@@ -75,8 +75,8 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
         words = _server(plain)
         access = _flag(words)
         hook = has_hook(plain)
-        # Without a hook the server may give the context or leave it out, as the user chose; with one it may not.
-        context = not hook and NO_CONTEXT not in (words or ())
+        # Without a hook the server may give the context or leave it out, as the user chose; with one it is as usual.
+        context = None if hook else NO_CONTEXT not in (words or ())
         steps = [look(target) for target in wanted(client, place, level, settings, access=access, context=context)]
         states = [state for step in steps for state in step.states]
         problem = next(filter(None, (step.taken for step in steps)), None)
@@ -92,7 +92,7 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
     return found._replace(
         state=OUTDATED if outdated else INSTALLED,
         hook=hook,
-        context=NO_CONTEXT not in words,
+        context=not {NO_CONTEXT, SHORT_CONTEXT}.intersection(words),
         access=access,
         command=words[0],
         runs=shutil.which(words[0]) is not None,

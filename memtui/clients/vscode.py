@@ -30,9 +30,10 @@ def _folder(place: Surroundings) -> str:
 def _targets(place: Surroundings, level: str, start: Start) -> tuple[Target, ...]:
     server = {"type": "stdio"} | start.server
     if level == PROJECT:
+        server["cwd"] = "${workspaceFolder}"
         entry = Entry("server", ("servers", "memtui"), server)
         return (Target(os.path.join(place.project, ".vscode", "mcp.json"), "json", (entry,), place.project),)
-    server["cwd"] = "${workspaceFolder}"  # a server of the user's profile would start in the home folder
+    # In the user's profile no folder can be named: the server asks VS Code which one is open.
     chosen = place.variable("COPILOT_HOME")
     copilot = place.folder(chosen) if chosen else os.path.join(home_of(place), ".copilot")
     hook = {"type": "command", "command": start.hook, "timeout": SECONDS}

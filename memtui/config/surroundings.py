@@ -94,6 +94,15 @@ def surroundings_from(
     )
 
 
+def project_at(folder: str) -> str | None:
+    """Give the canonical project root of a folder: the checkout around it, else itself; None when it is no folder."""
+    try:
+        here = os.path.realpath(folder)
+    except FileNotFoundError:
+        return None  # it is relative, and the working directory is gone
+    return (find_checkout(here) or here) if os.path.isdir(here) else None
+
+
 def find_checkout(folder: str) -> str | None:
     """Find the nearest folder at or above this one that has an entry `.git`, whatever kind of entry it is."""
     while True:

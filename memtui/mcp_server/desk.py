@@ -4,9 +4,10 @@ Nothing is opened before that, and a user who shuts agents out shuts out those t
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from memtui.config.settings import Settings
+from memtui.config.surroundings import project_at
 from memtui.engine import Engine
 from memtui.engine.access import Access
 from memtui.engine.model import Actor
@@ -16,6 +17,8 @@ from memtui.values import NamedTuple
 from memtui.wire.doors import LiveDoor, open_door
 from memtui.wire.session import Options
 
+CONTEXTS = FULL, SHORT, NONE = "full", "short", "none"
+"""What a client is given unasked: index and hot set; a short index, where its hook may not have run; nothing."""
 LOCK_WAIT = 5.0
 """Seconds to wait for another process: well below what clients wait for an answer."""
 
@@ -33,7 +36,7 @@ class Desk:
     """One client's door; safe to share between threads."""
 
     def __init__(
-        self, load: Callable[[], Settings], options: Options, *, access: str | None, context: bool = True
+        self, load: Callable[[], Settings], options: Options, *, access: str | None, context: str = FULL
     ) -> None:
         """Keep what a door is opened with.
 
@@ -41,15 +44,17 @@ class Desk:
             load: reads the settings anew.
             options: the global options.
             access: the flag of the command line, which the settings can only narrow.
-            context: whether the instructions carry the index and the hot set.
+            context: what the client is given unasked: one of `CONTEXTS`.
         """
-        self.gives_context = context
+        self.context = context
         self._load = load
         self._options = options
         self._access = access
         self._guard = threading.Lock()
         self._name: str | None = None
         self._live: LiveDoor | None = None
+        self._left: list[LiveDoor] = []
+        self._moved = False
         self._door: Door | None = None
         self.on_open: Callable[[Engine], object] | None = None
         """Called with every engine before the client can use it."""
@@ -76,11 +81,33 @@ class Desk:
                 self._door = Door(engine, actor, ScopedTool(engine, actor), engine.access)
             return self._door
 
+    def stand(self, folders: Sequence[str]) -> bool:
+        """Serve the project a client names by the folders it has open; a `--project` of the user's own comes first.
+
+        Args:
+            folders: absolute; those that are no folders here are passed over. The one that is served already is kept,
+                else the first counts.
+
+        Returns:
+            Whether another project is served from now on.
+        """
+        named = [project for project in map(project_at, folders) if project is not None]
+        with self._guard:
+            fixed = self._options.project is not None and not self._moved
+            if fixed or not named or (self._options.project or project_at(".")) in named:
+                return False
+            self._options, self._moved = self._options._replace(project=named[0]), True
+            if self._live is not None:
+                self._left.append(self._live)  # a call may still be at work there
+            self._live = self._door = None
+            return True
+
     def close(self) -> None:
         """Close everything that was opened."""
         with self._guard:
-            if self._live is not None:
-                self._live.close()
+            for live in (*self._left, self._live):
+                if live is not None:
+                    live.close()
             self._door = None
 
     def _open(self, settings: Settings, _access: Access) -> Engine:

@@ -4,9 +4,9 @@ They are made when the client asks and never change under it, because a prompt t
 for again. The guidance comes first: some clients show the beginning only.
 """
 
-from memtui.context import build
+from memtui.context import Budgets, build
 from memtui.errors import MemtuiError
-from memtui.mcp_server.desk import Desk
+from memtui.mcp_server.desk import FULL, NONE, Desk
 from memtui.memory_tool.rights import rights
 from memtui.wire.doors import words
 
@@ -24,6 +24,10 @@ WRITING = (
     "secrets, one-offs and what the code says already."
 )
 
+SHORT_INDEX = Budgets(index_bytes=4_000)
+"""For an index that some clients get a second time from their hook, or below the answer to a call."""
+PROJECT = "These are the memories of the project you work in; memtui had been started for another one.\n\n"
+
 
 def compose(desk: Desk) -> str:
     """Write the instructions for a client; the index and the hot set in them keep to their budgets."""
@@ -32,12 +36,25 @@ def compose(desk: Desk) -> str:
     except MemtuiError as error:
         return f"Memories are not available: {words(error)}"
     allowed = rights(door.engine)
-    reading = BELOW if desk.gives_context else ELSEWHERE
+    reading = ELSEWHERE if desk.context == NONE else BELOW
     guidance = " ".join(filter(None, (reading, WRITING if allowed.writable else "", allowed.in_words)))
-    if not desk.gives_context:
+    if desk.context == NONE:
         return guidance
     try:
-        given = build(door.engine).text
+        full = desk.context == FULL
+        given = build(door.engine).text if full else build(door.engine, parts=["index"], budgets=SHORT_INDEX).text
     except MemtuiError as error:
         given = f"The memory index is not available: {words(error)}"
     return f"{guidance}\n\n{given}" if given else guidance
+
+
+def project(desk: Desk) -> str:
+    """Write the index of the project a client turned out to work in; nothing when there is none to give."""
+    if desk.context == NONE:
+        return ""
+    try:
+        scopes = frozenset(("project", "workspace"))
+        found = build(desk.door().engine, parts=["index"], budgets=SHORT_INDEX, scopes=scopes)
+    except MemtuiError:
+        return ""  # why, the call it would have gone along with says
+    return f"{PROJECT}{found.text}" if found.memories else ""

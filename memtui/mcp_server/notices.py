@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SUBSCRIPTIONS = 10_000
 """URIs one client may follow."""
+PAUSE = 1.0
+"""Seconds without a word to a client that was told of a new list: many look at it anew each time."""
 
 
 class Notices:
@@ -46,7 +48,8 @@ class Notices:
         self._bus = InMemorySubscriptionBus()
         self._serve = ListenHandler(self._bus, max_subscriptions=64)
         self._wanted, self._news = anyio.Event(), anyio.Event()
-        self._listed = False
+        self._listed = self._stale = False
+        """Whether the list changed; whether the client knows so and did not look since."""
         self._updated: set[str] = set()
         self._followed: Engine | None = None
         self._watch: Watch | None = None
@@ -58,6 +61,16 @@ class Notices:
         """Remember where a client of the handshake protocols is told, and follow from now on."""
         self._session = session
         self.wanted()
+
+    def listing(self) -> None:
+        """The client looks at the list, so that it is to be told again when that changes."""
+        self._stale = False
+        self.wanted()
+
+    def moved(self) -> None:
+        """The client works in another project: everything it listed is of the one before."""
+        self._listed, self._stale = True, False
+        self._news.set()
 
     def wanted(self) -> None:
         """Follow from now on, for a client that showed it uses resources."""
@@ -87,7 +100,7 @@ class Notices:
         """Serve `subscriptions/listen`, by which clients of the later protocol are told."""
         uris = list(params.notifications.resource_subscriptions or [])[:SUBSCRIPTIONS]
         self._streamed |= await anyio.to_thread.run_sync(self._held, uris)
-        self.wanted()
+        self.listing()
         return await self._serve(context, params)
 
     def opened(self, engine: Engine) -> None:
@@ -111,21 +124,23 @@ class Notices:
                     updated = sorted({*updated, *await anyio.to_thread.run_sync(self._missed)})
                 # Asked again before anything is told: the user may have shut the client out meanwhile.
                 if await anyio.to_thread.run_sync(self._engine) is not None:
-                    await self._tell(listed, updated)
+                    await self._tell(listed and not self._stale, updated)
         finally:
             self._ended = True
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._leave)
 
     async def _tell(self, listed: bool, updated: list[str]) -> None:
-        if listed:
-            await self._bus.publish(ResourcesListChanged())
-            if self._session is not None:
-                await self._session.send_resource_list_changed()
         for uri in updated:
             await self._bus.publish(ResourceUpdated(uri=uri))
             if self._session is not None and uri in self._subscribed:
                 await self._session.send_resource_updated(uri)
+        if listed:
+            self._stale = True
+            await self._bus.publish(ResourcesListChanged())
+            if self._session is not None:
+                await self._session.send_resource_list_changed()
+            await anyio.sleep(PAUSE)
 
     def _follow(self) -> None:
         """Watch for the engine the client has now."""

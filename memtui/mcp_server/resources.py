@@ -15,6 +15,8 @@ from memtui.engine.model import Address, Memory
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.mcp_server.desk import Door
 from memtui.mcp_server.uris import TEMPLATE, address_of, uri_of
+from memtui.memory_tool import answers, grammar
+from memtui.memory_tool.rights import rights
 from memtui.safe_text import one_line
 from memtui.values import NamedTuple
 from memtui.virtual_names import reachable_path
@@ -100,7 +102,13 @@ def held(engine: Engine, uri: str) -> str | None:
 
 def _reviewed(engine: Engine, address: Address) -> bytes:
     """Read a memory, unless a host that attaches resources by itself would give an agent what nobody reviewed."""
-    found = engine.read(address)
+    try:
+        found = engine.read(address)
+    except MemtuiError as error:
+        # In the words of the memory tool: the engine's name roots and verbs, which no client has.
+        place = grammar.Place(engine.virtual_path(address) or "", None)
+        said = answers.failed(error, place, rights(engine).writable)
+        raise type(error)(f"{said}.", code=error.code) from None
     if not engine.find_root(address.root).in_checkout:
         return found.bytes
     row = engine.memory(address)

@@ -17,20 +17,21 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
-from memtui import __version__
-from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.errors import MemtuiError
-from memtui.mcp_server import instructions, log, recall, resources, tools
+from memtui.mcp_server import instructions, recall, resources, tools
 from memtui.mcp_server.desk import Desk
 from memtui.mcp_server.notices import Notices
-from memtui.mcp_server.stdio import Pipes, Received, take_standard_pipes
+from memtui.mcp_server.opening import SERVER, SIGNALS, Opened
+from memtui.mcp_server.standing import Standing
+from memtui.mcp_server.stdio import Pipes, Received
+from memtui.memory_tool.result import Result, sendable
 from memtui.wire.doors import words
 from memtui.wire.outcomes import INTERRUPTED
-from memtui.wire.session import Options
 
 Context = ServerRequestContext[Any, Any]
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_IN_A_PROJECT = ("tools/call", "resources/list", "resources/read", "resources/subscribe")
+"""What is answered otherwise in another project."""
 
 
 class Connection:
@@ -48,15 +49,16 @@ class Connection:
         self._turn = anyio.Lock()
         self._threads = anyio.CapacityLimiter(8)
         self.notices = Notices(self._engine)
+        self._standing = Standing(desk, self.notices.moved)
         desk.on_open = self.notices.opened
 
     def server(self) -> Server[Any]:
         """The library's server with everything this one can do."""
         server: Server[Any] = Server(
-            "memtui",
-            version=__version__,
-            title="memtui",
-            description="Memories that outlive a conversation, with history.",
+            SERVER["name"],
+            version=SERVER["version"],
+            title=SERVER["title"],
+            description=SERVER["description"],
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
@@ -67,6 +69,7 @@ class Connection:
             on_subscriptions_listen=self.notices.listen,
         )
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._initialized)
+        server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, self._roots)
         # In place of the library's own, which times every message for a tracer that is not there.
         server.middleware[:] = [self._meet]
         return server
@@ -90,7 +93,11 @@ class Connection:
         if (name := _client(ctx)) is not None:
             self._desk.meet(name)
         if ctx.method == "tools/call" and (fault := _malformed(ctx.params)):
-            return tools.answer(fault, ok=False).model_dump(by_alias=True, mode="json", exclude_none=True)
+            return _answer(Result(ok=False, text=fault)).model_dump(by_alias=True, mode="json", exclude_none=True)
+        if ctx.method == "initialize" and _has_roots(ctx):
+            self._standing.will_tell()
+        elif ctx.method in _IN_A_PROJECT:
+            await self._standing.known()
         result = await call_next(ctx)
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
             result["instructions"] = await self._work(instructions.compose, self._desk)
@@ -98,25 +105,31 @@ class Connection:
 
     async def _initialized(self, context: Context, _params: types.NotificationParams) -> None:
         self.notices.greet(context.session)
+        if self._standing.awaited:
+            await self._standing.ask(context.session)
+
+    async def _roots(self, context: Context, _params: types.NotificationParams) -> None:
+        await self._standing.ask(context.session)
 
     # --- tools
 
     async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=await self._work(tools.offered, self._desk))
+        return types.ListToolsResult.model_validate({"tools": await self._work(tools.offered, self._desk)})
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         async with self._turn:
             if not self._may_begin(context.request_id):
                 await anyio.sleep_forever()  # until the connection ends: what is not done is not answered
-            result: types.CallToolResult = await self._work(tools.call, self._desk, params.name, params.arguments)
-            return result
+            result = await self._work(tools.call, self._desk, params.name, params.arguments)
+            told = await self._work(instructions.project, self._desk) if self._standing.take_news() else ""
+            return _answer(result, *([Result(ok=True, text=told)] if told else []))
 
     # --- resources
 
     async def _list_resources(
         self, _context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        self.notices.wanted()
+        self.notices.listing()
         engine = await self._work(self._engine)
         if engine is None:
             return types.ListResourcesResult(resources=[])
@@ -153,6 +166,12 @@ class Connection:
             raise MCPError(types.INVALID_PARAMS, words(error), {"code": error.code}) from None
 
 
+def _answer(*results: Result) -> types.CallToolResult:
+    """Make one answer of results; the first one says whether the call was done."""
+    content: list[Any] = [types.TextContent(type="text", text=sendable(result.text)) for result in results]
+    return types.CallToolResult(content=content, is_error=not results[0].ok)
+
+
 def _client(context: Context) -> str | None:
     """The name the client gives: at the start, or with every request where there is no start."""
     if context.method == "initialize":
@@ -164,6 +183,11 @@ def _client(context: Context) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def _has_roots(context: Context) -> bool:
+    able = (context.params or {}).get("capabilities")
+    return isinstance(able, dict) and isinstance(able.get("roots"), dict)
+
+
 def _malformed(params: object) -> str:
     """What is wrong with the arguments of a tool call, as the library would refuse them without a result."""
     name = params.get("name") if isinstance(params, dict) else None
@@ -173,18 +197,19 @@ def _malformed(params: object) -> str:
     return "" if arguments is None or isinstance(arguments, dict) else "E_USAGE: 'arguments' must be an object."
 
 
-async def converse(source: int, target: int, desk: Desk) -> int:
+async def converse(source: int, target: int, desk: Desk, opened: Opened = Opened()) -> int:  # noqa: B008
     """Serve one client until it closes its end, stops reading, or the process is told to end.
 
     Args:
         source: the descriptor its messages come from.
         target: the one answers go to.
         desk: where it is served.
+        opened: what was said already.
 
     Returns:
         The exit number.
     """
-    pipes = Pipes(source, target)
+    pipes = Pipes(source, target, opened)
     connection = Connection(desk, pipes.begin)
     server = connection.server()
     options = server.create_initialization_options(NotificationOptions(resources_changed=True))
@@ -222,21 +247,6 @@ class Ending:
                     return
 
 
-def serve(load: Callable[[], Settings], options: Options, *, access: str | None, context: bool = True) -> int:
-    """Serve one client on standard input and output.
-
-    Args:
-        load: reads the settings anew; the first time when the client has said its name.
-        options: the global options.
-        access: what the client may do at most: `rw`, `plan`, `ro`, `off`; None: what the settings say.
-        context: whether the instructions carry the index and the hot set.
-
-    Returns:
-        The exit number.
-    """
-    log.speak_plainly()
-    desk = Desk(load, options, access=access, context=context)
-    try:
-        return anyio.run(converse, *take_standard_pipes(), desk)
-    finally:
-        desk.close()
+def serve(source: int, target: int, desk: Desk, opened: Opened) -> int:
+    """Serve one client to its end on an event loop of its own; as `converse`."""
+    return anyio.run(converse, source, target, desk, opened)

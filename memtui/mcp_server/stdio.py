@@ -1,12 +1,11 @@
 """The two pipes to the client: one JSON message a line, and nothing else ever on them.
 
-It owns descriptors 0 and 1 while it serves, so that a stray print cannot break the protocol. Unlike the library's own
-transport it needs no thread (a reader that blocks in one cannot be stopped by a signal), answers a line it cannot
-read, and when the client closes its end lets the calls finish that came before.
+Unlike the library's own transport it needs no thread (a reader that blocks in one cannot be stopped by a signal),
+answers a line it cannot read, hears first what came before the library was there, and when the client closes its end
+lets the calls finish that came before.
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import select
@@ -30,6 +29,7 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
+from memtui.mcp_server.opening import Opened
 from memtui.memory_tool.result import sendable
 
 LONGEST = 64 * 1024 * 1024
@@ -46,10 +46,17 @@ Received = SessionMessage | Exception
 class Pipes:
     """Reads messages from one descriptor and writes them to another, on the event loop."""
 
-    def __init__(self, source: int, target: int) -> None:
-        """Take two open descriptors, on the event loop; neither is changed or closed."""
+    def __init__(self, source: int, target: int, opened: Opened = Opened()) -> None:  # noqa: B008
+        """Take two open descriptors, on the event loop; neither is changed or closed.
+
+        Args:
+            source: the descriptor the client's messages come from.
+            target: the one answers go to.
+            opened: what came already.
+        """
         self._source = source
         self._target = target
+        self._said, self._greeted = opened
         self._ready = select.poll()
         self._ready.register(target, select.POLLOUT)
         self._waiting: set[str] = set()
@@ -112,6 +119,10 @@ class Pipes:
 
     async def send(self, message: JSONRPCMessage) -> None:
         """Write one message; it is on its way when this returns."""
+        if self._greeted is not None and isinstance(message, JSONRPCResponse) and message.id == self._greeted:
+            self._greeted = None
+            self._done(message.id)
+            return
         rest = memoryview(_encoded(message) + b"\n")
         while rest:
             if not self._ready.poll(0):
@@ -124,7 +135,8 @@ class Pipes:
     async def _lines(self) -> AsyncIterator[bytes]:
         """The lines; one that is too long is `b""`, which is no message either."""
         kept, start, skipping = bytearray(), 0, False
-        while chunk := await self._chunk():
+        while chunk := self._said or await self._chunk():
+            self._said = b""
             kept += chunk
             while (end := kept.find(b"\n", start)) >= 0:
                 line, start = bytes(kept[:end]), 0
@@ -216,21 +228,3 @@ def _utf8(value: object) -> bool:
 
 def _refusal(request_id: RequestId | None, code: int, message: str) -> JSONRPCError:
     return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))
-
-
-def take_standard_pipes() -> tuple[int, int]:
-    """Take standard input and output for the protocol, for good, and give the descriptors to use for it.
-
-    From then on whoever else reads standard input gets nothing, and what is printed goes to standard error, also what
-    a buffer lets go only at the end of the process.
-    """
-    source = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
-    target = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
-    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    os.dup2(nothing, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:
-        os.dup2(nothing, 1)  # there is no standard error
-    os.close(nothing)
-    return source, target

@@ -1,20 +1,23 @@
 """The tools a client sees, and the answers to its calls: every failure is a result a model can read, never a fault.
 
 A model recovers from a sentence; it cannot recover from an error of the protocol, which most clients hide from it.
+Nothing of the protocol's library is used here, because the tools are listed before it is there.
 """
 
 import logging
 from collections.abc import Mapping
 
-from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
-
 from memtui.errors import MemtuiError
 from memtui.mcp_server import recall
 from memtui.mcp_server.desk import Desk
 from memtui.memory_tool import fields
-from memtui.memory_tool.result import sendable, shown
+from memtui.memory_tool.result import Result, shown
 from memtui.memory_tool.rights import Rights, rights
+from memtui.values import TYPE_CHECKING
 from memtui.wire.doors import words
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NAME = "memory"
 READ_AND_KEEP, READ = "Read and keep memories", "Read memories"
@@ -30,8 +33,8 @@ COMMANDS = (
 _LOG = logging.getLogger(__name__)
 
 
-def offered(desk: Desk) -> list[Tool]:
-    """List the tools of a client; none when agents are switched off."""
+def offered(desk: Desk) -> "list[dict[str, Any]]":
+    """List the tools of a client as they are sent; none when agents are switched off."""
     try:
         door = desk.door()
     except MemtuiError:
@@ -39,28 +42,31 @@ def offered(desk: Desk) -> list[Tool]:
     allowed = rights(door.engine)
     reads_only = not allowed.writable
     return [
-        Tool(
-            name=NAME,
-            title="Memory",
-            description=description(allowed),
-            input_schema=fields.schema(allowed.in_words),
-            annotations=ToolAnnotations(
-                title="Memory",
-                read_only_hint=reads_only,
-                destructive_hint=not reads_only,
-                idempotent_hint=False,
-                open_world_hint=False,
-            ),
-        ),
-        Tool(
-            name=recall.NAME,
-            title="Search memories",
-            description=recall.DESCRIPTION,
-            input_schema=recall.SCHEMA,
-            annotations=ToolAnnotations(
-                title="Search memories", read_only_hint=True, idempotent_hint=True, open_world_hint=False
-            ),
-        ),
+        {
+            "name": NAME,
+            "title": "Memory",
+            "description": description(allowed),
+            "inputSchema": fields.schema(allowed.in_words),
+            "annotations": {
+                "title": "Memory",
+                "readOnlyHint": reads_only,
+                "destructiveHint": not reads_only,
+                "idempotentHint": False,
+                "openWorldHint": False,
+            },
+        },
+        {
+            "name": recall.NAME,
+            "title": "Search memories",
+            "description": recall.DESCRIPTION,
+            "inputSchema": recall.SCHEMA,
+            "annotations": {
+                "title": "Search memories",
+                "readOnlyHint": True,
+                "idempotentHint": True,
+                "openWorldHint": False,
+            },
+        },
     ]
 
 
@@ -70,29 +76,25 @@ def description(allowed: Rights) -> str:
     return f"{what}{WHAT}{how}{allowed.in_words}".strip()
 
 
-def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> CallToolResult:
+def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Result:
     """Carry out one call; never raises."""
     try:
         door = desk.door()
         given = arguments or {}
         if name == NAME:
-            result = door.tool.call(given)
-            return answer(result.text, ok=result.ok)
+            return door.tool.call(given)
         if name == recall.NAME:
-            return answer(recall.search(door.engine, given), ok=True)
+            return Result(ok=True, text=recall.search(door.engine, given))
     except MemtuiError as error:
         return refusal(error)
     except Exception:  # noqa: BLE001 - logged, and answered whatever it is: the session lives on
         _LOG.exception("a call failed")
-        return answer("E_INTERNAL: the call failed by a fault in memtui. Memories are as they were kept.", ok=False)
-    return answer(f"E_USAGE: there is no tool {shown(name)!r} here, only {NAME} and {recall.NAME}.", ok=False)
+        return Result(
+            ok=False, text="E_INTERNAL: the call failed by a fault in memtui. Memories are as they were kept."
+        )
+    return Result(ok=False, text=f"E_USAGE: there is no tool {shown(name)!r} here, only {NAME} and {recall.NAME}.")
 
 
-def refusal(error: MemtuiError) -> CallToolResult:
+def refusal(error: MemtuiError) -> Result:
     """Turn an error into a result; it names no file of this machine."""
-    return answer(words(error), ok=False)
-
-
-def answer(text: str, *, ok: bool) -> CallToolResult:
-    """Make a result of one text."""
-    return CallToolResult(content=[TextContent(type="text", text=sendable(text))], is_error=not ok)
+    return Result(ok=False, text=words(error))

@@ -8,7 +8,7 @@ import re
 from urllib.parse import quote, unquote_to_bytes
 
 from memtui.engine.model import Address
-from memtui.errors import RefusedError, UsageError
+from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.memory_tool import grammar
 from memtui.memory_tool.result import Refusal
 from memtui.safe_text import one_line
@@ -74,7 +74,10 @@ def address_of(engine: "Engine", uri: str) -> Address:
     if not taken:
         raise RefusedError("A name in a memory's URI begins or ends with a space, or is empty.", hint=_HINT)
     _, _, scope, path = virtual.split("/", 3)
-    return Address(engine.find_root(f"memtui:{scope}").id, path)
+    try:
+        return Address(engine.find_root(f"memtui:{scope}").id, path)
+    except NotFoundError as error:
+        raise NotFoundError(f"There are no memories below /memories/{scope} here.", code=error.code) from None
 
 
 def _utf8(text: str) -> bool:

@@ -76,6 +76,7 @@ AGENTS = (
         (
             ACCESS,
             Param("--no-context", "leave the index and the hot set to the client's hook; give only guidance", "flag"),
+            Param("--short-context", "give a short index, for a client whose hook does not always run", "flag"),
         ),
         (
             ("memtui mcp", "what a client's configuration starts"),

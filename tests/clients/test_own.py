@@ -85,11 +85,12 @@ def test_only_one_shape_is_ours(words: list[str]) -> None:
 @pytest.mark.parametrize("words", [("/m y/memtui",), ("/opt/python3", "-P", "-m", "memtui"), None])
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("context", [True, False])
+@pytest.mark.parametrize("short", [True, False])
 def test_whatever_is_written_is_known_again(
-    access: str | None, home: str, words: tuple[str, ...] | None, shared: bool, *, context: bool
+    access: str | None, home: str, words: tuple[str, ...] | None, shared: bool, *, context: bool, short: bool
 ) -> None:
     settings = Settings(Directories("/c d", "/s", "/d", home), "/home/ann")
-    start = how_to_start(settings, "qwen", access=access, shared=shared, context=context, words=words)
+    start = how_to_start(settings, "qwen", access=access, shared=shared, context=context, short=short, words=words)
     assert hook_client(start.hook) == "qwen"
     assert is_server(start.server)
     assert is_server({"type": "stdio", "cwd": "${workspaceFolder}"} | start.server)

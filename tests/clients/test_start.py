@@ -33,6 +33,8 @@ def test_the_context_can_be_left_to_a_hook() -> None:
     start = how_to_start(settings, "codex", access="ro", shared=True, context=False)
     assert start.args == ("mcp", "--access", "ro", "--no-context")
     assert start.hook == "memtui context --format hook --client codex"
+    start = how_to_start(settings, "codex", access="ro", shared=True, context=False, short=True)
+    assert start.args == ("mcp", "--access", "ro", "--short-context")
 
 
 def test_one_folder_for_everything_is_carried_along(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Memory in one minute: what `install --write` wrote is taken as the agent takes it, and it works.
 
 The command of the server is started by the SDK's own client, under the name the agent gives; the line of the hook by a
-shell, as the agent does at the start of a session.
+shell, as the agent does at the start of a session. VS Code starts the servers of the user's profile in the home folder,
+and names the folder that is open as its root.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
-from mcp_types import CallToolResult, Implementation, TextContent
+from mcp_types import CallToolResult, Implementation, ListRootsResult, TextContent
 
 from tests.cli.conftest import Cli, cli, workbench
 
@@ -68,14 +69,27 @@ async def test_a_newcomer_gives_an_agent_its_memory(cli: Cli, home: Path, agent:
     entry = read(home / servers)[key]["memtui"]
     project = Path.cwd()
     (project / ".git").mkdir()
-    folder = str(entry.get("cwd", "${workspaceFolder}")).replace("${workspaceFolder}", str(project))
+    assert "cwd" not in entry
+    named = agent == "vscode"
     started = StdioServerParameters(
-        command=entry["command"], args=entry["args"], env=dict(os.environ) | entry.get("env", {}), cwd=folder
+        command=entry["command"],
+        args=entry["args"],
+        env=dict(os.environ) | entry.get("env", {}),
+        cwd=home if named else project,
     )
+
+    async def roots(context: object) -> ListRootsResult:
+        return ListRootsResult.model_validate({"roots": [{"uri": project.as_uri()}]})
+
     with anyio.fail_after(60):
         async with (
             stdio_client(started) as (incoming, outgoing),
-            ClientSession(incoming, outgoing, client_info=Implementation(name=name, version="1")) as session,
+            ClientSession(
+                incoming,
+                outgoing,
+                client_info=Implementation(name=name, version="1"),
+                list_roots_callback=roots if named else None,
+            ) as session,
         ):
             await session.initialize()
             assert "memory" in [tool.name for tool in (await session.list_tools()).tools]

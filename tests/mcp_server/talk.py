@@ -13,7 +13,7 @@ import anyio.lowlevel
 from memtui.config.settings import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord, Memory
-from memtui.mcp_server.desk import Desk
+from memtui.mcp_server.desk import FULL, Desk
 from memtui.mcp_server.server import converse
 from memtui.wire.session import Options, open_session
 
@@ -40,6 +40,12 @@ class Talk:
         self._envelope: dict[str, Any] = {}
         self.answers: dict[object, dict[str, Any]] = {}
         self.told: list[dict[str, Any]] = []
+        self.roots: list[str] | None = None
+        """The URIs of the folders the client has open; None: it has no roots."""
+        self.asked: list[dict[str, Any]] = []
+        """What the server asked, answered or not."""
+        self.holds_back = False
+        """Whether it leaves what the server asks unanswered."""
         self.status: int | None = None
         """The exit number, once the server has ended."""
         self._news = anyio.Event()
@@ -53,7 +59,8 @@ class Talk:
                 "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
             }
             return await self.ask("server/discover")
-        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}}
+        able = {} if self.roots is None else {"roots": {"listChanged": True}}
+        params = {"protocolVersion": "2025-06-18", "capabilities": able, "clientInfo": {"name": name, "version": "1"}}
         greeting = await self.ask("initialize", **params)
         await self.say("notifications/initialized")
         return greeting
@@ -91,6 +98,11 @@ class Talk:
     async def memory(self, command: str, **fields: Any) -> tuple[bool, str]:
         """Call the memory tool."""
         return await self.call("memory", command=command, **fields)
+
+    async def name_roots(self, number: object) -> None:
+        """Answer the server's question for roots."""
+        roots = [{"uri": uri} for uri in self.roots or ()]
+        await self.send({"jsonrpc": "2.0", "id": number, "result": {"roots": roots}})
 
     async def send(self, message: Any) -> None:
         """Send anything as one line."""
@@ -140,7 +152,11 @@ class Talk:
             *lines, kept = (kept + chunk).split(b"\n")
             for line in lines:
                 found = json.loads(line)
-                if "method" in found:
+                if "method" in found and "id" in found:
+                    self.asked.append(found)
+                    if not self.holds_back:
+                        await self.name_roots(found["id"])
+                elif "method" in found:
                     self.told.append(found)
                 else:
                     self.answers[found["id"]] = found
@@ -153,9 +169,14 @@ class Talk:
 
 
 @asynccontextmanager
-async def talk(*, access: str | None = None, options: Options = Options()) -> AsyncIterator[Talk]:  # noqa: B008
+async def talk(
+    *,
+    access: str | None = None,
+    options: Options = Options(),  # noqa: B008
+    context: str = FULL,
+) -> AsyncIterator[Talk]:
     """Serve one client of the test's own home until the block ends."""
-    desk = Desk(lambda: load_settings(read_environment()), options, access=access)
+    desk = Desk(lambda: load_settings(read_environment()), options, access=access, context=context)
     our_in, their_out = os.pipe()
     their_in, our_out = os.pipe()
     it = Talk(their_out, their_in)

@@ -10,12 +10,12 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import StorageError
 from memtui.mcp_server import instructions
-from memtui.mcp_server.desk import Desk
+from memtui.mcp_server.desk import FULL, NONE, SHORT, Desk
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
 
 
-def composed(access: str | None = None, *, context: bool = True) -> str:
+def composed(access: str | None = None, *, context: str = FULL) -> str:
     desk = Desk(lambda: load_settings(read_environment()), Options(), access=access, context=context)
     try:
         return instructions.compose(desk)
@@ -34,13 +34,26 @@ def test_what_a_hook_gives_is_not_given_twice(store: Store) -> None:
     store.write("global/hot.md", "the hot text\n")
     with store.engine() as engine:
         engine.record_use(Address("memtui:global", "hot.md"), actor=Actor("mcp:codex"))
-    said = composed(context=False)
+    said = composed(context=NONE)
     assert said == f"{instructions.ELSEWHERE} {instructions.WRITING}"
     assert "view /memories" in said
     assert "hot" not in said
     assert "the hot text" in composed()
     store.configure("[agents]\nenabled = false\n")
-    assert composed(context=False).startswith("Memories are not available: E_DISABLED")
+    assert composed(context=NONE).startswith("Memories are not available: E_DISABLED")
+
+
+def test_a_client_whose_hook_may_not_have_run_gets_a_short_index(store: Store) -> None:
+    for number in range(400):
+        store.write(f"global/{number}.md", f"---\ndescription: {'word ' * 20}\n---\nits text\n")
+    with store.engine() as engine:
+        engine.record_use(Address("memtui:global", "7.md"), actor=Actor("mcp:codex"))
+    said = composed(context=SHORT)
+    assert said.startswith(instructions.BELOW)
+    assert "/memories/global/7.md" in said
+    assert "more memories not listed: view /memories/global" in said
+    assert "its text" not in said
+    assert len(said.encode()) < 1_000 + instructions.SHORT_INDEX.index_bytes
 
 
 def test_a_reader_is_not_told_to_write(store: Store) -> None:

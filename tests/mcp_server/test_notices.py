@@ -47,6 +47,19 @@ async def test_its_own_changes_are_told_too(store: Store) -> None:
         await it.wait_told(UPDATED, uri=URI)
 
 
+async def test_fifty_creations_of_its_own_are_few_messages(store: Store) -> None:
+    async with talk() as it:
+        await it.hello()
+        for number in range(50):
+            await it.memory("create", path=f"/memories/global/{number}.md", file_text="one\n")
+            if number == 25:
+                await it.wait_told(LISTED)
+                assert (await it.ask("resources/list"))["resources"]
+        await it.wait(lambda: sum(one["method"] == LISTED for one in it.told) == 2)
+        assert len((await it.ask("resources/list"))["resources"]) == 50
+        assert [one["method"] for one in it.told] == [LISTED, LISTED]
+
+
 async def test_who_asked_for_nothing_is_still_told_of_new_memories(store: Store) -> None:
     store.write("global/a.md", "one\n")
     store.know()

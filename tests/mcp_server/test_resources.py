@@ -82,6 +82,24 @@ async def test_what_cannot_be_read_is_an_error_that_names_no_place(
         assert await it.ask("ping") == {}
 
 
+async def test_a_memory_that_is_not_there_is_named_as_the_client_names_it(store: Store) -> None:
+    store.write("global/a.md", "text\n")
+    async with talk() as it:
+        await it.hello()
+        with pytest.raises(ProtocolError) as caught:
+            await it.ask("resources/read", uri="memory:///memories/global/gone%20away.md")
+        said = "E_NOT_FOUND: No memory file or directory at /memories/global/gone away.md."
+        assert str(caught.value) == said
+    store.configure("[access]\n'*' = {project = 'off'}\n")
+    async with talk() as it:
+        await it.hello()
+        for method in ("resources/read", "resources/subscribe"):
+            with pytest.raises(ProtocolError) as caught:
+                await it.ask(method, uri="memory:///memories/project/gone.md")
+            assert "memtui:" not in str(caught.value)
+            assert "`memtui" not in str(caught.value)
+
+
 async def test_pages_hold_every_memory_once_even_while_some_go(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "PAGE", 3)
     for scope in ("global", f"workspace/{os.path.basename(os.getcwd())}"):

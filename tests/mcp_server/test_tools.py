@@ -8,9 +8,10 @@ import pytest
 
 from memtui.config.settings import load_settings, read_environment
 from memtui.errors import NotFoundError, RefusedError, UsageError
-from memtui.mcp_server import recall, tools
+from memtui.mcp_server import recall, server, tools
 from memtui.mcp_server.desk import Desk
 from memtui.memory_tool import fields
+from memtui.memory_tool.result import Result
 from memtui.wire.doors import words
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
@@ -33,11 +34,11 @@ from tests.mcp_server.talk import Store
 )
 def test_an_error_in_words(error: UsageError, said: str) -> None:
     assert words(error) == said
-    assert tools.refusal(error).is_error
+    assert tools.refusal(error) == Result(ok=False, text=said)
 
 
 def test_an_answer_can_always_be_sent() -> None:
-    content = tools.answer("a\ud800b ü", ok=True).content[0]
+    content = server._answer(Result(ok=True, text="a\ud800b ü")).content[0]
     assert json.loads(content.model_dump_json())["text"] == r"a\ud800b ü"
 
 
@@ -46,11 +47,10 @@ def test_who_may_write(store: Store, access: str | None, *, may: bool) -> None:
     (Path.cwd() / ".git").mkdir()
     desk = Desk(lambda: load_settings(read_environment()), Options(), access=access)
     memory, search = tools.offered(desk)
-    assert [tool.annotations and tool.annotations.read_only_hint for tool in (memory, search)] == [not may, True]
+    assert [tool["annotations"]["readOnlyHint"] for tool in (memory, search)] == [not may, True]
     desk.close()
-    assert memory.description
-    said = memory.description + json.dumps(memory.input_schema["properties"]["command"])
-    assert ("create, str_replace" in memory.description) is may
+    said = memory["description"] + json.dumps(memory["inputSchema"]["properties"]["command"])
+    assert ("create, str_replace" in memory["description"]) is may
     assert ("only read memories" in said) is (access == "ro")
     assert ("You may write in /memories/global and /memories/workspace;" in said) is (access == "plan")
 

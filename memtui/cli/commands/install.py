@@ -39,7 +39,7 @@ def _context(call: Call, client: Client, level: str) -> bool | None:
         return False
     if not call.args.flag("no_hook"):
         return None
-    return not has_hook(wanted(client, _place(call), level, call.settings, access=None))
+    return None if has_hook(wanted(client, _place(call), level, call.settings, access=None)) else True
 
 
 def uninstall(call: Call) -> int:

@@ -7,5 +7,6 @@ def mcp(call: Call) -> int:
     """Serve one client on standard input and output, until it goes."""
     if call.out.interactive:
         call.out.say("memtui mcp talks to a program, not to you: an MCP client starts it and speaks JSON on its input.")
-    context = not call.args.flag("no_context")
-    return call.mcp.serve(call.reload, call.options, access=call.args.text("access"), context=context)
+    context = "none" if call.args.flag("no_context") else "short" if call.args.flag("short_context") else "full"
+    # Settings that cannot be read are said to the client: one whose server ends at once cannot tell its user why.
+    return call.mcp.serve(call.reload, call.given, access=call.args.text("access"), context=context)

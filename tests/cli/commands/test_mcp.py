@@ -113,6 +113,74 @@ def test_a_signal_ends_it_and_the_uses_are_kept(store: Store, number: int, statu
     assert store.rows()["memtui:global/a.md"].uses == 1
 
 
+HELD = f"""
+import os, sys
+
+def hold(event, given):
+    if event == "import" and given[0] == "mcp":
+        os.close(os.open(os.environ["GATE"], os.O_RDONLY))
+
+sys.addaudithook(hold)
+{RUN}
+"""
+"""The protocol's library cannot be loaded before somebody opens the gate."""
+
+
+def started(code: str = RUN) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def test_tools_are_there_before_the_library_is(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.write("global/a.md", "one\n")
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    monkeypatch.setenv("GATE", str(gate))
+    with started(HELD) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        tools = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        view = memory(3, command="view", path="/memories/global/a.md")
+        child.stdin.write(lines(hello(), ready, view, tools))
+        child.stdin.flush()
+        greeting, listed = json.loads(child.stdout.readline()), json.loads(child.stdout.readline())
+        assert "/memories/global/a.md" in greeting["result"]["instructions"]
+        assert listed["id"] == 2
+        assert [tool["name"] for tool in listed["result"]["tools"]] == ["memory", "memory_search"]
+        os.close(os.open(gate, os.O_WRONLY))
+        assert "one" in json.loads(child.stdout.readline())["result"]["content"][0]["text"]
+        out, err = child.communicate(timeout=20)
+        assert (child.returncode, out, err) == (0, b"", b"")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGHUP, 0), (signal.SIGINT, 130)])
+def test_a_signal_ends_it_before_any_call(store: Store, number: int, status: int) -> None:
+    with started() as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(lines(hello()))
+        child.stdin.flush()
+        assert json.loads(child.stdout.readline())["id"] == 1
+        child.send_signal(number)
+        assert child.wait(20) == status
+        assert child.stderr is not None
+        assert child.stderr.read() == b""
+
+
+def test_settings_that_cannot_be_read_are_said_to_the_client(store: Store) -> None:
+    store.configure("this is no TOML")
+    tools = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    done = run(lines(hello(), tools, memory(3, command="view", path="/memories")))
+    greeting, listed, called = [json.loads(line)["result"] for line in done.stdout.splitlines()]
+    said = "E_CONFIG: the configuration cannot be read. The user can find out why: memtui doctor."
+    assert greeting["instructions"] == f"Memories are not available: {said}"
+    assert listed == {"tools": []}
+    assert (called["isError"], called["content"][0]["text"]) == (True, said)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_the_library_s_own_client_in_both_protocols(store: Store, mode: str) -> None:
     # The client gives a server few variables of its own accord.
@@ -152,6 +220,7 @@ def test_the_context_is_left_to_a_hook_that_gives_it(store: Store) -> None:
     assert "seen-in-the-index" in instructions()
     assert "seen-in-the-index" not in instructions("--no-context")
     assert "view /memories" in instructions("--no-context", "--access", "ro")
+    assert "seen-in-the-index" in instructions("--short-context")
 
 
 def test_a_bug_of_ours_is_not_taken_for_a_missing_package() -> None:
