@@ -1,4 +1,5 @@
-"""The files of agents' configurations on disk: read whole, replaced whole, never through a link.
+"""The files of agents' configurations on disk: read whole, replaced whole, a link followed only to a
+file of the same user.
 
 The only module of this room that writes. A file that is not exactly as it was read is left alone, whoever changed it,
 and a text that somebody else puts there in the very moment of a change is put back.
@@ -37,6 +38,19 @@ class Content(NamedTuple):
     def text(self) -> str:
         """The content as text; nothing when there is no file."""
         return (self.data or b"").decode()
+
+
+def followed(path: str) -> str:
+    """Return where a file of the user's settings really is.
+
+    That is behind a link, such as one into a folder of dot files, when a regular file of the same user is there; else
+    it is the path itself, which `read` refuses.
+    """
+    with contextlib.suppress(OSError):
+        found = os.stat(path)
+        if os.path.islink(path) and stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+            return os.path.realpath(path)
+    return path
 
 
 def read(path: str, inside: str | None = None) -> Content:

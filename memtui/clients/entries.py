@@ -91,7 +91,10 @@ def take(target: Target, text: str, entry: Entry, before: str | None) -> str:
     elif state(target, text, entry) not in (ABSENT, FOREIGN):
         if before is not None and _has(target, before, entry.path):
             return _put(target, text, entry.path, _get(target, before, entry.path))
-        text = jsonfile.take(text, entry.path) if target.format == "json" else tomlfile.take(text, entry.path)
+        if target.format == "json":
+            text = jsonfile.take(text, entry.path)
+        else:
+            text = tomlfile.take(text, entry.path, entry.value if isinstance(entry.value, dict) else {})
     if target.format == "json" and before is not None:
         around = entry.path if entry.what == "hook" else entry.path[:-1]
         while around and jsonfile.get(text, around) in ({}, []) and not jsonfile.has(before, around):

@@ -63,6 +63,7 @@ def look(target: Target) -> Step:
     Raises:
         MemtuiError: as `plan_install`.
     """
+    target = _followed(target)
     found = disk.read(target.path, target.inside)
     return _step(target, found, found.data)
 
@@ -76,6 +77,7 @@ def plan_install(target: Target) -> Step:
         RefusedError: it is a link, no regular file, or must not be read.
         StorageError: the disk reported an error.
     """
+    target = _followed(target)
     found = disk.read(target.path, target.inside)
     text = found.text
     try:
@@ -93,6 +95,7 @@ def plan_uninstall(target: Target, state_dir: str) -> Step:
     Raises:
         MemtuiError: as `plan_install`.
     """
+    target = _followed(target)
     found = disk.read(target.path, target.inside)
     if found.data is None:
         return _step(target, found, None)
@@ -139,6 +142,11 @@ def carry_out(step: Step, state_dir: str, *, installing: bool) -> str | None:
         if not installing:
             _forget(key, step, record)
     return backup
+
+
+def _followed(target: Target) -> Target:
+    """A file of a project must not lead out of it; one of the user's may be kept elsewhere and linked to."""
+    return target if target.inside is not None else target._replace(path=disk.followed(target.path))
 
 
 def _forget(key: str, step: Step, record: _Record | None) -> None:

@@ -6,6 +6,8 @@ read again before anybody sees it, and must mean what was asked for and nothing 
 
 import copy
 import json
+import re
+from collections.abc import Mapping
 
 from memtui.config import toml
 from memtui.errors import UsageError
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 BOM = "\ufeff"
+_SETTING = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
 Path = tuple[str, ...]
 """Names of tables, from the document's own down."""
 
@@ -88,8 +91,16 @@ def put(text: str, path: Path, value: "dict[str, object]") -> str:
     return _checked(text + block, wanted, path)
 
 
-def take(text: str, path: Path) -> str:
+def take(text: str, path: Path, ours: Mapping[str, object]) -> str:
     """Take the table at a path out; nothing happens when there is none.
+
+    Lines that somebody else wrote into it stay, as comments: without our settings the table would be a mistake, and
+    what was only added at the end of the file was never meant for it.
+
+    Args:
+        text: the whole file.
+        path: the table.
+        ours: what in it is ours: a value by its name, for a table in it again such values.
 
     Raises:
         UsageError: `E_CONFIG`, as `put`.
@@ -105,10 +116,30 @@ def take(text: str, path: Path) -> str:
     lines = _split(text)
     if places and places[-1] == len(lines) - 1 and places[0] and not lines[places[0] - 1].strip():
         places.insert(0, places[0] - 1)
-    after = "".join(line for at, line in enumerate(lines) if at not in places)
+    left = _left(lines, places, path, ours)
+    after = "".join(left.get(at, line) for at, line in enumerate(lines) if at not in places or at in left)
     if len(path) > 1 and not holder and _reads_as(after, _without(wanted, path[:-1])):
         return after  # the table around it was only implied by ours
     return _checked(after, wanted, path)
+
+
+def _left(lines: list[str], places: list[int], path: Path, ours: Mapping[str, object]) -> dict[int, str]:
+    """The lines of a table that are not ours, as comments, and the headers of those."""
+    left: dict[int, str] = {}
+    header, names, mine = -1, ours, True
+    for at in places:
+        line = lines[at].removeprefix(BOM)
+        if line.lstrip().startswith("[") and (name := _header(line.strip())) is not None:
+            header, mine, names = at, True, ours
+            for below in name[len(path) :]:
+                value = names.get(below)
+                names = value if isinstance(value, dict) else {}
+            continue
+        if setting := _SETTING.match(line):
+            mine = setting[1] in names
+        if not mine:
+            left[header], left[at] = f"# {lines[header]}", f"# {line}"
+    return left
 
 
 def _without(value: "dict[str, Any]", path: Path) -> "dict[str, Any]":

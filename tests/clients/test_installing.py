@@ -214,8 +214,35 @@ def test_a_file_that_changes_after_the_plan_is_left_alone(place: Surroundings, t
     assert Path(target.path).read_text() == "a = 2\n"
 
 
-def test_a_link_is_left_alone(place: Surroundings, tmp_path: Path) -> None:
+def test_lines_the_user_wrote_below_our_table_stay_as_comments(place: Surroundings, tmp_path: Path) -> None:
     target = CLIENTS[1].targets(place, "user", NEW)[0]
+    os.makedirs(os.path.dirname(target.path))
+    path = Path(target.path)
+    path.write_text('# mine\nmodel = "a"\n')
+    install(target, str(tmp_path / "state"))
+    with path.open("a") as file:
+        file.write('sandbox_mode = "read-only"\nnotes = [\n  "x=y",\n]\n')
+    uninstall(target, str(tmp_path / "state"))
+    text = path.read_text()
+    assert tomllib.loads(text) == {"model": "a"}
+    assert '# [mcp_servers.memtui.env]\n# sandbox_mode = "read-only"\n# notes = [\n#   "x=y",\n# ]\n' in text
+    assert "command" not in text
+
+
+def test_a_link_to_a_file_of_the_user_is_written_through(place: Surroundings, tmp_path: Path) -> None:
+    target = CLIENTS[1].targets(place, "user", NEW)[0]
+    os.makedirs(os.path.dirname(target.path))
+    real = tmp_path / "dotfiles.toml"
+    real.write_text("a = 1\n")
+    os.symlink(real, target.path)
+    install(target, str(tmp_path / "state"))
+    assert "mcp_servers.memtui" in real.read_text()
+    uninstall(target, str(tmp_path / "state"))
+    assert (real.read_text(), os.path.islink(target.path)) == ("a = 1\n", True)
+
+
+def test_a_link_of_a_project_is_left_alone(place: Surroundings, tmp_path: Path) -> None:
+    target = CLIENTS[1].targets(place, "project", NEW)[0]
     os.makedirs(os.path.dirname(target.path))
     (tmp_path / "dotfiles.toml").write_text("a = 1\n")
     os.symlink(tmp_path / "dotfiles.toml", target.path)

@@ -13,6 +13,7 @@ from memtui.errors import UsageError
 from tests.clients.files import toml_texts
 
 PATH = ("mcp_servers", "memtui")
+OURS = {"command": "", "args": [], "env": {"A": "", "XDG_DATA_HOME": ""}}
 SERVER: dict[str, object] = {"command": "/opt/a b/memtui", "args": ["mcp"], "env": {"XDG_DATA_HOME": "/d"}}
 
 
@@ -28,12 +29,12 @@ def test_putting_in_and_taking_out(text: str, server: dict[str, object]) -> None
     assert tomlfile.get(after, PATH) == server
     other = tomlfile.put(after, PATH, {"command": "/other", "args": []})
     assert tomlfile.get(other, PATH) == {"command": "/other", "args": []}
-    taken = tomlfile.take(other, PATH)
+    taken = tomlfile.take(other, PATH, OURS)
     assert tomlfile.parse(taken) == before
     if text.endswith("\n") and not blank:
         assert taken == text
     again = tomlfile.put(other + "\n# later\n[zz]\nq = 1\n", PATH, server)
-    assert tomlfile.parse(tomlfile.take(again, PATH)) == before | {"zz": {"q": 1}}
+    assert tomlfile.parse(tomlfile.take(again, PATH, OURS)) == before | {"zz": {"q": 1}}
     assert "# later" in again
 
 
@@ -41,7 +42,7 @@ def test_a_table_in_the_middle_keeps_its_place() -> None:
     text = '# top\n[mcp_servers.memtui]\ncommand = "old"\n\n[mcp_servers.memtui.env]\nA = "b"\n\n# next\n[z]\nq = 1\n'
     after = tomlfile.put(text, PATH, {"command": "new"})
     assert after == '# top\n[mcp_servers.memtui]\ncommand = "new"\n\n# next\n[z]\nq = 1\n'
-    assert tomlfile.take(after, PATH) == "# top\n\n# next\n[z]\nq = 1\n"
+    assert tomlfile.take(after, PATH, OURS) == "# top\n\n# next\n[z]\nq = 1\n"
 
 
 def test_lines_end_as_they_did() -> None:
@@ -80,9 +81,9 @@ def test_what_is_not_toml_is_said() -> None:
 
 
 def test_taking_out_what_is_not_there() -> None:
-    assert tomlfile.take("a = 1\n", PATH) == "a = 1\n"
+    assert tomlfile.take("a = 1\n", PATH, OURS) == "a = 1\n"
     with pytest.raises(UsageError):
-        tomlfile.take("[mcp_servers]\nmemtui = { command = 'x' }", PATH)
+        tomlfile.take("[mcp_servers]\nmemtui = { command = 'x' }", PATH, OURS)
 
 
 @pytest.mark.parametrize("text", ["a{} = 1", "[a{}]\nb = 1", 'x = """\n[a{}]\n"""\n', "a = 1{}"])
