@@ -1,12 +1,23 @@
 """The verbs that change memories: each checks the root's rules, then runs as one transaction with one undo step."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from memtui.digest import sha256_hex
 from memtui.engine import files, frontmatter, fsio, paths, wholefile
-from memtui.engine.commit import Site
-from memtui.engine.jobs import CARRIED, NEWS_STAYS, Job, StillWritten, Txn, calmly, each, transaction
+from memtui.engine.commit import Site, Target
+from memtui.engine.jobs import (
+    CARRIED,
+    NEWS_STAYS,
+    Job,
+    StillWritten,
+    Txn,
+    batched,
+    calmly,
+    each,
+    in_batches,
+    transaction,
+)
 from memtui.engine.ledger import MOVED, Ledger
 from memtui.engine.mergenote import merge_note
 from memtui.engine.model import (
@@ -203,7 +214,24 @@ class Changer:
             self._tell(address, "deleted", actor, result.before, None)
             return Outcome(address, None)
 
-        return Done(str(txn.id), "delete", each(self._roots.pace, chosen, one, _failed), _label("delete", chosen))
+        def some(batch: Collection[Address]) -> Mapping[Address, Outcome]:
+            root = self._rules.writable(next(iter(batch)), actor)
+            for address in batch:
+                self._rules.writable(address, actor)
+            folder = paths.split(next(iter(batch)).path)[:-1]
+            wanted = {address: (expected or {}).get(address) for address in batch}
+            with self._site(root, actor) as site:
+                found = files.remove_some(site, folder, wanted, job._replace(patient=True))
+            now = self._ledger.clock()
+            self._publish(
+                Change(address, "deleted", actor.name, result.before, None, now)
+                for address, result in found.items()
+                if isinstance(result, Saved)
+            )
+            return {address: _outcome(address, result) for address, result in found.items()}
+
+        outcomes = in_batches(self._roots.pace, batched(chosen, _folder), some, one, _failed)
+        return Done(str(txn.id), "delete", outcomes, _label("delete", chosen))
 
     def move(
         self,
@@ -224,7 +252,42 @@ class Changer:
         def one(address: Address) -> Outcome:
             return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
 
-        return Done(str(txn.id), "rename", each(self._roots.pace, targets, one, _failed), label)
+        siblings, here = paths.Siblings(), ("", "")
+
+        def some(batch: Collection[Address]) -> Mapping[Address, Outcome]:
+            nonlocal siblings, here
+            first = next(iter(batch))
+            if _folder(first)[0] != _folder(targets[first])[0]:
+                return {}  # a move between two roots is two changes for each
+            if here != _folder(targets[first]):
+                siblings, here = paths.Siblings(), _folder(targets[first])
+            return self._move_some({old: targets[old] for old in batch}, expected, job, siblings)
+
+        job = Job(txn, actor, "renamed")
+        batches = batched(targets, lambda old: (_folder(old), _folder(targets[old])))
+        return Done(str(txn.id), "rename", in_batches(self._roots.pace, batches, some, one, _failed), label)
+
+    def _move_some(
+        self, wanted: Mapping[Address, Address], expected: str | None, job: Job, siblings: paths.Siblings
+    ) -> dict[Address, Outcome]:
+        """Rename several memories of one folder into one other together; those left out have to be renamed alone."""
+        old, new = next(iter(wanted.items()))
+        root = self._rules.writable(old, job.actor)
+        for address, target in wanted.items():
+            self._rules.writable(address, job.actor)
+            self._rules.check_new(self._rules.writable(target, job.actor), target)
+        pairs = {address: (target, expected) for address, target in wanted.items()}
+        with (
+            self._site(root, job.actor) as site,
+            Target(site, paths.split(new.path)[:-1], siblings) as there,
+        ):
+            found = files.rename_some(site, paths.split(old.path)[:-1], there, pairs, job._replace(patient=True))
+        self._publish(
+            self._change(wanted[address], "renamed", job.actor, result.before, result.sha256, address)
+            for address, result in found.items()
+            if isinstance(result, Saved)
+        )
+        return {address: _outcome(address, result, wanted[address]) for address, result in found.items()}
 
     def move_one(
         self, address: Address, new: Address, expected: str | None, job: Job, *, again: bool = False
@@ -358,6 +421,17 @@ def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bo
             details={"current_sha256": found.sha},
         )
     return files.replace(site, address, data, found.sha, job)
+
+
+def _outcome(address: Address, result: Saved | Conflict | MemtuiError, new: Address | None = None) -> Outcome:
+    """What became of one memory of several; a deletion leaves nothing, so its outcome has no result."""
+    if isinstance(result, MemtuiError):
+        return Outcome(address, None, result)
+    return Outcome(address, None if new is None and isinstance(result, Saved) else result, new_address=new)
+
+
+def _folder(address: Address) -> tuple[str, str]:
+    return address.root, address.path.rpartition("/")[0]
 
 
 def _failed(address: Address, error: MemtuiError) -> Outcome:

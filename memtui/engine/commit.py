@@ -12,10 +12,14 @@ from memtui.engine import fsio, wholefile
 from memtui.engine.grace import Displaced, Grace
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Address
-from memtui.engine.paths import RootHandle
+from memtui.engine.paths import RootHandle, Siblings
 from memtui.engine.wholefile import Content
 from memtui.errors import NotFoundError, RefusedError
-from memtui.values import NamedTuple
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
 
 SPARE = "-old"
 """Added to a temporary name where a swap has to be done in several steps."""
@@ -48,6 +52,44 @@ class Spot(NamedTuple):
     def glance(self, name: str | None = None) -> Content | None:
         """As `look`, with the handle closed."""
         return wholefile.look(self.folder, name or self.name, self.address, self.site.handle)
+
+
+class Target:
+    """The folder that memories are moved into, opened (and made) when the first of them is about to be.
+
+    Used in a `with` block; when that fails, what was made for it is taken away again.
+    """
+
+    def __init__(self, site: Site, parts: tuple[str, ...], siblings: Siblings | None = None) -> None:
+        """Take its components, and for many names what is known of those in it."""
+        self._site = site
+        self._parts = parts
+        self._siblings = siblings
+        self._held = contextlib.ExitStack()
+        self._folder: int | None = None
+
+    def __enter__(self) -> "Self":
+        """Begin; nothing is opened yet."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        """Close the folder."""
+        if self._siblings is not None and self._folder is not None and error is None:
+            self._siblings.settle(self._folder)
+        self._held.__exit__(kind, error, trace)
+
+    def opened(self) -> int:
+        """Its handle."""
+        if self._folder is None:
+            below = self._site.handle.folder(self._parts, create=bool(self._parts))
+            self._folder = self._held.enter_context(below)
+        return self._folder
+
+    def refuse_clash(self, name: str, *, besides: str | None) -> None:
+        """Require that no file system confuses a new name with one in the folder; see `paths.refuse_clash`."""
+        self._site.handle.refuse_clash(self.opened(), name, besides=besides, siblings=self._siblings)
 
 
 class Ours(NamedTuple):

@@ -8,11 +8,12 @@ temporary file exists, and a displaced version is looked at before it is let go.
 import contextlib
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from memtui.digest import sha256_hex
-from memtui.engine import commit, fsio, paths, wholefile
-from memtui.engine.commit import Ours, Site, Spot
+from memtui.engine import batches, commit, fsio, paths, wholefile
+from memtui.engine.batches import Happened
+from memtui.engine.commit import Ours, Site, Spot, Target
 from memtui.engine.grace import Displaced
 from memtui.engine.jobs import CARRIED, NEWS_STAYS, Job, StillWritten
 from memtui.engine.model import Address, Conflict, Saved, Unchanged, is_person
@@ -168,25 +169,58 @@ def remove(
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
         spot = Spot(site, folder, parts[-1], address)
-        found = _read(spot, job, lambda content: expected in (None, content.sha))
-        try:
-            if expected is not None and found.sha != expected:
-                return refuse(site, address, None, expected, found, job)
-            seq, temp = _announce(site, address, job, found, None, None)
-            try:
-                site.handle.check()
-                fsio.rename_noreplace(folder, parts[-1], folder, temp)
-            except (OSError, MemtuiError) as error:
-                raise _failure(error, f"Deleting {address}", whole=_not_renamed(spot, temp, seq, error)) from error
-            displaced = _take_off(spot, temp, found)
-            if isinstance(displaced, Lost):
-                return _lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
-            concluded = _conclude(site, seq, address.path, None, job, moved_to)
-            _watch(spot, displaced, None, job)
-        finally:
-            fsio.close(found.handle)
-    if concluded:
+        result, told = batches.alone(site, _removing(spot, expected, job, moved_to))
+    if told:
         site.handle.prune(parts[:-1])
+    return result
+
+
+def remove_some(
+    site: Site, folder: tuple[str, ...], wanted: Mapping[Address, str | None], job: Job
+) -> "dict[Address, Saved | Conflict | MemtuiError]":
+    """Take several names of one folder away together; see `remove`.
+
+    Args:
+        site: the locked root.
+        folder: the components of the folder.
+        wanted: which, and the versions they must have; None for whatever it is.
+        job: what they belong to.
+
+    Returns:
+        What became of each; nothing of those that have to be removed alone.
+    """
+    with site.handle.folder(folder) as opened:
+        spots = [Spot(site, opened, address.name, address) for address in wanted]
+        changes = [_removing(spot, wanted[spot.address], job) for spot in spots]
+        ended = batches.together(site, changes)
+    if ended.told:
+        site.handle.prune(folder)
+    site.grace.sweep()
+    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}
+
+
+def _removing(spot: Spot, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> "batches.Change":
+    site, address, folder = spot.site, spot.address, spot.folder
+    found = _read(spot, job, lambda content: expected in (None, content.sha))
+    fsio.close(found.handle)
+    if expected is not None and found.sha != expected:
+        return refuse(site, address, None, expected, found, job)
+    seq, temp = _announce(site, address, job, found, None, None)
+    yield None
+    try:
+        site.handle.check()
+        fsio.rename_noreplace(folder, spot.name, folder, temp)
+    except (OSError, MemtuiError) as error:
+        raise _failure(error, f"Deleting {address}", whole=_not_renamed(spot, temp, seq, error)) from error
+    displaced = _take_off(spot, temp, found)
+    if isinstance(displaced, Lost):
+        return _lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
+    try:
+        yield Happened(lambda: finish(site, seq, address.path, None, job, moved_to), (folder,))
+    except OSError as error:
+        fsio.close(displaced.handle)
+        raise _failure(error, f"Deleting {address}", whole=False) from error
+    _watch(spot, displaced, None, job)
     return Saved(address, found.sha, found.sha, str(job.txn.id))
 
 
@@ -197,50 +231,77 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
         ConflictError: `E_EXISTS`, `E_CLASH`; both are intact.
     """
     parts, target = paths.split(address.path), paths.split(new.path)
-    with site.handle.folder(parts[:-1]) as folder:
+    with site.handle.folder(parts[:-1]) as folder, Target(site, target[:-1]) as there:
         spot = Spot(site, folder, parts[-1], address)
-        found = _read(spot, job, lambda content: expected in (None, content.sha))
-        try:
-            if expected is not None and found.sha != expected:
-                return refuse(site, address, None, expected, found, job)
-            with site.handle.folder(target[:-1], create=len(target) > 1) as new_folder:
-                besides = parts[-1] if parts[:-1] == target[:-1] else None
-                site.handle.refuse_clash(new_folder, target[-1], besides=besides)
-                seq = _announce_rename(site, address, new, job, found)
-                try:
-                    site.handle.check()
-                    fsio.rename_noreplace(folder, parts[-1], new_folder, target[-1])
-                except FileExistsError as error:
-                    site.ledger.end(seq, "aborted", note=_short(error))
-                    raise _exists(new) from None
-                except (OSError, MemtuiError) as error:
-                    whole = _not_renamed(Spot(site, new_folder, target[-1], new), target[-1], seq, error)
-                    raise _failure(error, f"Renaming {address}", whole=whole) from error
-                try:
-                    fsio.fsync_dir(new_folder)
-                    if parts[:-1] != target[:-1]:
-                        fsio.fsync_dir(folder)
-                    moved = wholefile.look(new_folder, target[-1], new, site.handle)
-                except (OSError, MemtuiError) as error:
-                    raise _rolled_back(
-                        error,
-                        f"Renaming {address}",
-                        lambda: fsio.rename_noreplace(new_folder, target[-1], folder, parts[-1]),
-                    ) from error
-            sha = found.sha if moved is None or not moved.settled else moved.sha
-            concluded = False
-            with contextlib.suppress(StorageError, BusyError):
-                # The renaming happened; when the ledger cannot be told, recovery does it from the intent.
-                with site.ledger.transaction(durable=False):
-                    if moved is not None and moved.sha == sha != found.sha:
-                        site.ledger.store(moved.data, sha)
-                    site.ledger.end(seq, "done", after=sha, note=job.note)
-                    finish_rename(site, address.path, new.path, sha, job)
-                concluded = True
-        finally:
-            fsio.close(found.handle)
-    if concluded:
+        result, told = batches.alone(site, _renaming(spot, there, new, expected, job))
+    if told:
         site.handle.prune(parts[:-1])
+    return result
+
+
+def rename_some(
+    site: Site, folder: tuple[str, ...], there: Target, wanted: Mapping[Address, tuple[Address, str | None]], job: Job
+) -> "dict[Address, Saved | Conflict | MemtuiError]":
+    """Give several names of one folder new names in one other folder together; see `rename`.
+
+    Args:
+        site: the locked root.
+        folder: the components of the folder.
+        there: the other folder.
+        wanted: which, their new names, and the versions they must have; None for whatever it is.
+        job: what they belong to.
+
+    Returns:
+        What became of each; nothing of those that have to be renamed alone.
+    """
+    with site.handle.folder(folder) as opened:
+        spots = [Spot(site, opened, address.name, address) for address in wanted]
+        ended = batches.together(site, [_renaming(spot, there, *wanted[spot.address], job) for spot in spots])
+    if ended.told:
+        site.handle.prune(folder)
+    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}
+
+
+def _renaming(spot: Spot, there: Target, new: Address, expected: str | None, job: Job) -> "batches.Change":
+    site, address, folder = spot.site, spot.address, spot.folder
+    found = _read(spot, job, lambda content: expected in (None, content.sha))
+    fsio.close(found.handle)
+    if expected is not None and found.sha != expected:
+        return refuse(site, address, None, expected, found, job)
+    same = address.path.rpartition("/")[0] == new.path.rpartition("/")[0]
+    new_folder = there.opened()
+    there.refuse_clash(new.name, besides=spot.name if same else None)
+    seq = _announce_rename(site, address, new, job, found)
+    yield None
+    new_spot = Spot(site, new_folder, new.name, new)
+    try:
+        site.handle.check()
+        fsio.rename_noreplace(folder, spot.name, new_folder, new.name)
+    except FileExistsError as error:
+        site.ledger.end(seq, "aborted", note=_short(error))
+        raise _exists(new) from None
+    except (OSError, MemtuiError) as error:
+        raise _failure(error, f"Renaming {address}", whole=_not_renamed(new_spot, new.name, seq, error)) from error
+
+    def back() -> None:
+        fsio.rename_noreplace(new_folder, new.name, folder, spot.name)
+
+    try:
+        moved = new_spot.glance()
+    except (OSError, MemtuiError) as error:
+        raise _rolled_back(error, f"Renaming {address}", back) from error
+    sha = found.sha if moved is None or not moved.settled else moved.sha
+
+    def end() -> None:
+        if moved is not None and moved.sha == sha != found.sha:
+            site.ledger.store(moved.data, sha)
+        site.ledger.end(seq, "done", after=sha, note=job.note)
+        finish_rename(site, address.path, new.path, sha, job)
+
+    try:
+        yield Happened(end, (new_folder,) if same else (new_folder, folder))
+    except OSError as error:
+        raise _rolled_back(error, f"Renaming {address}", back) from error
     return Saved(new, sha, found.sha, str(job.txn.id))
 
 
@@ -456,11 +517,6 @@ def _take_off(spot: Spot, temp: str, found: Content) -> Content | Lost:
             return Lost(spot.glance())
     except (OSError, MemtuiError) as error:
         raise _rolled_back(error, doing, lambda: commit.give_back(spot, temp, known)) from error
-    try:
-        fsio.fsync_dir(spot.folder)
-    except OSError as error:
-        fsio.close(displaced.handle)
-        raise _failure(error, doing, whole=False) from error
     return displaced
 
 

@@ -67,7 +67,7 @@ class Grace:
         At most two seconds after the last commit, and a quarter of one where the system cannot tell whether there is a
         writer at all.
         """
-        self._sweep()
+        self.sweep()
         with self._looking:
             known = any(fsio.has_writer(displaced.handle) is not None for _, displaced in self._waiting)
         with self._guard:
@@ -86,16 +86,16 @@ class Grace:
                     return
             # Not at once: whoever saved is still at it, and most of the time the last look is the first.
             time.sleep(_STEP)
-            self._sweep()
+            self.sweep()
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
         """Let go of the files nobody writes any more."""
         with self._looking:
-            finished = [entry for entry in list(self._waiting) if self._is_final(*entry)]
-            for _, displaced in finished:
+            finished = {id(entry): entry for entry in list(self._waiting) if self._is_final(*entry)}
+            for _, displaced in finished.values():
                 self._finish(displaced)
             with self._guard:
-                self._waiting = [entry for entry in self._waiting if entry not in finished]
+                self._waiting = [entry for entry in self._waiting if id(entry) not in finished]
                 self._guard.notify_all()
 
     @staticmethod

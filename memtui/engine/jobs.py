@@ -4,7 +4,8 @@ A change never takes half of a version for a whole one: it is put off, without a
 """
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Outcome
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 PATIENCE = 0.75
 """Seconds a change waits for another program that has the memory open for writing, so that no half version is taken."""
 _STEP = 0.01
+SOME = 100
+"""So many are done together: whoever waits for the root or the ledger waits for no more."""
 NEWS_STAYS = "took back what others did; what is left of it is still news"
 """The audit's note of a change after which the user has not seen the rest; undo, redo and recovery go by it too."""
 
@@ -111,12 +114,53 @@ def each(
         one: does it.
         failed: the outcome of one that was refused.
     """
-    outcomes = []
-    with pace.many(len(wanted)) as progress:
-        for what in wanted:
-            try:
-                progress.step()
-                outcomes.append(one(what))
-            except MemtuiError as error:
-                outcomes.append(failed(what, error))
+    return in_batches(pace, [[what] for what in wanted], lambda _: {}, one, failed)
+
+
+def in_batches(
+    pace: Pace,
+    batches: "Iterable[Collection[Wanted]]",
+    some: "Callable[[Collection[Wanted]], Mapping[Wanted, Outcome]]",
+    one: "Callable[[Wanted], Outcome]",
+    failed: "Callable[[Wanted, MemtuiError], Outcome]",
+) -> tuple[Outcome, ...]:
+    """As `each`, some together where there are several in a batch.
+
+    Args:
+        pace: see `each`.
+        batches: what is to be done, in its order.
+        some: does what it can of a batch; what it leaves out is done by itself.
+        one: does one.
+        failed: the outcome of one that was refused.
+    """
+    chosen = [tuple(batch) for batch in batches]
+    outcomes: list[Outcome] = []
+    with pace.many(sum(map(len, chosen))) as progress:
+        for batch in chosen:
+            done: Mapping[Wanted, Outcome] = {}
+            if len(batch) > 1 and not progress.stopping:
+                with suppress(MemtuiError):  # of the batch as a whole: each says by itself why it cannot be done
+                    done = some(batch)
+            for what in batch:
+                if (outcome := done.get(what)) is not None:
+                    progress.begun += 1
+                    outcomes.append(outcome)
+                    continue
+                try:
+                    progress.step()
+                    outcomes.append(one(what))
+                except MemtuiError as error:
+                    outcomes.append(failed(what, error))
     return tuple(outcomes)
+
+
+def batched(wanted: "Iterable[Wanted]", place: "Callable[[Wanted], object]") -> "Iterator[list[Wanted]]":
+    """What follows on each other and has the same place, so many at a time at most."""
+    batch: list[Wanted] = []
+    for what in wanted:
+        if batch and (len(batch) >= SOME or place(batch[0]) != place(what)):
+            yield batch
+            batch = []
+        batch.append(what)
+    if batch:
+        yield batch

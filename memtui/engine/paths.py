@@ -269,10 +269,12 @@ class RootHandle:
             fsio.close(handle)
         return False
 
-    def refuse_clash(self, folder: int, name: str, *, besides: str | None = None) -> None:
+    def refuse_clash(
+        self, folder: int, name: str, *, besides: str | None = None, siblings: "Siblings | None" = None
+    ) -> None:
         """As the function of this name, unless names here may be whatever the system takes."""
         if not self.root.policy.any_name:
-            refuse_clash(folder, name, besides=besides)
+            refuse_clash(folder, name, besides=besides, siblings=siblings)
 
     def close(self) -> None:
         """Close the folder."""
@@ -521,29 +523,68 @@ def translate(error: OSError, doing: str) -> MemtuiError:
 def clash(parent: int, name: str) -> str | None:
     """A sibling of `name` that a case-folding or normalising file system would confuse with it, if any."""
     folded = fold(name)
-    try:
-        entries = fsio.list_dir(parent)
-    except OSError as error:
-        raise translate(error, f"Looking for names like {name!r}") from error
-    for entry in entries:
-        other = entry.name
+    for other in _names(parent):
         if (other.lower() if other.isascii() else fold(other)) == folded and other != name:
             return other
     return None
 
 
-def refuse_clash(parent: int, name: str, *, besides: str | None = None) -> None:
+class Siblings:
+    """The names in one folder by their folded form, listed again only when somebody else changed the folder.
+
+    For thousands of new names in one folder, which would each list all of those before.
+    """
+
+    def __init__(self) -> None:
+        """Begin with a folder that was not looked at."""
+        self._stamp: tuple[int, int, int] | None = None
+        self._names: dict[str, set[str]] = {}
+
+    def clash(self, parent: int, name: str) -> str | None:
+        """As the function of this name; a name that is asked for counts as one of the folder from then on."""
+        if self._stamp is None or self._stamp != _stamp(parent):
+            self._names.clear()
+            for other in _names(parent):
+                self._names.setdefault(fold(other), set()).add(other)
+            self._stamp = _stamp(parent)
+        alike = self._names.setdefault(fold(name), set())
+        found = next((other for other in alike if other != name), None)
+        alike.add(name)
+        return found
+
+    def settle(self, parent: int) -> None:
+        """Take the folder as it is now for known: what changed in it was asked for."""
+        self._stamp = _stamp(parent)
+
+
+def _stamp(folder: int) -> tuple[int, int, int]:
+    try:
+        status = fsio.fstat(folder)
+    except OSError as error:
+        raise translate(error, "Looking at a folder") from error
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+def _names(parent: int) -> list[str]:
+    try:
+        return [entry.name for entry in fsio.list_dir(parent)]
+    except OSError as error:
+        raise translate(error, "Looking for names that are alike") from error
+
+
+def refuse_clash(parent: int, name: str, *, besides: str | None = None, siblings: Siblings | None = None) -> None:
     """Require that no file system confuses a new name with a sibling.
 
     Args:
         parent: the handle of the folder.
         name: the new name.
         besides: the name it is renamed from.
+        siblings: what is known of the folder.
 
     Raises:
         ConflictError: `E_CLASH`.
     """
-    other = clash(parent, name)
+    other = clash(parent, name) if siblings is None else siblings.clash(parent, name)
     if other not in (None, besides):
         raise ConflictError(
             f"The name {name!r} differs from {other!r} only by case or Unicode form.",
