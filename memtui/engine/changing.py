@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from memtui.digest import sha256_hex
-from memtui.engine import files, frontmatter, fsio, paths, wholefile
-from memtui.engine.commit import Site, Target
+from memtui.engine import files, frontmatter, fsio, paths, several, wholefile
+from memtui.engine.commit import Siblings, Site, Target
 from memtui.engine.jobs import (
     CARRIED,
     NEWS_STAYS,
@@ -221,7 +221,7 @@ class Changer:
             folder = paths.split(next(iter(batch)).path)[:-1]
             wanted = {address: (expected or {}).get(address) for address in batch}
             with self._site(root, actor) as site:
-                found = files.remove_some(site, folder, wanted, job._replace(patient=True))
+                found = several.remove_some(site, folder, wanted, job._replace(patient=True))
             now = self._ledger.clock()
             self._publish(
                 Change(address, "deleted", actor.name, result.before, None, now)
@@ -252,7 +252,7 @@ class Changer:
         def one(address: Address) -> Outcome:
             return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
 
-        siblings, here = paths.Siblings(), ("", "")
+        siblings, here = Siblings(), ("", "")
 
         def some(batch: Collection[Address]) -> Mapping[Address, Outcome]:
             nonlocal siblings, here
@@ -260,7 +260,7 @@ class Changer:
             if _folder(first)[0] != _folder(targets[first])[0]:
                 return {}  # a move between two roots is two changes for each
             if here != _folder(targets[first]):
-                siblings, here = paths.Siblings(), _folder(targets[first])
+                siblings, here = Siblings(), _folder(targets[first])
             return self._move_some({old: targets[old] for old in batch}, expected, job, siblings)
 
         job = Job(txn, actor, "renamed")
@@ -268,7 +268,7 @@ class Changer:
         return Done(str(txn.id), "rename", in_batches(self._roots.pace, batches, some, one, _failed), label)
 
     def _move_some(
-        self, wanted: Mapping[Address, Address], expected: str | None, job: Job, siblings: paths.Siblings
+        self, wanted: Mapping[Address, Address], expected: str | None, job: Job, siblings: Siblings
     ) -> dict[Address, Outcome]:
         """Rename several memories of one folder into one other together; those left out have to be renamed alone."""
         old, new = next(iter(wanted.items()))
@@ -281,7 +281,7 @@ class Changer:
             self._site(root, job.actor) as site,
             Target(site, paths.split(new.path)[:-1], siblings) as there,
         ):
-            found = files.rename_some(site, paths.split(old.path)[:-1], there, pairs, job._replace(patient=True))
+            found = several.rename_some(site, paths.split(old.path)[:-1], there, pairs, job._replace(patient=True))
         self._publish(
             self._change(wanted[address], "renamed", job.actor, result.before, result.sha256, address)
             for address, result in found.items()

@@ -5,14 +5,13 @@ here removes a file without having looked: `let_go` is the only way out for one 
 """
 
 import contextlib
-import os
 from collections.abc import Collection
 
-from memtui.engine import fsio, wholefile
+from memtui.engine import fsio, paths, wholefile
 from memtui.engine.grace import Displaced, Grace
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Address
-from memtui.engine.paths import RootHandle, Siblings
+from memtui.engine.paths import RootHandle
 from memtui.engine.wholefile import Content
 from memtui.errors import NotFoundError, RefusedError
 from memtui.values import TYPE_CHECKING, NamedTuple
@@ -54,6 +53,42 @@ class Spot(NamedTuple):
         return wholefile.look(self.folder, name or self.name, self.address, self.site.handle)
 
 
+class Siblings:
+    """The names in one folder by their folded form, listed again only when somebody else changed the folder.
+
+    For thousands of new names in one folder, which would each list all of those before.
+    """
+
+    def __init__(self) -> None:
+        """Begin with a folder that was not looked at."""
+        self._stamp: tuple[int, int, int] | None = None
+        self._names: dict[str, set[str]] = {}
+
+    def clash(self, parent: int, name: str) -> str | None:
+        """As the function of this name; a name that is asked for counts as one of the folder from then on."""
+        if self._stamp is None or self._stamp != _stamp(parent):
+            self._names.clear()
+            for other in paths.names_in(parent):
+                self._names.setdefault(paths.fold(other), set()).add(other)
+            self._stamp = _stamp(parent)
+        alike = self._names.setdefault(paths.fold(name), set())
+        found = next((other for other in alike if other != name), None)
+        alike.add(name)
+        return found
+
+    def settle(self, parent: int) -> None:
+        """Take the folder as it is now for known: what changed in it was asked for."""
+        self._stamp = _stamp(parent)
+
+
+def _stamp(folder: int) -> tuple[int, int, int]:
+    try:
+        status = fsio.fstat(folder)
+    except OSError as error:
+        raise paths.translate(error, "Looking at a folder") from error
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
 class Target:
     """The folder that memories are moved into, opened (and made) when the first of them is about to be.
 
@@ -89,7 +124,11 @@ class Target:
 
     def refuse_clash(self, name: str, *, besides: str | None) -> None:
         """Require that no file system confuses a new name with one in the folder; see `paths.refuse_clash`."""
-        self._site.handle.refuse_clash(self.opened(), name, besides=besides, siblings=self._siblings)
+        folder, handle = self.opened(), self._site.handle
+        if self._siblings is None:
+            handle.refuse_clash(folder, name, besides=besides)
+        elif not handle.root.policy.any_name:
+            paths.refuse_alike(name, self._siblings.clash(folder, name), besides=besides)
 
 
 class Ours(NamedTuple):
@@ -99,21 +138,47 @@ class Ours(NamedTuple):
     sha: str
 
 
-def write_temp(folder: int, temp: str, data: bytes, like: os.stat_result | None, mode: int | None) -> int:
-    """Write a new file durably; returns its inode. A failed fsync is final: the file is never used."""
+def write_temp(folder: int, temp: str, data: bytes, like: Content) -> int:
+    """Write a file durably that is to take another one's place; returns its inode.
+
+    A failed fsync is final: the file is never used.
+    """
+    handle = fsio.create_file(folder, temp)
+    try:
+        fsio.write_all(handle, data)
+        status, old = fsio.fstat(handle), like.status
+        fsio.chmod(handle, old.st_mode & 0o7777)
+        if (old.st_uid, old.st_gid) != (status.st_uid, status.st_gid):
+            with contextlib.suppress(PermissionError):
+                fsio.chown(handle, old.st_uid, old.st_gid)
+                # A change of owner clears set-id bits; ours are never wanted, the plain bits are.
+                fsio.chmod(handle, old.st_mode & 0o7777)
+        fsio.set_attributes(handle, fsio.attributes(like.handle))
+        fsio.fsync(handle)
+        return status.st_ino
+    finally:
+        fsio.close(handle)
+
+
+def write_new(folder: int, temp: str, data: bytes, mode: int | None, dated: int | None) -> int:
+    """Write a new file durably; see `write_temp`.
+
+    Args:
+        folder: where.
+        temp: its name for now.
+        data: its content.
+        mode: its permission bits; None for private. A folder that is shared with a group shares it too.
+        dated: when it was changed last, in nanoseconds; None for now.
+    """
     handle = fsio.create_file(folder, temp)
     try:
         fsio.write_all(handle, data)
         status = fsio.fstat(handle)
-        if like is not None:
-            fsio.chmod(handle, like.st_mode & 0o7777)
-            if (like.st_uid, like.st_gid) != (status.st_uid, status.st_gid):
-                with contextlib.suppress(PermissionError):
-                    fsio.chown(handle, like.st_uid, like.st_gid)
-                    # A change of owner clears set-id bits; ours are never wanted, the plain bits are.
-                    fsio.chmod(handle, like.st_mode & 0o7777)
-        elif mode is not None:
-            fsio.chmod(handle, mode & 0o7777)
+        shared = paths.shared_bits(fsio.fstat(folder)) & 0o664
+        if mode is not None or shared:
+            fsio.chmod(handle, (0o600 if mode is None else mode & 0o7777) | shared)
+        if dated is not None:
+            fsio.set_time(handle, dated)
         fsio.fsync(handle)
         return status.st_ino
     finally:

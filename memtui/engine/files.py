@@ -8,7 +8,7 @@ temporary file exists, and a displaced version is looked at before it is let go.
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from memtui.digest import sha256_hex
 from memtui.engine import batches, commit, fsio, paths, wholefile
@@ -102,7 +102,9 @@ def _put_over(spot: Spot, found: Content, data: bytes, sha: str, job: Job) -> Sa
     return Saved(address, sha, found.sha, str(job.txn.id))
 
 
-def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None) -> Saved | Unchanged:
+def create(
+    site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None, dated: int | None = None
+) -> Saved | Unchanged:
     """Put `data` under a new name.
 
     Args:
@@ -110,7 +112,8 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
         address: the memory.
         data: its content.
         job: what the change belongs to.
-        mode: permission bits to give it; None for private.
+        mode: permission bits to give it; None for private. See `commit.write_new`.
+        dated: when its content was written, in nanoseconds; None for now.
 
     Raises:
         ConflictError: `E_EXISTS`, `E_CLASH`.
@@ -135,7 +138,7 @@ def create(site: Site, address: Address, data: bytes, job: Job, *, mode: int | N
         seq, temp = _announce(site, address, job, None, data, sha)
         spot = Spot(site, folder, parts[-1], address)
         try:
-            ours = Ours(commit.write_temp(folder, temp, data, None, mode), sha)
+            ours = Ours(commit.write_new(folder, temp, data, mode, dated), sha)
             site.handle.check()
             fsio.rename_noreplace(folder, temp, folder, parts[-1])
         except (OSError, MemtuiError) as error:
@@ -169,37 +172,14 @@ def remove(
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
         spot = Spot(site, folder, parts[-1], address)
-        result, told = batches.alone(site, _removing(spot, expected, job, moved_to))
+        result, told = batches.alone(site, removing(spot, expected, job, moved_to))
     if told:
         site.handle.prune(parts[:-1])
     return result
 
 
-def remove_some(
-    site: Site, folder: tuple[str, ...], wanted: Mapping[Address, str | None], job: Job
-) -> "dict[Address, Saved | Conflict | MemtuiError]":
-    """Take several names of one folder away together; see `remove`.
-
-    Args:
-        site: the locked root.
-        folder: the components of the folder.
-        wanted: which, and the versions they must have; None for whatever it is.
-        job: what they belong to.
-
-    Returns:
-        What became of each; nothing of those that have to be removed alone.
-    """
-    with site.handle.folder(folder) as opened:
-        spots = [Spot(site, opened, address.name, address) for address in wanted]
-        changes = [_removing(spot, wanted[spot.address], job) for spot in spots]
-        ended = batches.together(site, changes)
-    if ended.told:
-        site.handle.prune(folder)
-    site.grace.sweep()
-    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}
-
-
-def _removing(spot: Spot, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> "batches.Change":
+def removing(spot: Spot, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> "batches.Change":
+    """The steps of `remove`, for whoever lets it go on."""
     site, address, folder = spot.site, spot.address, spot.folder
     found = _read(spot, job, lambda content: expected in (None, content.sha))
     fsio.close(found.handle)
@@ -233,36 +213,14 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
     parts, target = paths.split(address.path), paths.split(new.path)
     with site.handle.folder(parts[:-1]) as folder, Target(site, target[:-1]) as there:
         spot = Spot(site, folder, parts[-1], address)
-        result, told = batches.alone(site, _renaming(spot, there, new, expected, job))
+        result, told = batches.alone(site, renaming(spot, there, new, expected, job))
     if told:
         site.handle.prune(parts[:-1])
     return result
 
 
-def rename_some(
-    site: Site, folder: tuple[str, ...], there: Target, wanted: Mapping[Address, tuple[Address, str | None]], job: Job
-) -> "dict[Address, Saved | Conflict | MemtuiError]":
-    """Give several names of one folder new names in one other folder together; see `rename`.
-
-    Args:
-        site: the locked root.
-        folder: the components of the folder.
-        there: the other folder.
-        wanted: which, their new names, and the versions they must have; None for whatever it is.
-        job: what they belong to.
-
-    Returns:
-        What became of each; nothing of those that have to be renamed alone.
-    """
-    with site.handle.folder(folder) as opened:
-        spots = [Spot(site, opened, address.name, address) for address in wanted]
-        ended = batches.together(site, [_renaming(spot, there, *wanted[spot.address], job) for spot in spots])
-    if ended.told:
-        site.handle.prune(folder)
-    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}
-
-
-def _renaming(spot: Spot, there: Target, new: Address, expected: str | None, job: Job) -> "batches.Change":
+def renaming(spot: Spot, there: Target, new: Address, expected: str | None, job: Job) -> "batches.Change":
+    """The steps of `rename`, for whoever lets it go on."""
     site, address, folder = spot.site, spot.address, spot.folder
     found = _read(spot, job, lambda content: expected in (None, content.sha))
     fsio.close(found.handle)
@@ -438,6 +396,7 @@ def _announce(
             after=sha,
             temp=temp,
             note=job.note,
+            dated=found.status.st_mtime_ns if found is not None and data is None else None,
         )
     return seq, temp
 
@@ -482,7 +441,7 @@ def _swap_in(spot: Spot, temp: str, found: Content, data: bytes, sha: str, seq: 
     """
     doing, known = f"Saving {spot.address}", (found.sha,)
     try:
-        ours = Ours(commit.write_temp(spot.folder, temp, data, found.status, None), sha)
+        ours = Ours(commit.write_temp(spot.folder, temp, data, found), sha)
         spot.site.handle.check()
         commit.swap(spot, temp, known)
     except (OSError, MemtuiError) as error:

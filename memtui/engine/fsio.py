@@ -39,6 +39,8 @@ _EMPTY_PATH, _BIRTH = 0x1000, 0x800
 """AT_EMPTY_PATH and STATX_BTIME, from linux/stat.h."""
 _SIGURG = 23
 """On Linux, where leases are; `import signal` would cost every command a millisecond."""
+ACCESS_LIST = "system.posix_acl_access"
+"""Where Linux keeps who else may use a file."""
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 _listing = threading.Lock()
 
@@ -73,6 +75,9 @@ OPERATIONS = (
     "exchange",
     "chmod",
     "chown",
+    "set_time",
+    "attributes",
+    "set_attributes",
     "has_writer",
     "hold_writers",
     "release_writers",
@@ -331,6 +336,46 @@ def chmod(handle: int, mode: int) -> None:
 def chown(handle: int, user: int, group: int) -> None:
     """Set the owner of an open file."""
     os.fchown(handle, user, group)
+
+
+def set_time(handle: int, mtime_ns: int) -> None:
+    """Set when an open file was changed last."""
+    os.utime(handle, ns=(mtime_ns, mtime_ns))
+
+
+def attributes(handle: int) -> dict[str, bytes]:
+    """The user's own extended attributes of an open file and its access list; none where the system keeps none."""
+    if sys.platform != "linux":
+        return {}
+    try:
+        names = [name for name in os.listxattr(handle) if name.startswith("user.") or name == ACCESS_LIST]
+        return {name: os.getxattr(handle, name) for name in names}
+    except OSError as error:
+        if unsupported(error) or error.errno in (errno.ENODATA, errno.EACCES, errno.EPERM):
+            return {}
+        raise
+
+
+def set_attributes(handle: int, wanted: dict[str, bytes]) -> None:
+    """Give an open file these extended attributes, as far as that is permitted, and no access list but the one given.
+
+    A new file has the list that its folder hands down.
+    """
+    if sys.platform != "linux":
+        return
+    permitted = (errno.ENODATA, errno.EACCES, errno.EPERM)
+    for name, value in wanted.items():
+        try:
+            os.setxattr(handle, name, value)
+        except OSError as error:
+            if not unsupported(error) and error.errno not in permitted:
+                raise
+    if ACCESS_LIST not in wanted:
+        try:
+            os.removexattr(handle, ACCESS_LIST)
+        except OSError as error:
+            if not unsupported(error) and error.errno not in permitted:
+                raise
 
 
 def has_writer(handle: int) -> bool | None:

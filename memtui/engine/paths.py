@@ -269,12 +269,10 @@ class RootHandle:
             fsio.close(handle)
         return False
 
-    def refuse_clash(
-        self, folder: int, name: str, *, besides: str | None = None, siblings: "Siblings | None" = None
-    ) -> None:
+    def refuse_clash(self, folder: int, name: str, *, besides: str | None = None) -> None:
         """As the function of this name, unless names here may be whatever the system takes."""
         if not self.root.policy.any_name:
-            refuse_clash(folder, name, besides=besides, siblings=siblings)
+            refuse_clash(folder, name, besides=besides)
 
     def close(self) -> None:
         """Close the folder."""
@@ -285,6 +283,14 @@ class RootHandle:
     def __del__(self) -> None:
         """Close a folder that was replaced, when the last who read through it is done."""
         self.close()
+
+
+def shared_bits(folder: os.stat_result) -> int:
+    """What the group and others may do in a folder that hands its group down to what is made in it; 0 for any other."""
+    import stat
+
+    shared = folder.st_mode & stat.S_ISGID and folder.st_mode & 0o070
+    return folder.st_mode & 0o075 if shared else 0
 
 
 def make_root(root: Root) -> None:
@@ -391,8 +397,10 @@ def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int]
                     pass  # another writer made it first: it is opened below, without following links
                 below = fsio.open_dir(handle, part)
                 kept = modes.known("/".join(parts[:count])) if ours and modes is not None else None
-                if ours and (kept is not None or not root.in_checkout):
-                    _set_mode(below, PRIVATE if kept is None else kept)
+                shared = shared_bits(fsio.fstat(handle)) if ours else 0
+                if ours and (kept is not None or shared or not root.in_checkout):
+                    inherited = fsio.fstat(below).st_mode & 0o2000  # setting the mode takes it off
+                    _set_mode(below, (PRIVATE | shared if kept is None else kept) | inherited)
         finally:
             fsio.close(handle)
         handle = below
@@ -523,68 +531,36 @@ def translate(error: OSError, doing: str) -> MemtuiError:
 def clash(parent: int, name: str) -> str | None:
     """A sibling of `name` that a case-folding or normalising file system would confuse with it, if any."""
     folded = fold(name)
-    for other in _names(parent):
+    for other in names_in(parent):
         if (other.lower() if other.isascii() else fold(other)) == folded and other != name:
             return other
     return None
 
 
-class Siblings:
-    """The names in one folder by their folded form, listed again only when somebody else changed the folder.
-
-    For thousands of new names in one folder, which would each list all of those before.
-    """
-
-    def __init__(self) -> None:
-        """Begin with a folder that was not looked at."""
-        self._stamp: tuple[int, int, int] | None = None
-        self._names: dict[str, set[str]] = {}
-
-    def clash(self, parent: int, name: str) -> str | None:
-        """As the function of this name; a name that is asked for counts as one of the folder from then on."""
-        if self._stamp is None or self._stamp != _stamp(parent):
-            self._names.clear()
-            for other in _names(parent):
-                self._names.setdefault(fold(other), set()).add(other)
-            self._stamp = _stamp(parent)
-        alike = self._names.setdefault(fold(name), set())
-        found = next((other for other in alike if other != name), None)
-        alike.add(name)
-        return found
-
-    def settle(self, parent: int) -> None:
-        """Take the folder as it is now for known: what changed in it was asked for."""
-        self._stamp = _stamp(parent)
-
-
-def _stamp(folder: int) -> tuple[int, int, int]:
-    try:
-        status = fsio.fstat(folder)
-    except OSError as error:
-        raise translate(error, "Looking at a folder") from error
-    return status.st_dev, status.st_ino, status.st_mtime_ns
-
-
-def _names(parent: int) -> list[str]:
+def names_in(parent: int) -> list[str]:
+    """Every name in an open folder."""
     try:
         return [entry.name for entry in fsio.list_dir(parent)]
     except OSError as error:
         raise translate(error, "Looking for names that are alike") from error
 
 
-def refuse_clash(parent: int, name: str, *, besides: str | None = None, siblings: Siblings | None = None) -> None:
+def refuse_clash(parent: int, name: str, *, besides: str | None = None) -> None:
     """Require that no file system confuses a new name with a sibling.
 
     Args:
         parent: the handle of the folder.
         name: the new name.
         besides: the name it is renamed from.
-        siblings: what is known of the folder.
 
     Raises:
         ConflictError: `E_CLASH`.
     """
-    other = clash(parent, name) if siblings is None else siblings.clash(parent, name)
+    refuse_alike(name, clash(parent, name), besides=besides)
+
+
+def refuse_alike(name: str, other: str | None, *, besides: str | None = None) -> None:
+    """Refuse a new name that would be confused with another one; see `refuse_clash`."""
     if other not in (None, besides):
         raise ConflictError(
             f"The name {name!r} differs from {other!r} only by case or Unicode form.",

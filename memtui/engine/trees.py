@@ -9,9 +9,9 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
-from memtui.engine import files, fsio, paths, wholefile
+from memtui.engine import files, fsio, paths, several, wholefile
 from memtui.engine.commit import Site
-from memtui.engine.jobs import Job, calmly, transaction
+from memtui.engine.jobs import Job, batched, calmly, transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
 from memtui.engine.paths import RootHandle
@@ -180,11 +180,29 @@ class Trees:
         """Take away everything in a folder, and the folder; says whether nobody put something there meanwhile."""
         parts = paths.split(address.path) if address.path else ()
         found = self._everything(site, root, parts, job.actor)
-        for path in found.memories:
-            outcomes.append(self._remove(site, Address(root.id, path), job))
+        memories = [Address(root.id, path) for path in found.memories]
+        for batch in batched(memories, lambda address: address.path.rpartition("/")[0]):
+            outcomes += self._remove_some(site, batch, job)
         for path in found.others:
             _unlink(site, Address(root.id, path))
         return _remove_folders(site, found.folders)
+
+    def _remove_some(self, site: Site, batch: list[Address], job: Job) -> list[Outcome]:
+        """Take several memories of one folder away; each that cannot go with the others goes alone."""
+        folder, now = paths.split(batch[0].path)[:-1], self._ledger().clock()
+        done = several.remove_some(site, folder, dict.fromkeys(batch), job) if len(batch) > 1 else {}
+        gone = [(address, result) for address, result in done.items() if isinstance(result, Saved)]
+        self._publish([Change(address, "deleted", job.actor.name, one.before, None, now) for address, one in gone])
+        outcomes = []
+        for address in batch:
+            result = done.get(address)
+            if isinstance(result, MemtuiError):
+                raise result
+            if result is None:
+                outcomes.append(self._remove(site, address, job))
+            else:
+                outcomes.append(Outcome(address, result if isinstance(result, Conflict) else None))
+        return outcomes
 
     def _remove(self, site: Site, address: Address, job: Job) -> Outcome:
         result = files.remove(site, address, None, job)

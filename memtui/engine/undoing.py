@@ -319,7 +319,7 @@ class Undoer:
                 f"The earlier text of {address} was removed by retention.", hint="Older versions are kept by settings."
             )
         if step.after is None:
-            return files.create(site, address, data, job)
+            return files.create(site, address, data, job, dated=step.dated)
         return files.replace(site, address, data, step.after, job)
 
 

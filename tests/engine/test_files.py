@@ -1,7 +1,9 @@
 """Whatever another program does between two steps of a change, every text stays: on disk or in history."""
 
+import contextlib
 import errno
 import os
+import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import Engine, jobs
+from memtui.engine import Engine, fsio, jobs
 from memtui.engine.model import Conflict, Done, Saved, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, StorageError
-from tests.faults.injector import Call, hooked, meddling
+from tests.faults.injector import Call, failing, hooked, meddling, plain
 from tests.faults.world import ME, World, at, drain, in_history, ledger_of, open_intents, sha, stored
 
 A = at("a.md")
@@ -418,3 +420,144 @@ def test_a_sync_that_fails_once_and_then_succeeds_is_no_saved_text(
     assert file.read_bytes() == OLD
     check(world, engine, OLD, MINE)
     assert isinstance(engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME), Saved)
+
+
+# --- what a file is besides its text
+
+
+def test_a_save_keeps_extended_attributes_and_the_access_list(world: World, engine: Engine, file: Path) -> None:
+    # Version 2, then tag, bits and id of: the owner, user 1000, the group, the mask, everybody else.
+    parts = [(1, 6, -1), (2, 6, 1000), (4, 4, -1), (16, 6, -1), (32, 0, -1)]
+    entries = struct.pack("<I", 2) + b"".join(
+        struct.pack("<HHI", tag, bits, number & 0xFFFFFFFF) for tag, bits, number in parts
+    )
+    os.setxattr(file, "user.note", b"kept")
+    os.setxattr(file, fsio.ACCESS_LIST, entries)
+    assert isinstance(engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME), Saved)
+    assert os.getxattr(file, "user.note") == b"kept"
+    assert os.getxattr(file, fsio.ACCESS_LIST) == entries
+
+
+@pytest.mark.parametrize(("mode", "made"), [(0o2770, 0o660), (0o2775, 0o664), (0o2750, 0o640), (0o770, 0o600)])
+def test_what_is_new_in_a_folder_shared_by_a_group_is_shared(
+    world: World, engine: Engine, mode: int, made: int
+) -> None:
+    shared = world.folder() / "shared"
+    shared.mkdir()
+    os.chown(shared, -1, 12_345)
+    shared.chmod(mode)
+    engine.create(at("shared/deep/a.md"), "a", actor=ME)
+    engine.create(at("shared/b.md"), "b", actor=ME)
+    engine.create(A, "a", actor=ME)
+    for path in (shared / "deep/a.md", shared / "b.md"):
+        assert path.stat().st_mode & 0o7777 == made
+        assert (path.stat().st_gid == 12_345) is bool(mode & 0o2000)
+    assert (shared / "deep").stat().st_mode & 0o7777 == (mode if mode & 0o2000 else 0o700)
+    assert (world.folder() / "a.md").stat().st_mode & 0o777 == 0o600
+
+
+def test_undoing_a_deletion_gives_back_the_date_of_the_file(world: World, engine: Engine, file: Path) -> None:
+    os.utime(file, ns=(5, 1_600_000_000_123_456_789))
+    engine.delete([A], actor=ME)
+    engine.undo(actor=ME)
+    assert file.stat().st_mtime_ns == 1_600_000_000_123_456_789
+    engine.redo(actor=ME)
+    engine.undo(actor=ME)
+    assert file.stat().st_mtime_ns == 1_600_000_000_123_456_789
+
+
+# --- several of one folder
+
+
+def many(world: World, count: int = 250) -> list[Path]:
+    """A folder of so many memories."""
+    folder = world.folder() / "many"
+    folder.mkdir()
+    paths = [folder / f"{number:03}.md" for number in range(count)]
+    for path in paths:
+        path.write_text(path.name)
+    return paths
+
+
+def test_a_folder_of_many_goes_with_few_syncs_and_comes_back(world: World, engine: Engine) -> None:
+    files = many(world)
+    before = world.disk()
+    with hooked(plain) as calls:
+        done = engine.delete([at("many")], actor=ME)
+    assert all(outcome.ok for outcome in done.outcomes)
+    assert len(done.outcomes) == len(files)
+    assert calls.count("fsync_dir") <= 3
+    assert not world.disk()
+    check(world, engine, *(path.name.encode() for path in files))
+    engine.undo(actor=ME)
+    assert world.disk() == before
+
+
+def test_a_folder_of_many_is_renamed_with_few_syncs_and_listings(world: World, engine: Engine) -> None:
+    files = many(world)
+    with hooked(plain) as calls:
+        done = engine.rename(at("many"), at("new/place"), actor=ME)
+    assert all(outcome.ok for outcome in done.outcomes)
+    assert calls.count("fsync_dir") <= 10
+    assert calls.count("list_dir") <= 10
+    assert sorted(world.disk()) == sorted(f"notes/new/place/{path.name}" for path in files)
+    check(world, engine, *(path.name.encode() for path in files))
+    assert engine.history(at("new/place/007.md"))[0].operation == "renamed"
+
+
+def test_of_many_those_that_somebody_changes_or_takes_are_told_apart(world: World, engine: Engine) -> None:
+    files = many(world, 20)
+    engine.reconcile()
+    files[3].unlink()
+    expected = {at(f"many/{path.name}"): sha(path.name.encode()) for path in files}
+    files[5].write_bytes(THEIRS)
+    with hooked(meddling("rename_noreplace", replace(files[9], LATER), time=2)):
+        done = engine.delete(expected, actor=ME, expected=expected)
+    odd = {one.address.name for one in done.outcomes if not one.ok or one.result is not None}
+    assert odd == {"003.md", "005.md", "009.md"}
+    assert world.disk() == {"notes/many/005.md": THEIRS, "notes/many/009.md": LATER}
+    check(world, engine, THEIRS, LATER, *(path.name.encode() for path in files if path != files[3]))
+
+
+def test_of_many_that_are_renamed_none_lands_on_another_name(world: World, engine: Engine) -> None:
+    many(world, 12)
+    (world.folder() / "to").mkdir()
+    (world.folder() / "to/004.md").write_bytes(THEIRS)
+    (world.folder() / "to/O05.MD").write_bytes(THEIRS)
+    pairs = [(at(f"many/{number:03}.md"), at(f"to/{number:03}.md")) for number in range(5)]
+    pairs += [
+        (at("many/005.md"), at("to/o05.md")),
+        (at("many/006.md"), at("to/A.md")),
+        (at("many/007.md"), at("to/a.md")),
+    ]
+    codes = [one.error.code if one.error else "" for one in engine.move(pairs, actor=ME).outcomes]
+    assert codes == ["", "", "", "", "E_EXISTS", "E_CLASH", "", "E_CLASH"]
+    assert (world.folder() / "to/004.md").read_bytes() == THEIRS
+    check(world, engine)
+
+
+@pytest.mark.parametrize("deed", ["delete", "move"])
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC])
+def test_no_failing_call_loses_one_of_several(world: World, engine: Engine, deed: str, number: int) -> None:
+    names = [path.name for path in many(world, 4)]
+    for count in range(1, 400):
+        with hooked(failing(count, number)) as calls, contextlib.suppress(MemtuiError):
+            if deed == "delete":
+                engine.delete([at(f"many/{name}") for name in names], actor=ME)
+            else:
+                engine.move([(at(f"many/{name}"), at(f"to/{name}")) for name in names], actor=ME)
+        check(world, engine, *(name.encode() for name in names))
+        for name in names:
+            found = [world.folder() / folder / name for folder in ("many", "to")]
+            alive = [path for path in found if path.exists()]
+            assert len(alive) <= 1
+            target = found[0]
+            if alive != [target]:
+                target.parent.mkdir(exist_ok=True)
+                target.write_text(name)
+            for other in alive:
+                if other != target:
+                    other.unlink()
+        if len(calls) < count:
+            return
+    pytest.fail("it never came to its end")

@@ -41,6 +41,8 @@ class Step(NamedTuple):
     before: str | None
     after: str | None
     note: str = ""
+    dated: int | None = None
+    """When the file that was taken away had been changed last, in nanoseconds."""
 
 
 class Transaction(NamedTuple):
@@ -85,6 +87,7 @@ class AuditTable(VersionTable):
         target: tuple[int, str] | None = None,
         state: str = "intent",
         note: str = "",
+        dated: int | None = None,
     ) -> int:
         """Write the audit record of one change; returns its number."""
         new_uid, new_path = target or (None, None)
@@ -92,7 +95,7 @@ class AuditTable(VersionTable):
             db.execute(
                 "INSERT INTO audit"
                 " (txn, root, path, new_root, new_path, actor, operation, before, after, at, state, temp,"
-                " note) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " note, dated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     txn,
                     uid,
@@ -107,6 +110,7 @@ class AuditTable(VersionTable):
                     state,
                     temp,
                     note,
+                    dated,
                 ),
             )
             number = db.last_insert_rowid()
@@ -227,12 +231,13 @@ class AuditTable(VersionTable):
                 before.hex() if before else None,
                 after.hex() if after else None,
                 note,
+                dated,
             )
-            for root, path, new_root, new_path, operation, before, after, note in self.rows(
-                "SELECT root, path, new_root, new_path, operation, before, after, note FROM audit"
+            for root, path, new_root, new_path, operation, before, after, note, dated in self.rows(
+                "SELECT root, path, new_root, new_path, operation, before, after, note, dated FROM audit"
                 " WHERE txn = ? AND state = 'done' ORDER BY seq",
                 (txn,),
-                kinds="ibIBtBBt",
+                kinds="ibIBtBBtI",
             )
         ]
 

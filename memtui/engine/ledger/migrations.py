@@ -189,6 +189,8 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # Redacted texts of which bytes may still be in freed pages and in backups.
     "CREATE TABLE erasing (sha BLOB PRIMARY KEY) WITHOUT ROWID",
+    # When a file that was deleted had been changed last, for the undo of it.
+    "ALTER TABLE audit ADD COLUMN dated INTEGER",
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 
