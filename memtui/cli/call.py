@@ -5,7 +5,8 @@ A command that needs no memories (help, completion, config) must not pay for fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from memtui.cli.arguments import Arguments
 from memtui.cli.output import Output
@@ -225,6 +226,33 @@ class Call:
             self._told += self._session.engine.notices()
         for text in self._told:
             self.out.say(f"memtui: {text}")
+
+    @contextmanager
+    def followed(self, every: float = 1.0) -> Iterator[None]:
+        """Tell every so many seconds how far a change of many memories is that runs in the block, on a terminal."""
+        if not self.out.watched:
+            yield
+            return
+        import threading
+
+        ended, engine = threading.Event(), self.engine
+
+        def tell() -> None:
+            said = False
+            while not ended.wait(every):
+                if (now := engine.progress()) is not None:
+                    self.out.status(f"{now[0]:,} of {now[1]:,} memories")
+                    said = True
+            if said:
+                self.out.status("")
+
+        thread = threading.Thread(target=tell, name="memtui-progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
     def _hear(self, batch: Changes) -> None:
         for notice in batch.notices:

@@ -177,6 +177,16 @@ class Output:
         self._write(self._stderr, "".join(f"{indent}{line}\n" for line in lines))
         self._stderr.flush()
 
+    @property
+    def watched(self) -> bool:
+        """Whether somebody sees what is told beside the answer as it comes."""
+        return self._stderr.isatty()
+
+    def status(self, text: str) -> None:
+        """Tell how far something is, over what was told before; nothing takes it away."""
+        self._write(self._stderr, f"\r{self.safe(text)}\x1b[K")
+        self._stderr.flush()
+
     def ask(self, question: str) -> str | None:
         """Put a question to the user.
 

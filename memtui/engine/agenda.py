@@ -20,8 +20,9 @@ and the looks at the ledger take as much again; without events ..."""
 _POLLING_SHARE = 125
 _LIST_SHARE = 20
 """A folder that took a millisecond to list is listed again after 20 of them at the earliest."""
-_NAMES_SHARE = 3
-"""Looking at names that took a millisecond rests for three of them, so that a burst of our own is not held up by it."""
+_NAMES_SHARE, _LONGEST_REST_MS = 7, 150
+"""A look at names, or at what is undecided, that took a millisecond rests for seven of them, but not for longer than
+this: a writer that never stops must not cost more than a part of a core, and a burst is shown soon after its end."""
 _MANY = 400
 """More names than this in one folder are found by listing it."""
 
@@ -117,8 +118,12 @@ class Agenda:
             self.rest(ended)
         elif any(glance.folders for glance in glances.values()):
             self._no_list_until = ended + took * _LIST_SHARE
-        elif glances:
-            self._rest_until = ended + took * _NAMES_SHARE
+        else:
+            self._rest_until = ended + min(took * _NAMES_SHARE, _LONGEST_REST_MS)
+
+    def rested(self, due: int | None) -> int | None:
+        """When to look at what is undecided, from when that would be due."""
+        return None if due is None else max(due, self._rest_until)
 
     def rest(self, now: int) -> None:
         """Plan the next scan of everything, unless one is asked for already."""

@@ -136,7 +136,7 @@ class Watch:
             self._make_way()
             self._requests()
             now = self._ticks()
-            due = self._reconciler.due()
+            due = self._agenda.rested(self._reconciler.due())
             roots = self._reconciler.roots()
             glances = dict(self._agenda.take(now, [root.id for root in roots]))
             moved, self._ledger_moved = self._ledger_moved, False
@@ -177,7 +177,9 @@ class Watch:
         now = self._ticks()
         ends = [self._agenda.next(), self._cookie_at, self._ledger_at]
         ends += [
-            at for at in (self._reconciler.due(), self._cookie_due, self._retry_at, self._keep_at) if at is not None
+            at
+            for at in (self._agenda.rested(self._reconciler.due()), self._cookie_due, self._retry_at, self._keep_at)
+            if at is not None
         ]
         batch = self._source.wait(max(0, min(ends) - now) / 1000)
         now = self._ticks()

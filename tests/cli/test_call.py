@@ -1,12 +1,16 @@
 """What a command gets."""
 
+import io
+import threading
+
 import pytest
 
 from memtui.cli.arguments import Arguments
 from memtui.cli.call import Call
-from memtui.cli.output import standard
+from memtui.cli.output import Output, standard
 from memtui.engine.model import Changes, Notice
 from memtui.errors import UsageError
+from tests.cli.conftest import Tty
 
 
 def call(**options: str | bool) -> Call:
@@ -49,6 +53,19 @@ def test_whom_a_change_waits_for_is_told_at_once(capsys: pytest.CaptureFixture[s
     made = call()
     made._hear(Changes(notices=(Notice("waiting", "agent (process 7) is writing to this root."),)))
     assert capsys.readouterr().err == "memtui: agent (process 7) is writing to this root.\n"
+
+
+def test_on_a_terminal_a_change_of_many_says_how_far_it_is() -> None:
+    told = io.BytesIO()
+    err = Tty(told, "utf-8", write_through=True)
+    made = Call(Arguments({}), Arguments({}), Output(stdout=Tty(io.BytesIO(), "utf-8"), stderr=err))
+    with made.followed(every=0.001), made.engine._rooms.roots.pace.many(20_500) as progress:
+        for _ in range(1_235):
+            progress.step()
+        while b"1,234 of 20,500 memories" not in told.getvalue():
+            threading.Event().wait(0.001)
+    assert told.getvalue().endswith(b"\r\x1b[K")
+    made.close()
 
 
 def test_without_a_workbench_there_is_none() -> None:

@@ -173,3 +173,14 @@ def test_every_hint_is_looked_at_in_time(hints: list[tuple[int, str, str]]) -> N
         waiting.setdefault((folder, name), now)
     del waiting["", ""]
     assert not waiting
+
+
+def test_what_is_undecided_rests_like_names_after_a_look_that_took_long() -> None:
+    agenda = Agenda(0)
+    agenda.take(0, ["a"])
+    agenda.looked({}, 1_000, 1_010, found=True)
+    assert agenda.rested(None) is None
+    assert agenda.rested(1_011) == 1_080
+    assert agenda.rested(2_000) == 2_000
+    agenda.looked({}, 2_000, 2_900, found=True)
+    assert agenda.rested(2_901) == 3_050

@@ -68,10 +68,14 @@ def rm(call: Call) -> int:
     """Move memories to the trash."""
     addresses = [call.engine.resolve(text) for text in call.args.texts("addresses")]
     if call.args.flag("alone"):
-        return results.done(call.out, call.engine.delete(addresses, actor=call.actor))
+        with call.followed():
+            done = call.engine.delete(addresses, actor=call.actor)
+        return results.done(call.out, done)
     from memtui.pointers import carrying
 
-    return results.done(call.out, carrying.trash(call.engine, addresses, actor=call.actor))
+    with call.followed():
+        done = carrying.trash(call.engine, addresses, actor=call.actor)
+    return results.done(call.out, done)
 
 
 def restore(call: Call) -> int:
@@ -105,7 +109,8 @@ def _steps(call: Call, *, back: bool) -> int:
         for _ in range(call.args.number("steps", 1)):
             _reach(call, "undo" if back else "redo")
             step = call.engine.undo if back else call.engine.redo
-            finished.append(step(actor=call.actor))
+            with call.followed():
+                finished.append(step(actor=call.actor))
     except MemtuiError as error:
         if not finished:
             raise

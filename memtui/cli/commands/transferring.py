@@ -48,9 +48,12 @@ def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
     engine = call.engine
     if call.args.flag("alone"):
         single = len(pairs) == 1
-        value: Done = engine.rename(*pairs[0], actor=call.actor) if single else engine.move(pairs, actor=call.actor)
+        with call.followed():
+            value: Done = engine.rename(*pairs[0], actor=call.actor) if single else engine.move(pairs, actor=call.actor)
         return results.done(call.out, value)
-    return results.done(call.out, carrying.rename(engine, pairs, actor=call.actor))
+    with call.followed():
+        value = carrying.rename(engine, pairs, actor=call.actor)
+    return results.done(call.out, value)
 
 
 def _address(call: Call, text: str) -> Address:
