@@ -22,8 +22,11 @@ class Place(NamedTuple):
     """A memory's path, or a folder's; empty: everything in the roots."""
 
     def holds(self, row: Memory) -> bool:
-        """Whether a memory lies in it."""
-        path = row.address.path
+        """Whether a memory of its roots lies in it."""
+        return self.has(row.address.path)
+
+    def has(self, path: str) -> bool:
+        """Whether a path below its roots lies in it."""
         return not self.path or path == self.path or path.startswith(self.path + "/")
 
 

@@ -17,7 +17,7 @@ from memtui.transfer.tarball import MOST_BYTES, MOST_FILES, bad, pack, too_big, 
 from memtui.values import NamedTuple
 
 LIST = "memtui-bundle.json"
-FORMAT, NUMBER = "memtui-bundle", 1
+FORMAT, NUMBER = "memtui-bundle", 2
 MOST_LIST = 16 * 1024 * 1024
 MOST_MEMORIES, MOST_VERSIONS = MOST_FILES, 200_000
 _MOST_WORDS = 1_000
@@ -67,11 +67,13 @@ class Bundle(NamedTuple):
     """What is in a bundle."""
 
     memories: tuple[Packed, ...]
+    deleted: tuple[Packed, ...] = ()
+    """Memories that are no more, by their histories alone; they have no text."""
 
     @property
     def origins(self) -> tuple[Origin, ...]:
         """The roots its memories were in."""
-        return tuple(dict.fromkeys(memory.origin for memory in self.memories))
+        return tuple(dict.fromkeys(memory.origin for memory in (*self.memories, *self.deleted)))
 
 
 # --- writing
@@ -84,7 +86,8 @@ def write(bundle: Bundle) -> bytes:
         RefusedError: `E_TOO_BIG`.
     """
     memories = sorted(bundle.memories, key=lambda memory: (memory.origin.id, memory.path))
-    origins = sorted({memory.origin for memory in memories}, key=lambda one: (*one[:4], one.index_file or ""))
+    deleted = sorted(bundle.deleted, key=lambda memory: (memory.origin.id, memory.path))
+    origins = sorted(set(bundle.origins), key=lambda one: (*one[:4], one.index_file or ""))
     files: dict[str, bytes] = {}
     shas: set[str] = set()
     listed = []
@@ -93,15 +96,20 @@ def write(bundle: Bundle) -> bytes:
         files[name] = memory.data
         shas.add(memory.sha256)
         listed.append(_listed(memory, name, origins.index(memory.origin)))
-    old = {past.version.sha256: past.data for memory in memories for past in memory.history}
+    old = {past.version.sha256: past.data for memory in (*memories, *deleted) for past in memory.history}
     for sha in sorted(old.keys() - shas):
         files[f"history/{sha}"] = old[sha]
-    document = {
+    document: dict[str, object] = {
         "format": FORMAT,
-        "version": NUMBER,
+        "version": NUMBER if deleted else 1,
         "roots": [{key: value for key, value in one._asdict().items() if value is not None} for one in origins],
         "memories": listed,
     }
+    if deleted:  # which a memtui that reads only the first version would take for texts that nobody listed
+        document["deleted"] = [
+            {"root": origins.index(memory.origin), "path": memory.path, "history": _history(memory)}
+            for memory in deleted
+        ]
     text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True).encode() + b"\n"
     if len(text) > MOST_LIST:
         raise too_big(MOST_LIST)
@@ -127,18 +135,22 @@ def _listed(memory: Packed, name: str, root: int) -> dict[str, object]:
         "uses": memory.uses,
         "last_used_at": memory.last_used_at,
         "last_written_at": memory.last_written_at,
-        "history": [
-            {
-                "sha256": past.version.sha256,
-                "bytes": len(past.data),
-                "actor": past.version.actor,
-                "at": past.version.at,
-                "operation": past.version.operation,
-                "note": past.version.note,
-            }
-            for past in memory.history
-        ],
+        "history": _history(memory),
     }
+
+
+def _history(memory: Packed) -> list[dict[str, object]]:
+    return [
+        {
+            "sha256": past.version.sha256,
+            "bytes": len(past.data),
+            "actor": past.version.actor,
+            "at": past.version.at,
+            "operation": past.version.operation,
+            "note": past.version.note,
+        }
+        for past in memory.history
+    ]
 
 
 # --- reading
@@ -172,11 +184,20 @@ def read(data: bytes) -> Bundle:
         if versions > MOST_VERSIONS:
             raise bad(f"it lists more than {MOST_VERSIONS:,} versions")
         memories.append(memory)
-    used = {past.version.sha256 for memory in memories for past in memory.history}
+    deleted: list[Packed] = []
+    for row in _rows(document, "deleted", MOST_MEMORIES) if "deleted" in document else ():
+        origin, path = _place(row, origins)
+        history = tuple(_past(one, by_sha) for one in _rows(row, "history", MOST_VERSIONS))
+        versions += len(history)
+        if (origin, path) in seen or versions > MOST_VERSIONS:
+            raise bad(f"{path!r} is listed twice, or has too many versions")
+        seen.add((origin, path))
+        deleted.append(Packed(origin, path, b"", history=history))
+    used = {past.version.sha256 for memory in (*memories, *deleted) for past in memory.history}
     for name in rest:
         if name not in named and not (name == f"history/{shas[name]}" and shas[name] in used):
             raise bad(f"its list does not name {name!r} in it")
-    return Bundle(tuple(memories))
+    return Bundle(tuple(memories), tuple(deleted))
 
 
 def _document(data: bytes) -> Mapping[str, object]:
@@ -188,7 +209,7 @@ def _document(data: bytes) -> Mapping[str, object]:
         raise bad("its list is damaged") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise bad("its list is of something else")
-    if _count(found, "version") != NUMBER:
+    if not 1 <= _count(found, "version") <= NUMBER:
         raise bad("a newer memtui wrote it")
     return found
 
@@ -244,15 +265,11 @@ def _memory(
     by_sha: Mapping[str, bytes],
 ) -> tuple[Packed, str]:
     """One memory of the list, and the name of its file."""
-    number, name = _count(row, "root"), _word(row, "file", most=4_096, empty=False)
-    path = _word(row, "path", most=4_096, empty=False)
-    try:
-        paths.split(path)
-    except MemtuiError as error:
-        raise bad(error.message.rstrip(".")) from None
-    if number >= len(origins) or name not in files:
+    origin, path = _place(row, origins)
+    name = _word(row, "file", most=4_096, empty=False)
+    if name not in files:
         raise bad(f"{path!r} is not in it")
-    if name != _file(number, path):
+    if name != _file(_count(row, "root"), path):
         raise bad(f"{name!r} is not where a text of {path!r} is")
     data = files[name]
     if shas[name] != row.get("sha256") or len(data) != _count(row, "bytes"):
@@ -262,7 +279,18 @@ def _memory(
         raise bad("pinned is damaged in its list")
     history = tuple(_past(one, by_sha) for one in _rows(row, "history", MOST_VERSIONS))
     uses, used, written = _count(row, "uses"), _time(row, "last_used_at"), _time(row, "last_written_at")
-    return Packed(origins[number], path, data, pinned, uses, used, written, history), name
+    return Packed(origin, path, data, pinned, uses, used, written, history), name
+
+
+def _place(row: Mapping[str, object], origins: list[Origin]) -> tuple[Origin, str]:
+    number, path = _count(row, "root"), _word(row, "path", most=4_096, empty=False)
+    try:
+        paths.split(path)
+    except MemtuiError as error:
+        raise bad(error.message.rstrip(".")) from None
+    if number >= len(origins):
+        raise bad(f"{path!r} is not in it")
+    return origins[number], path
 
 
 def _past(row: Mapping[str, object], by_sha: Mapping[str, bytes]) -> Past:

@@ -45,16 +45,17 @@ class Exported(NamedTuple):
     @property
     def versions(self) -> int:
         """How many versions go along."""
-        return sum(len(memory.history) for memory in self.bundle.memories)
+        return sum(len(memory.history) for memory in (*self.bundle.memories, *self.bundle.deleted))
 
 
-def collect(reader: Reader, rows: Iterable[Memory], *, history: bool) -> Exported:
+def collect(reader: Reader, rows: Iterable[Memory], *, history: bool, deleted: Iterable[Address] = ()) -> Exported:
     """Read memories for a bundle.
 
     Args:
         reader: an engine.
         rows: which.
         history: with the versions they had.
+        deleted: memories that are no more, whose deletion goes along.
 
     Raises:
         NotFoundError: there is none to export.
@@ -71,13 +72,10 @@ def collect(reader: Reader, rows: Iterable[Memory], *, history: bool) -> Exporte
         except MemtuiError as error:
             left.append((row.address, error.message))
             continue
-        root = reader.find_root(row.address.root)
-        index = root.policy.index_file if root.policy.index_format == LINKS else None
-        origin = Origin(root.id, root.agent, root.scope, root.aliases, index or "")
         past = _past(reader, row.address) if history else ()
         packed.append(
             Packed(
-                origin,
+                _origin(reader, row.address),
                 row.address.path,
                 data,
                 row.pinned,
@@ -87,9 +85,17 @@ def collect(reader: Reader, rows: Iterable[Memory], *, history: bool) -> Exporte
                 past,
             )
         )
-    if not packed:
+    gone = [Packed(_origin(reader, one), one.path, b"", history=_past(reader, one)) for one in deleted]
+    gone = [one for one in gone if one.history]
+    if not packed and not gone:
         raise NotFoundError("There is no memory to export.", hint="`memtui ls` lists what there is.")
-    return Exported(Bundle(tuple(packed)), tuple(left))
+    return Exported(Bundle(tuple(packed), tuple(gone)), tuple(left))
+
+
+def _origin(reader: Reader, address: Address) -> Origin:
+    root = reader.find_root(address.root)
+    index = root.policy.index_file if root.policy.index_format == LINKS else None
+    return Origin(root.id, root.agent, root.scope, root.aliases, index or "")
 
 
 def _past(reader: Reader, address: Address) -> tuple[Past, ...]:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from memtui.digest import sha256_hex
 from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Usage, Version
-from memtui.engine.steps import Write
+from memtui.engine.steps import Remove, Write
 from memtui.errors import ConflictError
 from memtui.transfer import merging
-from memtui.transfer.merging import CONFLICT, NEW, NEWER, STAYS, Arrival, Plan
+from memtui.transfer.merging import CONFLICT, DELETED, STAYS, Arrival, Plan
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def apply(engine: Writer, wanted: Plan, *, actor: Actor, now: int) -> Imported:
     engine.take_uses(
         Usage(one.address, one.packed.uses, one.packed.last_used_at, one.packed.last_written_at)
         for one in wanted.arrivals
-        if one.address is not None and one.packed.uses and one.what not in (STAYS, CONFLICT)
+        if one.address is not None and one.packed.uses and one.what not in (STAYS, CONFLICT, DELETED)
     )
     conflicts, waiting = _open(engine, wanted.of(CONFLICT), now)
     return Imported(done, pinned, conflicts, waiting)
@@ -94,8 +94,6 @@ def apply(engine: Writer, wanted: Plan, *, actor: Actor, now: int) -> Imported:
 def _keep_history(engine: Writer, arrival: Arrival, actor: Actor) -> None:
     """Put the versions it had on its history here; what is written comes on top of them."""
     past = [(one.version, one.data) for one in reversed(arrival.packed.history)]
-    if past and arrival.what in (NEW, NEWER) and past[-1][1] == arrival.data:
-        past.pop()  # it is what is written
     if past and arrival.address is not None:
         engine.keep_versions(arrival.address, past, actor=actor)
 
@@ -103,10 +101,12 @@ def _keep_history(engine: Writer, arrival: Arrival, actor: Actor) -> None:
 def _write(engine: Writer, wanted: Plan, actor: Actor) -> Done | None:
     places = {one.address: Write(one.address, one.data, one.expected_sha256) for one in wanted.written if one.address}
     lines = {one.address: Write(one.address, one.after, one.expected_sha256) for one in wanted.indexes if one.what}
-    steps = list((places | lines).values())
+    gone = [Remove(one.address, one.expected_sha256) for one in wanted.of(DELETED) if one.address is not None]
+    steps: list[Step] = [*(places | lines).values(), *gone]
     if not steps:
         return None
-    label = f"import {steps[0].address}" if len(places) == 1 else f"import {len(places):,} memories"
+    count = len(places) + len(gone)
+    label = f"import {steps[0].address}" if count == 1 else f"import {count:,} memories"
     done = engine.together(steps, actor=actor, label=label)
     for outcome in done.outcomes:
         if not outcome.ok:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from memtui.digest import sha256_hex
 from memtui.engine.model import Address, Root, Version
 from memtui.errors import MemtuiError, NotFoundError, UsageError
-from memtui.transfer import indexing
+from memtui.transfer import indexing, lineage
 from memtui.transfer.bundle import Bundle, Origin, Packed
 from memtui.transfer.crossing import Crossing, Side, Straight
 from memtui.transfer.indexing import Mention
+from memtui.transfer.lineage import State
 from memtui.transfer.model import IndexChange, Item, Note, mapped_words
 from memtui.transfer.naming import Names, refusal
 from memtui.values import TYPE_CHECKING, NamedTuple
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 Merge = Callable[[bytes, bytes, bytes], "bytes | None"]
 """From the text both had in common, the bundle's and the one here, to all of it; None when a person must decide."""
 
-SAME, NEW, NEWER, OLDER, MERGED, CONFLICT, STAYS = (
+SAME, NEW, NEWER, OLDER, MERGED, CONFLICT, STAYS, DELETED = (
     "unchanged",
     "new",
     "newer",
@@ -64,9 +65,11 @@ SAME, NEW, NEWER, OLDER, MERGED, CONFLICT, STAYS = (
     "merges",
     "conflict",
     "stays out",
+    "deleted",
 )
 """What becomes of a memory: its text is here; it is not here; the one here is an earlier one of it; a later one; both
-changed, at different places; both changed at one place, or nobody knows what they had in common; it cannot be here."""
+changed, at different places; both changed at one place, or nobody knows what they had in common; it cannot be here; it
+was deleted there after the version that is here."""
 WRITTEN = (NEW, NEWER, MERGED)
 
 
@@ -118,12 +121,12 @@ class Plan(NamedTuple):
     @property
     def idle(self) -> bool:
         """Whether nothing would come of it."""
-        return not self.written and not self.of(CONFLICT) and not any(one.pins for one in self.arrivals)
+        return not self.written and not self.of(CONFLICT, DELETED) and not any(one.pins for one in self.arrivals)
 
     @property
     def words(self) -> str:
         """How many of which, for people: `3 new, 1 conflict`."""
-        counts = [(what, len(self.of(what))) for what in (NEW, NEWER, MERGED, CONFLICT, SAME, OLDER, STAYS)]
+        counts = [(what, len(self.of(what))) for what in (NEW, NEWER, MERGED, DELETED, CONFLICT, SAME, OLDER, STAYS)]
         pins = sum(one.pins for one in self.arrivals)
         said = [f"{count:,} {what}{'s' * (what == CONFLICT and count != 1)}" for what, count in counts if count]
         return ", ".join([*said, *([f"{pins:,} to pin"] if pins else [])]) or "nothing"
@@ -191,6 +194,10 @@ def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
         found.append(_arrival(reader, packed, root, mine, merge, way))
         if found[-1].what == NEW:
             taken[root.id].add(address.path)
+    for packed in bundle.deleted:
+        root = targets[packed.origin]
+        if root is not None and packed.origin.agent == root.agent and packed.path in rows[root.id]:
+            found.append(_deletion(reader, packed, root))
     return Plan(tuple(found), _indexes(reader, found, ways, rows))
 
 
@@ -258,8 +265,12 @@ def _arrival(reader: Reader, packed: Packed, root: Root, row: Memory | None, mer
         if why:
             return arrival._replace(what=STAYS, why=why, pins=False)
         known = _had(reader, address)
-        was = known and any(sha256_hex(one.data) in known for one in (side, *sides))
-        return arrival._replace(why="it was here, and deleted" if was else "")
+        if not known or not any(sha256_hex(one.data) in known for one in (side, *sides)):
+            return arrival
+        mine, there = lineage.states(reader.history(address), None), _states_there(arrival)
+        if lineage.compare(mine, there)[0] in (lineage.BEHIND, lineage.UNKNOWN):
+            return arrival._replace(what=OLDER, why="deleted here since; `memtui trash` has it", pins=False)
+        return arrival._replace(why="it was deleted here, and changed there since")
     try:
         here = reader.read(address).bytes
     except MemtuiError as error:
@@ -286,7 +297,14 @@ def _different(
     """Compare two texts with the last one they had in common, which may have come in another shape."""
     assert arrival.address is not None
     mine, root = sha256_hex(here), reader.find_root(arrival.address.root)
-    if mine in side.digests:
+    there = _states_there(arrival) if arrival.shaped is None else ()
+    relation, base_sha = lineage.compare(lineage.states(reader.history(arrival.address), mine), there)
+    if relation in (lineage.EQUAL, lineage.BEHIND):
+        return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
+    if relation == lineage.APART:
+        base = next((one for one in side.past if sha256_hex(one) == base_sha), None)
+        return _merged(arrival, side, base, here, root, merge)
+    if relation == lineage.AHEAD or mine in side.digests:
         over = _over(side.data, root)
         return arrival._replace(what=STAYS if over else NEWER, why=over, data=side.data, base=here)
     known = _had(reader, arrival.address)
@@ -294,7 +312,11 @@ def _different(
     if any(sha256_hex(one.data) in known for one in sides):
         return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
     common = min((n for one in sides for n, sha in enumerate(one.digests) if sha in known), default=None)
-    base = None if common is None else side.past[common]
+    return _merged(arrival, side, None if common is None else side.past[common], here, root, merge)
+
+
+def _merged(arrival: Arrival, side: Side, base: bytes | None, here: bytes, root: Root, merge: Merge) -> Arrival:
+    """Bring together what both made of a text they had in common."""
     merged = merge(base, side.data, here) if base is not None else None
     if merged is not None:
         if merged == here:
@@ -305,6 +327,30 @@ def _different(
     if not _is_text(side.data) or not _is_text(here):
         return arrival._replace(what=STAYS, why="another one is here, and one of them is no text")
     return arrival._replace(what=CONFLICT, why=why, data=side.data, base=base)
+
+
+def _states_there(arrival: Arrival) -> tuple[State, ...]:
+    packed = arrival.packed
+    return lineage.states([past.version for past in packed.history], packed.sha256)
+
+
+def _deletion(reader: Reader, packed: Packed, root: Root) -> Arrival:
+    """Say what becomes of a memory here that was deleted there."""
+    address = Address(root.id, packed.path)
+    arrival = Arrival(packed, address, OLDER, why="deleted there, and changed here since")
+    try:
+        here = reader.read(address).bytes
+    except MemtuiError as error:
+        return arrival._replace(what=STAYS, why=error.message.rstrip("."))
+    mine = lineage.states(reader.history(address), sha256_hex(here))
+    relation, _ = lineage.compare(mine, lineage.states([past.version for past in packed.history], None))
+    if relation == lineage.UNKNOWN:
+        return arrival._replace(why="another one of this name was deleted there", here=here)
+    if relation != lineage.AHEAD:
+        return arrival._replace(here=here)
+    if root.read_only:
+        return arrival._replace(what=STAYS, why=f"{root.id} is read-only", here=here)
+    return arrival._replace(what=DELETED, why="deleted there since; it goes to the trash", here=here)
 
 
 def _had(reader: Reader, address: Address) -> frozenset[str]:

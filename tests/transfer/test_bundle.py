@@ -79,7 +79,7 @@ def first(key: str, value: object) -> Callable[[dict[str, Any], dict[str, bytes]
         lambda document, files: document["memories"].append(document["memories"][0]),
         lambda document, files: document.update(memories={}),
         lambda document, files: document.update(roots=[{}]),
-        lambda document, files: document.update(version=2),
+        lambda document, files: document.update(version=3),
         lambda document, files: document.update(version=1.0),
         lambda document, files: document.update(version=True),
         lambda document, files: document.update(format="zip"),

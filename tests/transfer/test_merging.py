@@ -46,7 +46,7 @@ def test_an_empty_root_gets_the_same_bytes_pins_uses_and_history(tmp_path: Path)
     row = there.engine.memory(there.at("a.md"))
     assert (row.pinned, row.uses, row.last_used_at) == (True, 4, 5)
     texts = [there.engine.read_version(there.at("a.md"), one.sha256) for one in there.engine.history(there.at("a.md"))]
-    assert texts == [b"two\r\n", b"one\n"]
+    assert texts == [b"two\r\n", b"two\r\n", b"one\n"]  # written here, written there, and before
     assert there.plan(data).idle
     there.engine.undo(actor=ME)
     assert there.held() == {}
@@ -98,7 +98,9 @@ def test_what_merges_cleanly_is_merged_and_one_undo_takes_it_back(tmp_path: Path
     assert there.plan(data).idle
     there.engine.undo(actor=ME)
     assert there.held() == {"a.md": theirs}
-    assert what(there.plan(data)) == {"a.md": MERGED}
+    assert what(there.plan(data)) == {"a.md": OLDER}  # it was taken, and left again
+    there.engine.redo(actor=ME)
+    assert there.held() == {"a.md": b"ONE\ntwo\nthree\nFOUR\n"}
 
 
 def test_the_last_text_both_had_is_what_both_are_compared_with(tmp_path: Path) -> None:
@@ -174,13 +176,13 @@ def test_a_root_that_is_read_only_keeps_what_it_has_and_that_is_said(tmp_path: P
     assert there.held() == {"a.md": b"one\n", "b.md": b"other\n"}
 
 
-def test_one_that_was_deleted_here_comes_back_and_is_said(tmp_path: Path) -> None:
+def test_one_that_was_deleted_here_does_not_come_back(tmp_path: Path) -> None:
     here, there = pair(tmp_path)
     here.write("a.md", b"one\n")
     there.take(here.export())
     there.engine.delete([there.at("a.md")], actor=ME)
     (one,) = there.plan(here.export()).arrivals
-    assert (one.what, one.why) == (NEW, "it was here, and deleted")
+    assert (one.what, one.why) == (OLDER, "deleted here since; `memtui trash` has it")
 
 
 def test_nothing_is_written_when_one_changed_since_the_plan(tmp_path: Path) -> None:

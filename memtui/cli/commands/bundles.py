@@ -25,7 +25,8 @@ def export(call: Call) -> int:
     if call.args.flag("history"):
         call.engine.reconcile()  # what others wrote lately belongs to it
     rows, cut = _rows(call)
-    found = collect(call.engine, rows, history=call.args.flag("history"))
+    deleted = _deleted(call) if call.args.flag("history") else []
+    found = collect(call.engine, rows, history=call.args.flag("history"), deleted=deleted)
     found = found._replace(left=(*found.left, *cut))
     data = bundle.write(found.bundle)
     file = call.args.need("file")
@@ -38,6 +39,7 @@ def export(call: Call) -> int:
     if file != "-":
         call.out.fact(
             {
+                "deleted": len(found.bundle.deleted),
                 "file": file,
                 "bytes": len(data),
                 "sha256": sha256_hex(data),
@@ -68,6 +70,19 @@ def _rows(call: Call) -> tuple[list[Memory], list[tuple[Address, str]]]:
         rows |= {str(row.address): row for row in here}
         cut += [one for one in _cut(found) if one not in cut]
     return list(rows.values()), cut
+
+
+def _deleted(call: Call) -> list[Address]:
+    """The deleted memories of the places that are meant."""
+    engine = call.engine
+    chosen = [places.place(engine, text) for text in call.args.texts("places")]
+    roots = {root.id for root in engine.roots if root.kind == "memories"}
+    return [
+        entry.address
+        for entry in engine.trash()
+        if (not chosen and entry.address.root in roots)
+        or any(entry.address.root in (place.roots or ()) and place.has(entry.address.path) for place in chosen)
+    ]
 
 
 def _cut(found: Listing) -> list[tuple[Address, str]]:

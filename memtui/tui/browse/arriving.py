@@ -15,7 +15,7 @@ from memtui.engine.model import Address
 from memtui.errors import MemtuiError
 from memtui.safe_text import cell_width, visible
 from memtui.transfer import bundle, bundlefile, merging
-from memtui.transfer.merging import CONFLICT, NEW, NEWER, OLDER, SAME, STAYS, Arrival, Plan
+from memtui.transfer.merging import CONFLICT, DELETED, NEW, NEWER, OLDER, SAME, STAYS, Arrival, Plan
 from memtui.transfer.model import KEPT, LOST
 from memtui.tui.browse import bars
 from memtui.tui.browse.asking import AskedList, AskingScreen
@@ -36,9 +36,9 @@ INTO = " --into "
 """What may stand behind the file, before a root."""
 AS_IS = " --as-is"
 """What may stand at the end, to keep every byte of what comes from another agent."""
-_FIRST = {CONFLICT: 0, STAYS: 1, NEW: 2, NEWER: 3, merging.MERGED: 4, OLDER: 5, SAME: 6}
+_FIRST = {CONFLICT: 0, DELETED: 1, STAYS: 2, NEW: 3, NEWER: 4, merging.MERGED: 5, OLDER: 6, SAME: 7}
 """What needs a person comes first, what nothing happens to last."""
-_STYLES = {CONFLICT: "conflict", STAYS: "warning", OLDER: "dim", SAME: "dim"}
+_STYLES = {CONFLICT: "conflict", STAYS: "warning", DELETED: "del", OLDER: "dim", SAME: "dim"}
 
 
 def path_of(text: str, home: str | None) -> str | None:
@@ -72,9 +72,9 @@ class ArrivingScreen(AskingScreen["Plan | None"]):
 
     HELP = """Type the file of a bundle; enter shows what becomes of each of its memories here, and enter again does it.
 Behind the file --into ROOT names the root they go to, and --as-is keeps every byte of what comes from another agent.
-New, newer and merged ones are written, as one step that u takes back; what is in conflict waits for your decision, and
-the first of them opens. Below the list is what becomes of the one under the cursor. Shift with up and down
-scrolls it."""
+New, newer and merged ones are written and deleted ones go to the trash, as one step that u takes back; what is in
+conflict waits for your decision, and the first of them opens. Below the list is what becomes of the one under the
+cursor. Shift with up and down scrolls it."""
 
     def __init__(self, browser: BrowserScreen, typed: str = "") -> None:
         """Take the main screen, and what was typed already."""
@@ -170,7 +170,8 @@ def details(row: Arrival, look: Look) -> list[Line]:
         list(part.runs) for text, style in sentences if text for part in words_page(text, style=style, width=look.width)
     ]
     if row.address is not None and row.what not in (STAYS, SAME):
-        after = row.data if row.what in merging.WRITTEN else row.packed.data if row.shaped is None else row.shaped
+        brought = row.packed.data if row.shaped is None else row.shaped
+        after = row.data if row.what in merging.WRITTEN else brought
         lines += [list(line.runs) for line in _text(row.here, after, look)]
     return lines
 
