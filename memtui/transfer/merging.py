@@ -268,7 +268,10 @@ def _arrival(reader: Reader, packed: Packed, root: Root, row: Memory | None, mer
         if not known or not any(sha256_hex(one.data) in known for one in (side, *sides)):
             return arrival
         mine, there = lineage.states(reader.history(address), None), _states_there(arrival)
-        if lineage.compare(mine, there)[0] in (lineage.BEHIND, lineage.UNKNOWN):
+        relation, _ = lineage.compare(mine, there)
+        if relation == lineage.UNKNOWN:
+            return arrival._replace(why="it was here, and deleted")
+        if relation == lineage.BEHIND:
             return arrival._replace(what=OLDER, why="deleted here since; `memtui trash` has it", pins=False)
         return arrival._replace(why="it was deleted here, and changed there since")
     try:

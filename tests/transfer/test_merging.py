@@ -176,13 +176,13 @@ def test_a_root_that_is_read_only_keeps_what_it_has_and_that_is_said(tmp_path: P
     assert there.held() == {"a.md": b"one\n", "b.md": b"other\n"}
 
 
-def test_one_that_was_deleted_here_does_not_come_back(tmp_path: Path) -> None:
+def test_one_that_was_deleted_here_comes_back_and_is_said_where_no_history_tells(tmp_path: Path) -> None:
     here, there = pair(tmp_path)
     here.write("a.md", b"one\n")
     there.take(here.export())
     there.engine.delete([there.at("a.md")], actor=ME)
     (one,) = there.plan(here.export()).arrivals
-    assert (one.what, one.why) == (OLDER, "deleted here since; `memtui trash` has it")
+    assert (one.what, one.why) == (NEW, "it was here, and deleted")
 
 
 def test_nothing_is_written_when_one_changed_since_the_plan(tmp_path: Path) -> None:
