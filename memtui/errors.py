@@ -137,6 +137,19 @@ class StorageError(MemtuiError):
     code = "E_IO"
 
 
+class MendedError(StorageError):
+    """A damaged ledger was met in the middle of a change, and is mended: the change can be made now."""
+
+    code = "E_STORE"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The ledger was damaged when the change was to be recorded, and is mended now.",
+            unharmed="The memory on disk is as it was.",
+            hint="Try again.",
+        )
+
+
 class InternalError(MemtuiError):
     """A fault of ours."""
 

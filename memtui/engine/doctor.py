@@ -7,7 +7,7 @@ from memtui.engine import fsio
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Finding, RootStatus
 from memtui.engine.roots import Roots
-from memtui.errors import MemtuiError
+from memtui.errors import BusyError, MemtuiError
 
 _OLDEST_SANE = 1_700_000_000
 """A clock before this second is wrong: memtui is younger."""
@@ -47,13 +47,26 @@ def _ledger(ledger: Ledger) -> list[Finding]:
         answer = ledger.check()
     except MemtuiError as error:
         return [Finding("error", "ledger", error.message, error.hint)]
-    if ledger.mode == "memory" and not os.path.lexists(ledger.path):
+    if ledger.mode == "memory" and not ledger.in_the_way:
         return [Finding("note", "ledger", f"{ledger.path} does not exist yet.", "The first change makes it.")]
     if ledger.mode != "normal":
-        return [Finding("error", "ledger", notice, "Changes are off until it is usable.") for notice in ledger.notices]
+        why = ledger.in_the_way or "a newer memtui wrote it, so this one only reads it"
+        text = f"{ledger.path} cannot be used: {why}."
+        return [Finding("error", "ledger", text, "Changes are off until it can; memories stay readable.")]
     if answer != "ok":
-        advice = "It is replaced by the newest good backup when the damage is met; all memories stay readable."
+        advice = (
+            "The change that meets the damage mends it; `memtui doctor --salvage` does it now. Memories are readable."
+        )
         return [Finding("error", "ledger", f"{ledger.path} is damaged: {answer}.", advice)]
+    try:
+        if not ledger.read_only:
+            with ledger.transaction(durable=False):
+                pass
+    except BusyError as error:
+        return [Finding("warning", "ledger", error.message, error.hint)]
+    except MemtuiError as error:
+        text = f"{ledger.path} can be read and not written: {error.message}"
+        return [Finding("error", "ledger", text, "Changes are off until it can; look at what is beside it.")]
     size = os.stat(ledger.path).st_size
     found = [
         Finding(

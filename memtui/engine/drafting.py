@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict
 from memtui.engine.news import News
-from memtui.engine.rooms import Rooms
+from memtui.engine.rooms import Rooms, made_again
 from memtui.errors import NotFoundError
 
 
@@ -27,6 +27,7 @@ class Drafting(News):
         self._shared: set[Address] = set()
         """Memories of which was said that another memtui has unsaved text in them too."""
 
+    @made_again
     def save_draft(self, draft: Draft) -> None:
         """Keep the editor's unsaved text, and what it started from, so that a merge stays possible."""
         uid = self._roots.uid(self._roots.find(draft.address.root))
@@ -66,6 +67,7 @@ class Drafting(News):
         """All unsaved texts, oldest first."""
         return tuple(map(self._roots.placed, self._rooms.ledger.drafts(self._roots.names())))
 
+    @made_again
     def drop_draft(self, address: Address, *, own: Collection[str] | None = None, trace: bool = True) -> None:
         """Forget a draft and its conflict; a text that is nowhere else goes on the memory's history first.
 
@@ -84,6 +86,7 @@ class Drafting(News):
         uid = self._roots.uid(self._roots.find(address.root))
         self._rooms.ledger.drop_draft(uid, address.path, own=texts, trace=trace)
 
+    @made_again
     def save_conflict(self, found: OpenConflict) -> None:
         """Keep the decisions about a conflict; its texts are on the memory's history from here on."""
         self._rooms.ledger.save_conflict(self._roots.uid(self._roots.find(found.address.root)), found)

@@ -27,7 +27,7 @@ from memtui.engine.model import (
     Unerased,
     Version,
 )
-from memtui.engine.rooms import Rooms
+from memtui.engine.rooms import Rooms, made_again
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ class Engine(Incoming):
 
     # --- changing
 
+    @made_again
     def review(self, versions: Iterable[tuple[Address, str]], *, actor: Actor) -> int:
         """Remember that a person reviewed exactly these versions, so that agents may be given them unasked.
 
@@ -121,6 +122,7 @@ class Engine(Incoming):
             self._rooms.events.publish(Changes(touched=frozenset(address for address, _ in chosen)))
         return count
 
+    @made_again
     def save(
         self,
         address: Address,
@@ -151,6 +153,7 @@ class Engine(Incoming):
         """
         return self._rooms.changer.save(address, text, expected_sha256, actor, merge, news_since)
 
+    @made_again
     def edit(
         self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor
     ) -> Saved | Unchanged | Conflict:
@@ -170,10 +173,12 @@ class Engine(Incoming):
         """
         return self._rooms.changer.edit(address, change, actor)
 
+    @made_again
     def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
         """Make a new memory; `ConflictError` (`E_EXISTS`, `E_CLASH`) when the name is taken by another text."""
         return self._rooms.changer.create(address, text, actor)
 
+    @made_again
     def rename(self, address: Address, new: Address, *, actor: Actor, expected_sha256: str | None = None) -> Done:
         """Rename a memory or a folder of memories, within a root or to another one; pins and history follow.
 
@@ -187,10 +192,12 @@ class Engine(Incoming):
             return self._rooms.folders.rename(address, new, below, actor)
         return _raise_single(self._rooms.changer.move([(address, new)], actor, expected_sha256))
 
+    @made_again
     def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
         """Rename many memories as one undo step, with an outcome for each."""
         return self._rooms.changer.move(pairs, actor)
 
+    @made_again
     def copy(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
         """Make copies under other names, within a root or in another one, as one undo step; never over a memory.
 
@@ -203,6 +210,7 @@ class Engine(Incoming):
         """
         return self._rooms.copier.copy(pairs, actor)
 
+    @made_again
     def delete(
         self, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
     ) -> Done:
@@ -215,6 +223,7 @@ class Engine(Incoming):
         """
         return self._rooms.folders.delete(addresses, actor, expected)
 
+    @made_again
     def together(self, steps: Iterable[Step], *, actor: Actor, label: str, joins: str | None = None) -> Done:
         """Write, rename and remove memories, also of several roots, as one undo step: all of it or nothing.
 
@@ -235,6 +244,7 @@ class Engine(Incoming):
         """
         return self._rooms.together.do(steps, actor, label, joins)
 
+    @made_again
     def delete_tree(self, address: Address, *, actor: Actor) -> Done:
         """Delete a memory, or a folder with all there is in it, as one undo step; an empty path means the whole root.
 
@@ -242,32 +252,39 @@ class Engine(Incoming):
         """
         return self._rooms.trees.delete(address, actor)
 
+    @made_again
     def rename_tree(self, address: Address, new: Address, *, actor: Actor) -> Done:
         """Give a memory, or a folder with all there is in it, a new name in the same root, in one step."""
         return self._rooms.trees.rename(address, new, actor)
 
+    @made_again
     def unlink(self, address: Address, *, actor: Actor) -> None:
         """Remove a link, never what it leads to."""
         self._rooms.trees.unlink(address, actor)
 
+    @made_again
     def make_root(self, root_id: str) -> None:
         """Make the folder of a root if it is missing, and what is missing above it."""
         self._rooms.trees.make_root(root_id)
 
+    @made_again
     def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
         """Bring a memory back from the trash, or put one of its old versions under its name."""
         return self._rooms.changer.restore(address, version, actor)
 
+    @made_again
     def restore_all(self, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
         """Bring deleted memories back as one undo step, with an outcome for each; never over another memory."""
         return self._rooms.bringback.restore(wanted, actor)
 
+    @made_again
     def set_pinned(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:
         """Pin or unpin memories as one undo step."""
         done = self._rooms.changer.set_pinned(addresses, pinned, actor)
         self._rooms.events.publish(Changes(touched=frozenset(outcome.address for outcome in done.outcomes)))
         return done
 
+    @made_again
     def edit_fields(
         self, address: Address, edits: Iterable[FieldEdit], *, expected_sha256: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
@@ -292,6 +309,7 @@ class Engine(Incoming):
         (version,) = self.redact_all([(address, sha256)], reason=reason, actor=actor, everywhere=everywhere)
         return version
 
+    @made_again
     def redact_all(
         self, versions: Iterable[tuple[Address, str]], *, reason: str, actor: Actor, everywhere: bool = False
     ) -> tuple[Version, ...]:
@@ -319,6 +337,7 @@ class Engine(Incoming):
         """Delete a damaged copy of the ledger that `unerased` named."""
         self._rooms.redactor.drop_damaged(path)
 
+    @made_again
     def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
         """Take the last operation back; the outcomes tell what is no longer as it was left.
 
@@ -356,10 +375,12 @@ class Engine(Incoming):
         """Every folder a step reached into, when one of them is not open here; else nothing."""
         return self._rooms.undoer.unopened(txn)
 
+    @made_again
     def redo(self, *, actor: Actor) -> Done:
         """Take the last undo back; see `undo`."""
         return self._rooms.undoer.redo(actor)
 
+    @made_again
     def record_use(self, address: Address, *, actor: Actor, wrote: bool = False, soon: bool = False) -> None:
         """Count a read or write by an agent; a person's browsing is no use.
 
@@ -406,6 +427,18 @@ class Engine(Incoming):
         from memtui.engine import doctor
 
         return doctor.findings(self._roots, self._rooms.ledger, self.root_status())
+
+    def salvage(self, file: str | None = None) -> str:
+        """Mend a damaged ledger now, or bring back what one that was moved aside still has; says what came of it.
+
+        Args:
+            file: the one that was moved aside; None: the newest, once the ledger itself is sound.
+
+        Raises:
+            StorageError: nothing can be read of it, or nothing can be written; all is as it was.
+        """
+        self._rooms.rules.refuse_read_only()
+        return self._rooms.ledger.salvage(file)
 
     def recover(self) -> int:
         """Finish or roll back what dead processes left undone; every change in a root does this for that root as well.

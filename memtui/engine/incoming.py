@@ -10,11 +10,13 @@ from collections.abc import Iterable
 
 from memtui.engine.drafting import Drafting
 from memtui.engine.model import Actor, Address, Changes, Version
+from memtui.engine.rooms import made_again
 
 
 class Incoming(Drafting):
     """What a memory had where it came from."""
 
+    @made_again
     def pin_along(self, addresses: Iterable[Address], *, actor: Actor, joins: str | None) -> int:
         """Pin memories as a part of the operation that brought them; returns how many were not pinned before.
 
@@ -27,6 +29,7 @@ class Incoming(Drafting):
         self._rooms.events.publish(Changes(touched=frozenset(pinned)))
         return len(pinned)
 
+    @made_again
     def keep_versions(self, address: Address, versions: Iterable[tuple[Version, bytes]], *, actor: Actor) -> int:
         """Put versions a memory had elsewhere on its history, before it is written here.
 

@@ -5,12 +5,11 @@ A change never takes half of a version for a whole one: it is put off, without a
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Outcome
 from memtui.engine.pace import Pace
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, MendedError
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -139,8 +138,10 @@ def in_batches(
         for batch in chosen:
             done: Mapping[Wanted, Outcome] = {}
             if len(batch) > 1 and not progress.stopping:
-                with suppress(MemtuiError):  # of the batch as a whole: each says by itself why it cannot be done
+                try:
                     done = some(batch)
+                except MemtuiError as error:  # of the batch as a whole: each says by itself why it cannot be done
+                    _again(error, outcomes)
             for what in batch:
                 if (outcome := done.get(what)) is not None:
                     progress.begun += 1
@@ -150,8 +151,15 @@ def in_batches(
                     progress.step()
                     outcomes.append(one(what))
                 except MemtuiError as error:
+                    _again(error, outcomes)
                     outcomes.append(failed(what, error))
     return tuple(outcomes)
+
+
+def _again(error: MemtuiError, outcomes: list[Outcome]) -> None:
+    """Let all of it be done again when a damaged ledger was mended and nothing is done yet."""
+    if isinstance(error, MendedError) and not outcomes:
+        raise error
 
 
 def batched(wanted: "Iterable[Wanted]", place: "Callable[[Wanted], object]") -> "Iterator[list[Wanted]]":

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from memtui.engine.model import Actor, Address, Change, Changes, Done, SeenMark, Usage, Vanished
 from memtui.engine.reader import Reader
+from memtui.engine.rooms import made_again
 
 
 class News(Reader):
@@ -26,6 +27,7 @@ class News(Reader):
             return changes
         return self._rooms.marks.with_unrecorded(changes, self.list().items)
 
+    @made_again
     def mark_seen(self, addresses: Iterable[Address] | None) -> int:
         """Remember that the user has looked at the current versions; None means everything.
 
@@ -39,6 +41,7 @@ class News(Reader):
             self._rooms.events.publish(Changes(touched=frozenset(marked)))
         return len(marked)
 
+    @made_again
     def take_uses(self, usages: Iterable[Usage]) -> int:
         """Take over how often memories were used by another program's count, where that is higher than ours.
 
@@ -56,6 +59,7 @@ class News(Reader):
             self._rooms.events.publish(Changes(touched=frozenset(risen)))
         return len(risen)
 
+    @made_again
     def mark_changes_seen(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
         """Remember that the user has looked at these changes as they were shown; what came later stays unseen.
 
@@ -68,6 +72,7 @@ class News(Reader):
         self._rooms.events.publish(Changes(touched=frozenset(mark.address for mark in before)))
         return before
 
+    @made_again
     def restore_seen(self, marks: Iterable[SeenMark]) -> None:
         """Take seen marks back."""
         chosen = tuple(marks)
@@ -75,6 +80,7 @@ class News(Reader):
         self._rooms.marks.restore_seen(chosen)
         self._rooms.events.publish(Changes(touched=frozenset(mark.address for mark in chosen)))
 
+    @made_again
     def take_back(self, changes: Iterable[Change], *, actor: Actor) -> Done:
         """Take whole changes of others back as one undo step, each only if the memory still is as the change left it.
 

@@ -5,16 +5,18 @@ Reading one memory must not cost what changing it does: a command that only read
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, wraps
 
 from memtui.engine.events import Events
 from memtui.engine.model import Change, Changes, Listing, Notice, Root
 from memtui.engine.roots import Roots
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, MendedError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from memtui.engine import paths
     from memtui.engine.access import Access
     from memtui.engine.arriving import Arriving
@@ -36,6 +38,22 @@ if TYPE_CHECKING:
     from memtui.engine.together import Together
     from memtui.engine.trees import Trees
     from memtui.engine.undoing import Undoer
+
+    Changing = TypeVar("Changing", bound=Callable[..., Any])
+
+
+def made_again(verb: Changing) -> Changing:
+    """Make a change a second time when a damaged ledger was met, and mended, before anything was changed."""
+
+    @wraps(verb)
+    def change(*values: Any, **options: Any) -> Any:
+        values = tuple(list(value) if isinstance(value, Iterator) else value for value in values)
+        try:
+            return verb(*values, **options)
+        except MendedError:
+            return verb(*values, **options)
+
+    return change  # type: ignore[return-value]
 
 
 class Rooms:

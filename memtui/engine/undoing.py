@@ -13,7 +13,7 @@ from memtui.engine.mergenote import repeated
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, PassedOver, Saved, Unchanged
 from memtui.engine.roots import Roots, unmake
 from memtui.engine.rules import Rules
-from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, StorageError
+from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
 
 
 class Undoer:
@@ -71,6 +71,7 @@ class Undoer:
     def _reverse(self, kind: str, actor: Actor) -> Done:
         self._rules.refuse_read_only()
         self._rules.refuse_onlooker()
+        self._ledger.renew()  # without a usable one nothing can be taken back, and that is no empty list
         self._roots.recover()  # what a dead process had done but not recorded can be taken back too
         names = self._roots.names()
         what = self._next(kind, names)
@@ -107,6 +108,7 @@ class Undoer:
         """Take one older transaction back as a change of its own, where its memories still are as it left them."""
         self._rules.refuse_read_only()
         self._rules.refuse_onlooker()
+        self._ledger.renew()
         self._roots.recover()
         names = self._roots.names()
         what = self._ledger.operation(int(number), names)
@@ -164,6 +166,8 @@ class Undoer:
                     else:
                         also = said or also
                 except MemtuiError as error:
+                    if isinstance(error, MendedError) and not outcomes:
+                        raise  # as in `each`
                     outcomes.append(Outcome(address, None, error))
                     failed.append((step, address))
         self._take_away(steps, names, actor)

@@ -199,8 +199,14 @@ SETUP = (
         "doctor",
         "setup",
         "Find and explain what is wrong, and which guarantees hold here",
-        (),
-        (("memtui doctor", "roots, ledger, watcher limits, terminal, editor, clipboard"),),
+        (
+            Param("--salvage", "mend a damaged ledger now, or bring back what one that was moved aside has", "flag"),
+            Param("file", "with --salvage: the ledger that was moved aside; default: the newest", "file", "FILE"),
+        ),
+        (
+            ("memtui doctor", "roots, ledger, watcher limits, terminal, editor, clipboard"),
+            ("memtui doctor --salvage", "first save what can be saved of a damaged ledger"),
+        ),
         "Exit status 7 when a finding is an error, else 0.",
         "a list of findings: level (ok, note, warning, error), topic, text, advice",
     ),

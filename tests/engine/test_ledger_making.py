@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memtui.engine.ledger.making import begin, copy, is_sound
+from memtui.engine.ledger.making import begin, is_sound
 from tests.conftest import Clock
 from tests.faults import ledger as campaign
 from tests.faults.report import Tally
@@ -20,17 +20,15 @@ def test_a_backup_that_takes_a_ledgers_place_has_a_log(world: World) -> None:
         assert "journal mode wal" in ledger_of(engine).about()
 
 
-def test_a_ledger_that_is_begun_or_copied_is_whole_and_leaves_nothing_beside_it(tmp_path: Path, clock: Clock) -> None:
+def test_a_ledger_that_is_begun_is_whole_and_leaves_nothing_beside_it(tmp_path: Path, clock: Clock) -> None:
     folder = tmp_path / "state"
     folder.mkdir()
-    one, other = str(folder / "one.db"), str(folder / "other.db")
+    one = str(folder / "one.db")
     (folder / "one.db.part").write_bytes(b"of a process that was stopped")
     assert not is_sound(one, 0)
     begin(one, clock)
-    copy(one, other)
     assert is_sound(one, 0)
-    assert is_sound(other, 0)
-    assert {path.name for path in folder.iterdir()} == {"one.db", "other.db"}
+    assert {path.name for path in folder.iterdir()} == {"one.db"}
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
 
 

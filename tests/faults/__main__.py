@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import erasures, io_errors, kills, ledger, load
+from tests.faults import erasures, io_errors, kills, ledger, load, pages
 from tests.faults.report import Campaign
 from tests.races import clients, edits, escapes, locks, outside
 
@@ -17,6 +17,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "io-errors": io_errors.run,
     "ledger": ledger.run,
     "erasures": erasures.run,
+    "pages": pages.run,
     "escapes": escapes.run,
     "outside": outside.run,
     "edits": edits.run,

@@ -31,7 +31,6 @@ OWNERS = {
             ("memtui/curation/external.py", "*"): "the private copy for $EDITOR, in the state folder",
             ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",
             ("memtui/cli/output.py", "open"): "a closed stream, by its number",
-            ("memtui/engine/doctor.py", "os.path.lexists"): "looks at the state folder",
             ("memtui/engine/doctor.py", "os.stat"): "looks at the state folder",
             ("memtui/engine/inotify.py", "os.read"): "the kernel's queue of events, which is no file",
             ("memtui/engine/ledger/database.py", "*"): "the ledger's own file and its backups, in the state folder",

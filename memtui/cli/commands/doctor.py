@@ -13,7 +13,7 @@ from memtui.cli.call import Call
 from memtui.config.settings import Settings, read_environment
 from memtui.curation.external import editor_command
 from memtui.engine.model import Finding
-from memtui.errors import MemtuiError, how_to_add
+from memtui.errors import MemtuiError, UsageError, how_to_add
 from memtui.safe_text import cell_width
 from memtui.values import TYPE_CHECKING
 from memtui.wire import outcomes, values
@@ -30,6 +30,8 @@ _SIGNS = {"ok": ("good", "ok"), "note": ("dim", "note"), "warning": ("warn", "wa
 
 def doctor(call: Call) -> int:
     """Report findings; exit 7 when one of them is an error."""
+    if call.args.text("file") is not None and not call.args.flag("salvage"):
+        raise UsageError("A file is only looked at with --salvage.", hint="memtui doctor --salvage FILE")
     found = list(_all(call))
     if call.out.json:
         call.out.document(values.listing(map(values.finding, found)))
@@ -61,9 +63,14 @@ def _all(call: Call) -> Iterator[Finding]:
         return
     yield Finding("ok", "settings", f"{settings.config_file}: {_settings_state(settings)}.")
     try:
+        if call.args.flag("salvage"):
+            file = call.args.text("file")
+            # Notices name it without its folder.
+            here = os.path.abspath(file) if file is not None and os.path.exists(file) else file
+            yield Finding("note", "salvage", call.engine.salvage(here))
         yield from call.engine.findings()
     except MemtuiError as error:
-        yield Finding("error", "roots", error.message, error.hint)
+        yield Finding("error", "roots" if error.code != "E_STORE" else "ledger", error.message, error.hint)
     yield from _agents(call, settings)
     yield from _watching()
     yield from _terminal(call, settings)

@@ -8,6 +8,7 @@ makes a memory unreadable.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
 import zlib
@@ -17,11 +18,24 @@ from functools import wraps
 import apsw
 
 from memtui.engine import fsio
-from memtui.engine.ledger.making import begin, copy, has_tables, is_sound, may_be_one, migrate, size
+from memtui.engine.ledger.making import (
+    begin,
+    glimpse,
+    has_tables,
+    is_ledger,
+    is_sound,
+    may_be_one,
+    migrate,
+    newest_aside,
+    resume,
+    size,
+    version_of,
+)
 from memtui.engine.ledger.migrations import LATEST
 from memtui.engine.ledger.ownrows import OwnRows
+from memtui.engine.ledger.troubles import ERRORS, damaged, no_ledger
 from memtui.engine.ledger.uses import Use, Waiting, write
-from memtui.errors import BusyError, MemtuiError, StorageError
+from memtui.errors import BusyError, MemtuiError, MendedError, StorageError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,6 +56,8 @@ CHECKPOINT_PAGES = 4_000
 DAY_MS = 24 * 3_600_000
 BACKUPS = 3
 LARGEST_BACKUP = 512 * 1024 * 1024
+
+_DAMAGE = (apsw.NotADBError, apsw.CorruptError)
 
 Value = str | bytes | int | float | None
 
@@ -66,10 +82,13 @@ class Database:
         self._db: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._opened = 0
-        self._in_the_way = ""
+        self.in_the_way = ""
+        """Why no ledger can be kept on disk; empty when one can, or none is needed."""
         self._durable: bool | None = None
         self._day: int | None = None
         """The day by the clock that was noted last."""
+        self._hurt = False
+        """Whether damage was met in the transaction that runs: nothing of it may stay."""
         self._waiting = Waiting(self.settle, self._guard)
         self.own_rows = OwnRows("memories", "usage")
         self.written = False
@@ -90,7 +109,7 @@ class Database:
         Raises:
             StorageError: `E_STORE_DAMAGED`, when a cell is something else.
         """
-        with self._guard, _ERRORS:
+        with self._guard, ERRORS:
             if self._waiting and not self._within():
                 self.settle()
             found: list[Row] = self._retry(lambda: list(self._connection().execute(sql, values)))
@@ -100,7 +119,7 @@ class Database:
 
     def glance(self, sql: str, values: tuple[Value, ...] = ()) -> Row | None:
         """As `row`, for what no use can change: those that wait go on waiting."""
-        with self._guard, _ERRORS:
+        with self._guard, ERRORS:
             found: Row | None = self._retry(lambda: next(iter(self._connection().execute(sql, values)), None))
             return found
 
@@ -119,19 +138,9 @@ class Database:
         try:
             if self._db is not None and self._db.in_transaction:
                 return self._db, None  # the outer block looks after errors and the end
-            with _ERRORS:
-                database: apsw.Connection = self._retry(self._writable)
-                if durable is not self._durable:
-                    database.execute("PRAGMA synchronous=FULL" if durable else "PRAGMA synchronous=NORMAL")
-                    self._durable = durable
-                database.execute("BEGIN IMMEDIATE")
-                uses = self._waiting.take()
-                try:
-                    self._note_day(database)
-                    write(database, uses)
-                except BaseException as error:  # noqa: BLE001 - `_end` raises it again
-                    self._end(database, uses, error)
-                return database, uses
+            with ERRORS:
+                begun: tuple[apsw.Connection, list[Use]] = self._retry(lambda: self._begin(durable))
+                return begun
         except BaseException:
             self._guard.release()
             raise
@@ -140,10 +149,42 @@ class Database:
         """End what `enter` began, unless it joined; for `Transaction`."""
         try:
             if uses is not None:
-                with _ERRORS:
-                    self._end(database, uses, error)
+                if self._hurt and error is None:
+                    error = apsw.CorruptError("a damaged page was met")
+                self._hurt = False
+                try:
+                    with ERRORS:
+                        self._end(database, uses, error)
+                except MemtuiError as failure:
+                    if not isinstance(failure.__cause__, _DAMAGE):
+                        raise
+                    self._mend()
+                    raise MendedError from failure
         finally:
             self._guard.release()
+
+    def _begin(self, durable: bool) -> tuple[apsw.Connection, list[Use]]:
+        database = self._begun(durable)
+        uses = self._waiting.take()
+        try:
+            self._note_day(database)
+            write(database, uses)
+        except BaseException as error:  # noqa: BLE001 - `_end` raises it again
+            self._end(database, uses, error)
+        return database, uses
+
+    def _begun(self, durable: bool) -> apsw.Connection:
+        """A transaction in the file that has the ledger's name now: another process may have mended it meanwhile."""
+        while True:
+            database = self._writable()
+            if durable is not self._durable:
+                database.execute("PRAGMA synchronous=FULL" if durable else "PRAGMA synchronous=NORMAL")
+                self._durable = durable
+            database.execute("BEGIN IMMEDIATE")
+            if self._on_disk() == self._identity:
+                return database
+            database.execute("ROLLBACK")
+            self.close()
 
     def _end(self, database: apsw.Connection, uses: list[Use], error: BaseException | None) -> None:
         try:
@@ -184,7 +225,7 @@ class Database:
     def at_once(self) -> Iterator[None]:
         """Let a block fail with `BusyError` rather than wait for another process's transaction."""
         with self._guard:
-            with _ERRORS:
+            with ERRORS:
                 self._retry(self._connection).set_busy_timeout(0)
             try:
                 yield
@@ -194,10 +235,9 @@ class Database:
 
     def change_counter(self) -> tuple[int, int]:
         """A pair that differs from an earlier one when any process has committed since."""
-        with self._guard, _ERRORS:
-            database = self._connection()
-            (version,) = next(iter(database.execute("PRAGMA data_version")))
-            return int(version), database.total_changes()
+        with self._guard, ERRORS:
+            (version,) = self._retry(lambda: next(iter(self._connection().execute("PRAGMA data_version"))))
+            return int(version), self._connection().total_changes()
 
     def close(self) -> None:
         """Close the connection; a later call opens it again. What waits is forgotten: call `settle` before the end."""
@@ -221,7 +261,7 @@ class Database:
 
         Another process may have repaired or removed the file; writing on into the old one would lose the records.
         """
-        with self._guard, _ERRORS:
+        with self._guard, ERRORS:
             self._retry(self._up_to_date)
             return self._opened
 
@@ -240,12 +280,12 @@ class Database:
         Raises:
             StorageError: it still cannot.
         """
-        with self._guard, _ERRORS:
+        with self._guard, ERRORS:
             if self.mode == "memory" and not self.read_only:
                 self.close()
             self._retry(self._up_to_date)
             if self.mode == "memory" and not self.read_only:
-                raise _no_ledger("the ledger cannot be kept on disk, so no version could be kept either")
+                raise no_ledger("the ledger cannot be kept on disk, so no version could be kept either")
 
     def _on_disk(self) -> tuple[int, int] | None:
         try:
@@ -262,11 +302,11 @@ class Database:
                 code="E_STORE",
                 hint="Try again.",
             )
-        database = self._up_to_date()
+        database = self._connection()
         if self.mode != "normal" or self.read_only:
             if self.mode == "newer":
-                raise _no_ledger("a newer memtui wrote the ledger, so this one only reads it")
-            raise _no_ledger("memtui runs read-only", "E_READ_ONLY" if self.mode == "normal" else "E_STORE")
+                raise no_ledger("a newer memtui wrote the ledger, so this one only reads it")
+            raise no_ledger("memtui runs read-only", "E_READ_ONLY" if self.mode == "normal" else "E_STORE")
         return database
 
     def _open(self) -> apsw.Connection:
@@ -276,19 +316,20 @@ class Database:
             fsio.make_root(self.directory)
             if not may_be_one(self.path):
                 return self._in_memory("it is not a regular file")
-            if not size(self.path):
-                self._repair()  # there is none yet, or it was emptied, which is damage
+            met = self._on_disk() if size(self.path) else None
+            if met is None:
+                self._replace(None)  # there is none yet, or it was emptied, which is damage
             try:
                 database = self._prepare()
-            except (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError) as error:
+            except (*_DAMAGE, apsw.CantOpenError) as error:
                 if isinstance(error, apsw.CantOpenError) and os.path.lexists(self.path):
                     raise
-                self._repair()  # it is damaged, or somebody has just moved it aside because it was
+                self._replace(met)  # it is damaged, or somebody has just moved it aside because it was
                 database = self._prepare()
         except OSError as error:
             return self._in_memory(os.strerror(error.errno or 0))
-        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError) as error:
-            return self._in_memory(str(error))
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError, StorageError) as error:
+            return self._in_memory(error.message if isinstance(error, StorageError) else str(error))
         self._identity = self._on_disk()
         return database
 
@@ -300,10 +341,10 @@ class Database:
             database.execute(f"PRAGMA cache_size={-CACHE_KIB}")
             database.wal_autocheckpoint(CHECKPOINT_PAGES)
             database.set_update_hook(self.own_rows.note)
-            (version,) = next(iter(database.execute("PRAGMA user_version")))
+            version = version_of(database)
+            if not (is_ledger(database) if version > LATEST else has_tables(database)):
+                raise apsw.NotADBError("it is not a ledger")
             if version == LATEST:
-                if not has_tables(database):
-                    raise apsw.NotADBError("the tables of a ledger are missing")
                 self.mode = "normal"
             elif version > LATEST:
                 self.mode = "newer"
@@ -318,51 +359,71 @@ class Database:
         return database
 
     def _in_memory(self, reason: str) -> apsw.Connection:
-        database = apsw.Connection(":memory:")
-        migrate(database, self.clock)
+        database = None
+        if reason:
+            with contextlib.suppress(StorageError):  # then there is only the file itself
+                database = glimpse([self.path]) or glimpse(self.backups()[::-1])
+        if database is None:
+            database = apsw.Connection(":memory:")
+            migrate(database, self.clock)
         self.mode = "memory"
-        if reason and reason != self._in_the_way:
+        if reason and reason != self.in_the_way:
             self.notices.append(
                 f"The ledger {self.path} cannot be used ({reason})."
                 " Memories can be read; nothing can be changed or marked."
             )
-        self._in_the_way = reason
+        self.in_the_way = reason
         return database
 
     # --- damage
 
     def _retry(self, work: Callable[[], Any]) -> Any:
-        """Run `work`; on a damaged file repair it once and run it again."""
+        """Run `work`; mend a damaged ledger once and run it again."""
         try:
             return work()
-        except (apsw.NotADBError, apsw.CorruptError):
-            if self._db is not None and self._db.in_transaction:
+        except _DAMAGE:
+            self._hurt = self._within()
+            if self._hurt or self.mode != "normal":
                 raise
-            self.close()
-            self._repair()
+            try:
+                self._mend()
+            except StorageError as error:
+                self._db = self._in_memory(error.message)
+                self._opened += 1
             return work()
 
-    def _repair(self) -> None:
-        """Move a damaged ledger aside and put the newest good backup, or nothing, in its place."""
+    def _mend(self) -> None:
+        """Put a sound ledger in the place of the damaged one that is open."""
+        met = self._identity
+        self.close()
+        try:
+            self._replace(met)
+        except (OSError, apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
+            full = isinstance(error, apsw.FullError) or getattr(error, "errno", 0) == errno.ENOSPC
+            raise StorageError(
+                f"The ledger is damaged and cannot be mended now: {error}.",
+                code="E_DISK_FULL" if full else "E_STORE",
+                unharmed="All memories and the damaged ledger are as they were.",
+                hint="Free some space, then try again; `memtui doctor` tells how the ledger is.",
+            ) from error
+
+    def _replace(self, met: tuple[int, int] | None) -> None:
+        """Put a sound ledger in the place of a damaged one, or where none is.
+
+        Args:
+            met: the file in which the damage was met; when it is another one by now, somebody was faster.
+        """
+        from memtui.engine.ledger import mending  # seldom needed, and never for reading
+
         with self.alone():
-            if is_sound(self.path, BUSY_MS):
-                return  # another process repaired it while we waited
+            resume(self.path, self.clock())
+            if self._on_disk() != met and is_sound(self.path, BUSY_MS):
+                return
             source = next((name for name in reversed(self.backups()) if is_sound(name, BUSY_MS)), None)
             if source is None and not self.backups() and not size(self.path):
                 begin(self.path, self.clock)
                 return
-            stamp = self.clock()
-            for suffix in ("", "-wal", "-shm"):
-                if os.path.lexists(self.path + suffix):
-                    os.replace(self.path + suffix, f"{self.path}.damaged-{stamp}{suffix}")
-            if source is not None:
-                copy(source, self.path)
-            else:
-                begin(self.path, self.clock)
-            aside = f"{self.path}.damaged-{stamp}"
-            kept = f" The damaged one is kept as {os.path.basename(aside)}." if os.path.lexists(aside) else ""
-            now = "a backup took its place" if source else "it starts empty: history, pins and usage begin anew"
-            self.notices.append(f"The ledger was damaged; {now}.{kept} No memory is affected.")
+            self.notices.append(mending.replace(self.path, source, self.clock))
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -383,7 +444,7 @@ class Database:
             return []
         except OSError as error:
             raise StorageError(
-                f"The backups of the ledger cannot be listed: {error}.", unharmed="The ledger is as it was."
+                f"The backups of the ledger cannot be listed: {error.strerror}.", unharmed="The ledger is as it was."
             ) from error
         now = self.clock()
         paths = [os.path.join(folder, name) for name in names]
@@ -412,23 +473,64 @@ class Database:
             if os.stat(self.path).st_size > LARGEST_BACKUP:
                 return False
             fsio.make_root(folder)
-            with self._guard, _ERRORS:
-                database = self._connection()
-                with self.alone():  # else it might hold what is redacted meanwhile
-                    for name in os.listdir(folder):
-                        if name.endswith(".part"):
-                            os.unlink(os.path.join(folder, name))  # of a process that was stopped at it
-                    database.execute("VACUUM INTO ?", (part,))
-                    os.chmod(part, 0o600)
-                    os.replace(part, target)
-                    existing = self.backups()
-                    for name in existing[: max(0, len(existing) - BACKUPS)]:
-                        os.unlink(name)
+            with self._guard, ERRORS:
+                self._retry(lambda: self._copy_out(folder, part, target))
         except OSError as error:
             raise StorageError(
                 f"The backup of the ledger failed: {error}.", unharmed="The ledger is as it was."
             ) from error
         return True
+
+    def _copy_out(self, folder: str, part: str, target: str) -> None:
+        database = self._connection()
+        with self.alone():  # else it might hold what is redacted meanwhile
+            for name in os.listdir(folder):
+                if name.endswith(".part"):
+                    os.unlink(os.path.join(folder, name))  # of a process that was stopped at it
+            database.execute("VACUUM INTO ?", (part,))
+            os.chmod(part, 0o600)
+            os.replace(part, target)
+            existing = self.backups()
+            for name in existing[: max(0, len(existing) - BACKUPS)]:
+                os.unlink(name)
+
+    def salvage(self, file: str | None) -> str:
+        """Mend the ledger now, or bring back what one that was moved aside still has.
+
+        Args:
+            file: the one that was moved aside; None: the newest, once the ledger itself is sound.
+
+        Returns:
+            What came of it, in a sentence or two.
+
+        Raises:
+            StorageError: there is none, it is no ledger, or nothing can be written; all is as it was.
+        """
+        from memtui.engine.ledger import mending
+
+        with self._guard, ERRORS:
+            self.renew()
+            if self.mode != "normal" or self.read_only:
+                self._retry(self._writable)
+            if file is None and self.check() != "ok":
+                self._mend()
+                self._connection()
+                return self.notices.pop()
+            file = os.path.join(self.directory, file) if file else newest_aside(self.path)
+            if file is None:
+                return "The ledger is sound, and no damaged one is kept beside it."
+            self.settle()
+            self.close()
+            guard = fsio.open_lock(os.path.join(self.directory, "repair.lock"))
+            try:
+                fsio.lock(guard)
+                return mending.bring_back(file, self.path, self.clock)
+            except OSError as error:
+                raise StorageError(
+                    f"{file} cannot be read back: {error}.", unharmed="The ledger is as it was."
+                ) from error
+            finally:
+                fsio.close(guard)
 
     def check(self) -> str:
         """What SQLite's own check says: `ok`, or the first damage found."""
@@ -468,31 +570,6 @@ class Transaction:
         self._owner.leave(self._database, self._uses, error)
 
 
-class _Errors:
-    """Turns what SQLite raises in a block into errors a person can read; one for all, as it remembers nothing."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, (apsw.Error, UnicodeDecodeError)):
-            raise _translated(error) from error
-
-
-def _no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
-    return StorageError(
-        f"Changes are off: {reason}.",
-        code=code,
-        unharmed="Memories stay readable and unchanged.",
-        hint="Run `memtui doctor` to see why.",
-    )
-
-
-_ERRORS = _Errors()
-
-
 def checked(read: Reader) -> Reader:
     """Let a method that reads records say that one is damaged, whatever a flipped bit has made of its values."""
 
@@ -501,7 +578,7 @@ def checked(read: Reader) -> Reader:
         try:
             return read(*values, **options)
         except (AttributeError, KeyError, TypeError, ValueError, zlib.error) as error:
-            raise _damaged(error) from error
+            raise damaged(error) from error
 
     return reading  # type: ignore[return-value]
 
@@ -511,42 +588,10 @@ def _require(rows: list[Row], kinds: str) -> None:
     for types in {tuple(map(type, row)) for row in rows}:
         for number, (found, kind) in enumerate(zip(types, kinds, strict=True)):
             if found not in KINDS[kind.lower()] and not (kind.isupper() and found is type(None)):
-                raise _damaged(f"cell {number + 1} of a row is {found.__name__}")
-
-
-def _damaged(error: Exception | str) -> StorageError:
-    return StorageError(
-        f"A record in the ledger is damaged: {error}.",
-        code="E_STORE_DAMAGED",
-        unharmed="All memories on disk are as they were.",
-        hint="Run `memtui doctor`.",
-    )
+                raise damaged(f"cell {number + 1} of a row is {found.__name__}")
 
 
 def backup_time(path: str) -> int:
     """When a backup was made, in milliseconds."""
     digits = os.path.basename(path)[len("state-") : -len(".db")]
     return int(digits) if digits.isdigit() else 0
-
-
-def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
-    if isinstance(error, UnicodeDecodeError):
-        return _damaged(error)
-    if isinstance(error, apsw.BusyError):
-        return BusyError(
-            "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}
-        )
-    if isinstance(error, apsw.FullError):
-        return StorageError(
-            "There is no space left for the ledger, so the version could not be kept first.",
-            code="E_DISK_FULL",
-            unharmed="The memory on disk is as it was.",
-            hint="Free some space, then try again.",
-        )
-    code = "E_IO" if isinstance(error, apsw.IOError) else "E_STORE"
-    return StorageError(
-        f"The ledger answered with an error: {error}.",
-        code=code,
-        unharmed="The memory on disk is as it was.",
-        hint="Run `memtui doctor`.",
-    )

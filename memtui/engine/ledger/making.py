@@ -7,11 +7,11 @@ process has put a ledger with that log in its place meanwhile, and what was in t
 import contextlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import apsw
 
-from memtui.engine.ledger.migrations import MIGRATIONS
+from memtui.engine.ledger.migrations import LATEST, MIGRATIONS
 
 
 def size(path: str) -> int:
@@ -34,6 +34,36 @@ def may_be_one(path: str) -> bool:
         os.close(handle)
 
 
+def is_regular(path: str) -> bool:
+    """Whether a regular file has the name."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def glimpse(names: Iterable[str]) -> apsw.Connection | None:
+    """The first of some files that is a ledger, to be read without the log beside it when none can be used."""
+    for name in filter(is_regular, names):
+        try:
+            database = apsw.Connection(_unchanging(name), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        except apsw.Error:
+            continue
+        try:
+            if version_of(database) == LATEST and has_tables(database):
+                return database
+        except (apsw.NotADBError, apsw.CorruptError):
+            pass  # the next one
+        database.close()
+    return None
+
+
+def _unchanging(path: str) -> str:
+    """How a file is named to read it alone, without a log and without writing anything."""
+    escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{escaped}?immutable=1"
+
+
 def is_sound(path: str, wait: int) -> bool:
     """Whether a whole ledger is under a name.
 
@@ -51,41 +81,56 @@ def is_sound(path: str, wait: int) -> bool:
         database.set_busy_timeout(wait)
         if next(iter(database.execute("PRAGMA quick_check(1)")))[0] != "ok":
             return False
-        return bool(next(iter(database.execute("PRAGMA user_version")))[0]) and has_tables(database)
+        return bool(version_of(database)) and has_tables(database)
     except apsw.Error:
         return False
     finally:
         database.close()
 
 
+ASIDE = ".damaged-"
+"""Between the name of a ledger that was moved aside and the time."""
+MENDED = ".mended"
+"""Behind the name of a ledger that is whole and waits for the place."""
+_OURS = {"roots", "memories", "blobs", "versions", "txns", "audit", "drafts"}
+
+
 def has_tables(database: apsw.Connection) -> bool:
-    """Whether this is a ledger at all, and not a file somebody put in its place."""
-    names = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    return names >= {"roots", "memories", "blobs", "versions", "txns", "audit", "drafts"}
+    """Whether a ledger is whole, and no file somebody put in its place."""
+    return _tables(database) >= _OURS
 
 
-def copy(source: str, target: str) -> None:
-    """Put a copy of a backup under a name."""
-    part = _fresh(target)
-    with open(source, "rb") as reader, open(part, "wb") as writer:
-        while piece := reader.read(1 << 20):
-            writer.write(piece)
-        writer.flush()
-        os.fsync(writer.fileno())
-    _place(part, target)
+def is_ledger(database: apsw.Connection) -> bool:
+    """Whether this is a ledger, or what is left of one, and not another program's database."""
+    return len(_tables(database) & _OURS) > 1
+
+
+def _tables(database: apsw.Connection) -> set[str]:
+    return {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+
+def version_of(database: apsw.Connection) -> int:
+    """How many steps of `MIGRATIONS` a ledger has; 0 for none."""
+    return int(next(iter(database.execute("PRAGMA user_version")))[0])
 
 
 def begin(target: str, clock: Callable[[], int]) -> None:
     """Put an empty ledger under a name, whole: half of one would be taken for a damaged one."""
     for suffix in ("-wal", "-shm"):
         _remove(target + suffix)  # of a ledger that was removed: they would be taken for the new one's
-    _place(_fresh(target), target, clock)
+    part = fresh(target)
+    database = apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        migrate(database, clock)
+    finally:
+        database.close()
+    finish(part, target)
 
 
-def _fresh(target: str) -> str:
+def fresh(target: str) -> str:
+    """Make an empty file beside a name, for what will have it; returns its name."""
     part = target + ".part"
-    for suffix in ("", "-wal", "-shm"):
-        _remove(part + suffix)  # of a process that was stopped at it
+    remove(part)  # of a process that was stopped at it
     os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     return part
 
@@ -95,31 +140,59 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
-def _place(part: str, target: str, new: Callable[[], int] | None = None) -> None:
-    """Give a ledger its name once it has a write-ahead log, as a backup has none: for that it must be alone.
-
-    Args:
-        part: the file.
-        target: its name.
-        new: the clock, when it is an empty file in which a ledger begins.
-    """
+def finish(part: str, target: str) -> None:
+    """Give a ledger its name once it is on disk and has a write-ahead log: for that it must be alone."""
     database = apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         database.execute("PRAGMA journal_mode=WAL")
-        if new is not None:
-            migrate(database, new)
     finally:
         database.close()
+    handle = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
     os.replace(part, target)
 
 
-def migrate(database: apsw.Connection, clock: Callable[[], int]) -> None:
-    """Bring the tables of a ledger up to date; those of an empty one are made."""
-    for number, step in enumerate(MIGRATIONS, start=1):
+def take_place(path: str, stamp: int) -> str:
+    """Give a ledger that is whole and waits its name; returns that of the one that was there, nothing for none."""
+    kept = ""
+    # The ledger first: nobody opens it any more then, and its log can go after it.
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.lexists(path + suffix):
+            os.replace(path + suffix, f"{path}{ASIDE}{stamp}{suffix}")
+            kept = f"{path}{ASIDE}{stamp}"
+    os.replace(path + MENDED, path)
+    return kept
+
+
+def resume(path: str, stamp: int) -> None:
+    """Bring to its end what a process was stopped at just before the new ledger got its name."""
+    if os.path.lexists(path + MENDED) and not os.path.lexists(path):
+        take_place(path, stamp)
+
+
+def newest_aside(path: str) -> str | None:
+    """The ledger that was moved aside last."""
+    folder, name = os.path.split(path + ASIDE)
+    stamps = [each.removeprefix(name) for each in os.listdir(folder) if each.startswith(name)]
+    newest = max((int(stamp) for stamp in stamps if stamp.isdigit()), default=None)
+    return None if newest is None else f"{path}{ASIDE}{newest}"
+
+
+def remove(path: str) -> None:
+    """Remove a ledger and what is beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        _remove(path + suffix)
+
+
+def migrate(database: apsw.Connection, clock: Callable[[], int], *, upto: int = LATEST) -> None:
+    """Bring the tables of a ledger up to date, or up to a version; those of an empty one are made."""
+    for number, step in enumerate(MIGRATIONS[:upto], start=1):
         database.execute("BEGIN IMMEDIATE")
         try:
-            (version,) = next(iter(database.execute("PRAGMA user_version")))
-            if version < number:
+            if version_of(database) < number:
                 database.execute(step)
                 database.execute("INSERT INTO migrations VALUES (?, ?)", (number, clock()))
                 database.execute(f"PRAGMA user_version={number}")

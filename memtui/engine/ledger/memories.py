@@ -122,12 +122,13 @@ class MemoryTable(RepositoryTable):
         device, inode = identity or (None, None)
         if self.mode != "normal" or self.read_only:
             return (0, 0, device, inode)
-        with self.transaction(durable=False) as db:
+        with contextlib.suppress(StorageError), self.transaction(durable=False) as db:
             db.execute(
                 "INSERT OR IGNORE INTO roots (key, root_id, path, device, inode, at) VALUES (?, ?, ?, ?, ?, ?)",
                 (os.urandom(8).hex(), root.id, path, device, inode, self.clock()),
             )
             return next(iter(db.execute("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,))))
+        return (0, 0, device, inode)  # whoever only reads does not need it; a change says why it cannot be made
 
     def mark_baseline(self, uid: int) -> None:
         """Remember that a root was reconciled once: from now on what is new in it is news."""

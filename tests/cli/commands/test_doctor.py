@@ -123,3 +123,18 @@ def test_memtuis_own_folder_that_is_a_link_to_itself_is_no_crash(here: Cli, monk
     rows = [row for row in here("doctor", "--json").items if row["text"] == "The folder cannot be listed."]
     assert rows
     assert {row["level"] for row in rows} == {"warning"}
+
+
+def test_a_damaged_ledger_is_salvaged_by_hand(here: Cli, tmp_path: Path) -> None:
+    assert here("doctor", "--salvage", "--json").status == 0
+    row = topics(here("doctor", "--salvage", "--json"))["salvage"]
+    assert "sound" in str(row["text"])
+    other = tmp_path / "other.db"
+    other.write_bytes(b"no ledger")
+    result = here("doctor", "--salvage", str(other), "--json")
+    assert result.status == 7
+    assert any("is no ledger" in str(row["text"]) for row in result.items)
+
+
+def test_a_file_alone_is_not_looked_at(here: Cli) -> None:
+    assert here("doctor", "some.db").status == 2

@@ -1,0 +1,329 @@
+"""A damaged ledger is mended: its rows are saved page by page, a backup gives the rest, and what is lost is said."""
+
+import os
+import random
+import sqlite3
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.ledger.joining import kind_of
+from memtui.engine.ledger.making import MENDED, begin
+from memtui.engine.ledger.salvage import read, tables
+from memtui.errors import MemtuiError, StorageError
+from tests.conftest import Clock
+from tests.faults import pages
+from tests.faults.ledger import page_zeroed
+from tests.faults.world import ME, World, at, in_history, ledger_of, sha
+
+A = at("a.md")
+OLD, NEW = b"old\n", b"new\n"
+TEXTS = [random.Random(number).randbytes(400).hex().encode() for number in range(40)]
+
+
+@pytest.fixture
+def lived(world: World) -> World:
+    """A world with a backup, and many versions since."""
+    with world.engine() as engine:
+        engine.create(A, TEXTS[0], actor=ME)
+        engine.create(at("b.md"), OLD, actor=ME)
+    with world.engine() as engine:
+        for before, after in pairwise(TEXTS):
+            engine.save(A, after, expected_sha256=sha(before), actor=ME)
+        engine.set_pinned([at("b.md")], pinned=True, actor=ME)
+    return world
+
+
+def state(world: World) -> str:
+    """The path of the ledger."""
+    return str(world.state / "state.db")
+
+
+def leaves(world: World, table: str) -> list[int]:
+    """The pages on which the rows of a table are, counted from 0."""
+    with closing(apsw.Connection(state(world))) as database:
+        found = database.execute(
+            "SELECT pageno - 1 FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path", (table,)
+        )
+        return [page for (page,) in found]
+
+
+def aside(world: World) -> list[Path]:
+    """The ledgers that were moved aside."""
+    return [path for path in world.state.glob("state.db.damaged-*") if path.name.rpartition("-")[2].isdigit()]
+
+
+@pytest.mark.parametrize("table", ["roots", "memories", "blobs", "versions", "txns", "audit", "versions_memory"])
+def test_a_change_goes_on_when_the_root_of_a_table_is_gone(lived: World, table: str) -> None:
+    page_zeroed(pages.pages_of_tables(lived)[table]).act(lived)
+    with lived.engine() as engine:
+        engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        assert in_history(engine, A).keys() >= {sha(NEW), sha(TEXTS[0])}
+        assert ledger_of(engine).check() == "ok"
+        (notice,) = engine.notices()
+        assert "is mended" in notice
+    assert (lived.folder() / "a.md").read_bytes() == NEW
+    (kept,) = aside(lived)
+    assert kept.name in notice
+
+
+def test_a_page_costs_what_was_on_it_and_no_more(lived: World) -> None:
+    found = leaves(lived, "blobs")
+    assert len(found) > 4
+    page_zeroed(found[len(found) // 2]).act(lived)
+    with lived.engine() as engine:
+        engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        assert sum(_readable(engine, text) for text in TEXTS) >= len(TEXTS) - 8
+        ledger_of(engine).salvage(None)
+        (notice,) = engine.notices()
+        assert " texts" in notice
+        assert " versions" in notice
+
+
+def _readable(engine: Engine, text: bytes) -> bool:
+    try:
+        return engine.read_version(A, sha(text)) == text
+    except MemtuiError:
+        return False
+
+
+def test_nothing_is_lost_with_a_page_that_only_an_index_had(lived: World) -> None:
+    page_zeroed(pages.pages_of_tables(lived)["audit_memory"]).act(lived)
+    with lived.engine() as engine:
+        engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        assert all(_readable(engine, text) for text in TEXTS)
+        (notice,) = engine.notices()
+        assert "nothing of it is lost" in notice
+
+
+def test_a_bulk_change_meets_the_damage_and_is_done(lived: World) -> None:
+    page_zeroed(pages.pages_of_tables(lived)["audit"]).act(lived)
+    with lived.engine() as engine:
+        done = engine.delete(iter([A, at("b.md")]), actor=ME)
+        assert [outcome.ok for outcome in done.outcomes] == [True, True]
+        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert (lived.folder() / "a.md").read_bytes() == TEXTS[-1]
+
+
+def test_pins_meet_the_damage_inside_one_transaction(lived: World) -> None:
+    page_zeroed(pages.pages_of_tables(lived)["txns_open"]).act(lived)
+    with lived.engine() as engine:
+        assert all(outcome.ok for outcome in engine.set_pinned([A], pinned=True, actor=ME).outcomes)
+        assert ledger_of(engine).check() == "ok"
+
+
+def test_a_steps_number_is_not_given_again(lived: World) -> None:
+    with closing(apsw.Connection(state(lived))) as database:
+        ((highest,),) = database.execute("SELECT max(id) FROM txns")
+    page_zeroed(pages.pages_of_tables(lived)["txns"]).act(lived)
+    with lived.engine() as engine:
+        engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        assert int(engine.next_undo() or 0) > highest
+        engine.undo(actor=ME)
+    assert (lived.folder() / "a.md").read_bytes() == TEXTS[-1]
+
+
+def test_another_process_writes_on_in_the_mended_ledger(lived: World) -> None:
+    page_zeroed(pages.pages_of_tables(lived)["audit"]).act(lived)
+    with lived.engine() as other:
+        other.history(A)
+        with lived.engine() as engine:
+            engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        other.save(A, OLD, expected_sha256=sha(NEW), actor=ME)
+    with lived.engine() as engine:
+        assert {sha(NEW), sha(OLD)} <= in_history(engine, A).keys()
+    assert len(aside(lived)) == 1
+
+
+def test_another_programs_database_is_moved_aside_and_not_extended(lived: World) -> None:
+    place = Path(state(lived))
+    for path in lived.state.glob("state.db*"):
+        path.unlink()
+    with closing(sqlite3.connect(place)) as foreign:
+        foreign.execute("CREATE TABLE something (else_ TEXT)")
+        foreign.commit()
+    data = place.read_bytes()
+    with lived.engine() as engine:
+        engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        (notice,) = engine.notices()
+        assert "Another program's database" in notice
+    (kept,) = aside(lived)
+    assert kept.read_bytes() == data
+
+
+def test_a_backup_does_not_bring_a_redacted_text_back(lived: World) -> None:
+    secret = sha(TEXTS[0])
+    with lived.engine() as engine:
+        engine.redact(A, secret, reason="a key", actor=ME)
+    page_zeroed(pages.pages_of_tables(lived)["blobs"]).act(lived)
+    with lived.engine() as engine:
+        engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        with pytest.raises(MemtuiError) as caught:
+            engine.read_version(A, secret)
+    assert caught.value.code == "E_REDACTED"
+
+
+def test_a_kill_before_the_new_ledger_has_its_name_costs_nothing(lived: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(source: str, target: str) -> None:
+        if source.endswith(MENDED):
+            raise Killed
+        rename(source, target)
+
+    page_zeroed(pages.pages_of_tables(lived)["audit_memory"]).act(lived)
+    rename = os.replace
+    with lived.engine() as engine:
+        monkeypatch.setattr(os, "replace", kill)
+        with pytest.raises(Killed):
+            engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        monkeypatch.undo()
+    assert not Path(state(lived)).exists()
+    with lived.engine() as engine:
+        assert all(_readable(engine, text) for text in TEXTS)
+
+
+def test_what_was_moved_aside_comes_back_into_the_ledger_that_began_anew(lived: World) -> None:
+    _begin_anew(lived)
+    with lived.engine() as engine:
+        engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        engine.set_pinned([A], pinned=True, actor=ME)
+        for count in (1, 2):
+            said = engine.salvage("state.db.damaged-1")
+            assert said.startswith("0 versions") is (count == 2)
+            newest = list(dict.fromkeys(version.sha256 for version in engine.history(A)))[:3]
+            assert newest == [sha(NEW), sha(TEXTS[-1]), sha(TEXTS[-2])]
+            assert all(_readable(engine, text) for text in TEXTS)
+            assert {row.address for row in engine.list().items if row.pinned} == {A, at("b.md")}
+        engine.undo(actor=ME)
+        engine.undo(actor=ME)
+        assert ledger_of(engine).check() == "ok"
+    assert (lived.folder() / "a.md").read_bytes() == TEXTS[-1]
+    assert not list(lived.state.glob("*.part")) + list(lived.state.glob("*.mended"))
+
+
+def test_what_was_unpinned_since_stays_unpinned(lived: World) -> None:
+    _begin_anew(lived)
+    with lived.engine() as engine:
+        engine.set_pinned([at("b.md")], pinned=True, actor=ME)
+        engine.set_pinned([at("b.md")], pinned=False, actor=ME)
+        engine.salvage()
+        assert not [row for row in engine.list().items if row.pinned]
+
+
+def _begin_anew(world: World) -> None:
+    """Leave the ledger aside, as a memtui did that could not mend it and had no backup."""
+    with closing(apsw.Connection(state(world))) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    Path(state(world)).rename(state(world) + ".damaged-1")
+    for path in (*world.state.glob("backups/*"), *world.state.glob("state.db-*")):
+        path.unlink()
+
+
+def test_a_file_that_is_no_ledger_is_not_salvaged(lived: World) -> None:
+    (lived.state / "state.db.damaged-1").write_bytes(b"no database" * 1_000)
+    with lived.engine() as engine:
+        with pytest.raises(StorageError, match="is no ledger"):
+            engine.salvage()
+        assert sha(TEXTS[-1]) in in_history(engine, A)
+
+
+def test_with_nothing_to_salvage_that_is_said(lived: World) -> None:
+    with lived.engine() as engine:
+        assert "sound" in engine.salvage()
+
+
+def test_damage_nobody_met_is_mended_by_hand(lived: World) -> None:
+    page_zeroed(pages.pages_of_tables(lived)["folders"]).act(lived)
+    with lived.engine() as engine:
+        assert "is mended" in engine.salvage()
+        assert ledger_of(engine).check() == "ok"
+
+
+@pytest.fixture
+def walled(lived: World) -> World:
+    """A world in whose ledger nothing can be written, as its log is a folder."""
+    for path in lived.state.glob("state.db-*"):
+        path.unlink()
+    (lived.state / "state.db-wal").mkdir()
+    return lived
+
+
+def test_history_is_read_without_a_usable_ledger_and_undo_says_why_it_cannot(walled: World) -> None:
+    with walled.engine() as engine:
+        assert sha(TEXTS[0]) in in_history(engine, A)
+        assert engine.audit(limit=5)
+        with pytest.raises(StorageError) as caught:
+            engine.undo(actor=ME)
+        assert caught.value.code == "E_STORE"
+        assert [finding.level for finding in engine.findings() if finding.topic == "ledger"] == ["error"]
+
+
+def test_the_doctor_tells_when_changes_are_refused(lived: World) -> None:
+    for path in lived.state.glob("state.db-*"):
+        path.unlink()
+    (lived.state / "state.db-shm").mkdir()
+    with lived.engine() as engine:
+        assert {row.address for row in engine.list().items} == {A, at("b.md")}
+        with pytest.raises(StorageError):
+            engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        assert [finding.level for finding in engine.findings() if finding.topic == "ledger"] == ["error"]
+
+
+def test_the_doctor_tells_when_the_state_folder_is_a_file(world: World) -> None:
+    (world.folder() / "a.md").write_bytes(OLD)
+    world.state.write_bytes(b"")
+    with world.engine() as engine:
+        assert [finding.level for finding in engine.findings() if finding.topic == "ledger"] == ["error"]
+        with pytest.raises(StorageError):
+            engine.undo(actor=ME)
+
+
+def test_rows_on_both_sides_of_every_hole_are_read(tmp_path: Path, clock: Clock) -> None:
+    path = str(tmp_path / "state.db")
+    begin(path, clock)
+    with closing(apsw.Connection(path)) as database:
+        database.execute("PRAGMA journal_mode=DELETE")
+        database.execute("BEGIN")
+        for number in range(1, 3_001):
+            database.execute(
+                "INSERT INTO txns VALUES (?, 'do', 'save', 'cli', ?, ?, NULL, 1, 0)", (number, number, "x" * 60)
+            )
+        database.execute("COMMIT")
+        found = [
+            page
+            for (page,) in database.execute(
+                "SELECT pageno FROM dbstat WHERE name = 'txns' AND pagetype = 'leaf' ORDER BY path"
+            )
+        ]
+    with open(path, "r+b") as file:
+        for page in (found[0], found[5], found[6], found[-1]):
+            file.seek((page - 1) * 4_096)
+            file.write(bytes(4_096))
+    with closing(apsw.Connection(path)) as database:
+        table = next(each for each in tables(database) if each.name == "txns")
+        rows: list[int] = []
+        salvaged = read(database, table, lambda row: rows.append(row[0]))
+        on_a_page = 3_000 // len(found) + 2
+        assert len(rows) == len(set(rows)) == salvaged.rows >= 3_000 - 4 * on_a_page
+        assert not any(map(salvaged.lacks, rows))
+        assert all(salvaged.lacks(number) for number in set(range(1, 3_001)) - set(rows))
+
+
+def test_a_tables_rows_are_told_apart_by_what_the_schema_says(tmp_path: Path, clock: Clock) -> None:
+    path = str(tmp_path / "state.db")
+    begin(path, clock)
+    with closing(apsw.Connection(path)) as database:
+        kinds = {each.name: kind_of(database, each) for each in tables(database)}
+    assert kinds["memories"].same == (("root", "path"),)
+    assert set(kinds["roots"].same) == {("key",), ("path",)}
+    assert kinds["drafts"].same == (("memory",),)
+    assert not kinds["drafts"].number
+    assert kinds["usage"].same == ()
+    assert kinds["memories"].loose == {"usage"}
+    assert kinds["audit"].refers == {"root": "roots", "txn": "txns", "new_root": "roots"}
