@@ -19,6 +19,7 @@ import apsw
 
 from memtui.engine import fsio
 from memtui.engine.ledger.making import (
+    ASIDE,
     begin,
     glimpse,
     has_tables,
@@ -517,6 +518,13 @@ class Database:
                 self._connection()
                 return self.notices.pop()
             file = os.path.join(self.directory, file) if file else newest_aside(self.path)
+            if file and not file.startswith(self.path + ASIDE):  # what anybody else wrote would be believed
+                raise StorageError(
+                    f"{file} is no ledger that memtui moved aside.",
+                    code="E_STORE",
+                    unharmed="The ledger is as it was.",
+                    hint=f"They are {self.path}{ASIDE}<time>.",
+                )
             if file is None:
                 return "The ledger is sound, and no damaged one is kept beside it."
             self.settle()
