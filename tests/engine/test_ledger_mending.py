@@ -204,7 +204,7 @@ def test_what_was_moved_aside_comes_back_into_the_ledger_that_began_anew(lived: 
         engine.undo(actor=ME)
         assert ledger_of(engine).check() == "ok"
     assert (lived.folder() / "a.md").read_bytes() == TEXTS[-1]
-    assert not list(lived.state.glob("*.part")) + list(lived.state.glob("*.mended"))
+    assert not list(lived.state.glob("*.part")) + list(lived.state.glob("*.part-mended"))
 
 
 def test_what_was_unpinned_since_stays_unpinned(lived: World) -> None:

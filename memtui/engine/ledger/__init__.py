@@ -3,6 +3,7 @@
 from memtui.engine.ledger.audit import MOVED, Intent, Step, Transaction
 from memtui.engine.ledger.erasing import ErasingTable
 from memtui.engine.ledger.memories import Record
+from memtui.engine.ledger.repairs import RepairTable
 from memtui.engine.ledger.reviews import ReviewTable, Trusted
 from memtui.engine.ledger.usage import HALF_LIFE_MS
 from memtui.engine.ledger.uses import decay
@@ -22,5 +23,5 @@ __all__ = [
 ]
 
 
-class Ledger(ErasingTable, ReviewTable):
+class Ledger(ErasingTable, RepairTable, ReviewTable):
     """The ledger of one state folder; safe to share between threads, opened on first use."""

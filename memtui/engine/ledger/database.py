@@ -19,7 +19,6 @@ import apsw
 
 from memtui.engine import fsio
 from memtui.engine.ledger.making import (
-    ASIDE,
     begin,
     glimpse,
     has_tables,
@@ -27,7 +26,6 @@ from memtui.engine.ledger.making import (
     is_sound,
     may_be_one,
     migrate,
-    newest_aside,
     resume,
     size,
     version_of,
@@ -494,51 +492,6 @@ class Database:
             existing = self.backups()
             for name in existing[: max(0, len(existing) - BACKUPS)]:
                 os.unlink(name)
-
-    def salvage(self, file: str | None) -> str:
-        """Mend the ledger now, or bring back what one that was moved aside still has.
-
-        Args:
-            file: the one that was moved aside; None: the newest, once the ledger itself is sound.
-
-        Returns:
-            What came of it, in a sentence or two.
-
-        Raises:
-            StorageError: there is none, it is no ledger, or nothing can be written; all is as it was.
-        """
-        from memtui.engine.ledger import mending
-
-        with self._guard, ERRORS:
-            self.renew()
-            if self.mode != "normal" or self.read_only:
-                self._retry(self._writable)
-            if file is None and self.check() != "ok":
-                self._mend()
-                self._connection()
-                return self.notices.pop()
-            file = os.path.join(self.directory, file) if file else newest_aside(self.path)
-            if file and not file.startswith(self.path + ASIDE):  # what anybody else wrote would be believed
-                raise StorageError(
-                    f"{file} is no ledger that memtui moved aside.",
-                    code="E_STORE",
-                    unharmed="The ledger is as it was.",
-                    hint=f"They are {self.path}{ASIDE}<time>.",
-                )
-            if file is None:
-                return "The ledger is sound, and no damaged one is kept beside it."
-            self.settle()
-            self.close()
-            guard = fsio.open_lock(os.path.join(self.directory, "repair.lock"))
-            try:
-                fsio.lock(guard)
-                return mending.bring_back(file, self.path, self.clock)
-            except OSError as error:
-                raise StorageError(
-                    f"{file} cannot be read back: {error}.", unharmed="The ledger is as it was."
-                ) from error
-            finally:
-                fsio.close(guard)
 
     def check(self) -> str:
         """What SQLite's own check says: `ok`, or the first damage found."""

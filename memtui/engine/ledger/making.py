@@ -90,8 +90,8 @@ def is_sound(path: str, wait: int) -> bool:
 
 ASIDE = ".damaged-"
 """Between the name of a ledger that was moved aside and the time."""
-MENDED = ".mended"
-"""Behind the name of a ledger that is whole and waits for the place."""
+MENDED = ".part-mended"
+"""Behind the name of a ledger that is whole and waits for the place; what is left of it is swept up as a part."""
 _OURS = {"roots", "memories", "blobs", "versions", "txns", "audit", "drafts"}
 
 

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager, suppress
 
 import apsw
 
+from memtui.engine.ledger.erasing import Mark, clear
 from memtui.engine.ledger.joining import Join, kinds
 from memtui.engine.ledger.making import MENDED, finish, fresh, is_ledger, migrate, remove, size, take_place, version_of
 from memtui.engine.ledger.migrations import LATEST
@@ -119,6 +120,8 @@ def _overlay(new: apsw.Connection, live: apsw.Connection) -> None:
     new.execute("PRAGMA journal_mode=DELETE")
     new.execute("BEGIN")
     new.execute("DELETE FROM trusted WHERE state = 'reviewed'")  # a person says so anew; no file says it for them
+    redacted = live.execute("SELECT sha, reason, redacted_at FROM blobs WHERE redacted_at NOT NULL")
+    clear(new, {key: Mark(reason, at, ()) for key, reason, at in redacted})
     Join(new, live).overlay()
     # What was unpinned after the damage stays unpinned.
     new.execute(
