@@ -38,6 +38,7 @@ CODES = {
     "E_TOO_MANY": "the scope is full",
     "E_TEXT": "the text cannot be stored as UTF-8, or the file is not text",
     "E_READ_ONLY": "the root, or memtui itself, is read-only",
+    "E_PERSON": "only a person may do this, at a terminal of their own",
     "E_ACCESS": "this client may read here, but not change anything",
     "E_UNREVIEWED": "the version came with a checkout, and nobody has reviewed it",
     "E_PROTECTED": "the agent's layout protects this memory",

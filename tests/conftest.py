@@ -8,10 +8,13 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from memtui.cli import output
 
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout."""
@@ -28,6 +31,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for _ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     if signal.getsignal(_ignored) is signal.SIG_IGN:
         signal.signal(_ignored, signal.SIG_DFL)
+
+# What a test starts is started by a person, also when an agent runs the tests: the search for an agent ends at a
+# terminal multiplexer, and that is what this process calls itself. Tests that want an agent put one in between.
+with suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as _title:
+    _title.write("tmux: server")
 
 settings.register_profile("memtui", deadline=None, database=None, print_blob=True)
 settings.load_profile("memtui")
@@ -83,6 +91,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, value in {"LANG": "C.UTF-8", "TZ": "UTC", "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(work)
+    monkeypatch.setattr(output, "TERMINAL", os.devnull + "/none")  # nobody is asked at the developer's own
     assert Path.home() == folder
     assert Path.cwd() == work
     assert (ROOT / "memtui" / "__init__.py").is_file()
@@ -99,6 +108,20 @@ def is_near(address: object, family: int) -> bool:
     return host in {None, "", "localhost", "::1", "0.0.0.0", "::"} or (
         isinstance(host, str) and host.startswith("127.")
     )
+
+
+@pytest.fixture
+def person(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Somebody at a terminal of their own, who types what the test says before they are asked."""
+    master, slave = os.openpty()
+
+    def types(text: str) -> None:
+        monkeypatch.setattr(output, "TERMINAL", os.ttyname(slave))
+        os.write(master, text.encode())
+
+    yield types
+    os.close(master)
+    os.close(slave)
 
 
 @pytest.fixture(autouse=True)

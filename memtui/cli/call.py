@@ -12,9 +12,11 @@ from memtui.cli.arguments import Arguments
 from memtui.cli.output import Output
 from memtui.config.settings import Settings, load_settings, read_environment
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Changes
+from memtui.engine.approving import Approver
+from memtui.engine.model import Actor, Changes, is_reserved
 from memtui.errors import UsageError
 from memtui.values import TYPE_CHECKING
+from memtui.wire import person
 from memtui.wire.params import GLOBALS
 from memtui.wire.session import Options, Session, open_session
 
@@ -96,6 +98,7 @@ class Call:
         self._given = options
         self._settings: Settings | None = None
         self._session: Session | None = None
+        self._actor: Actor | None = None
         self._told: list[str] = []
 
     @property
@@ -159,14 +162,17 @@ class Call:
         """The session, opened once; raises what `open` does."""
         return self.open()
 
-    def open(self) -> Session:
+    def open(self, *, front: str = "cli") -> Session:
         """Find the roots and open the session, if that was not done yet.
+
+        Args:
+            front: who a person is recorded as, `cli` or `tui`.
 
         Raises:
             MemtuiError: a root given by hand is malformed, or the roots cannot be found.
         """
         if self._session is None:
-            self._session = open_session(self.settings, self.options, lock_wait=LOCK_WAIT)
+            self._session = open_session(self.settings, self.options, lock_wait=LOCK_WAIT, front=front)
             self._session.engine.subscribe(self._hear)
         return self._session
 
@@ -178,7 +184,14 @@ class Call:
     @property
     def actor(self) -> Actor:
         """Who the changes are recorded for."""
-        return self.session.options.actor
+        if self._actor is None:
+            self._actor = person.acting(self.session.options)
+        return self._actor
+
+    @property
+    def approver(self) -> Approver:
+        """Who approves through this command, and where."""
+        return person.approver(self.session.options)
 
     @property
     def workbench(self) -> Workbench:
@@ -265,6 +278,11 @@ class Call:
 def _actor(name: str | None) -> Actor:
     if name is None:
         return Actor("cli")
+    if is_reserved(name):
+        raise UsageError(
+            f"{name!r} cannot be an actor: it would be taken for the person at the keys.",
+            hint="Name the program that does it, such as agent:reviewer.",
+        )
     if not name.strip() or not name.isprintable() or len(name) > _ACTOR_LIMIT or name == "outside":
         raise UsageError(
             f"{name!r} cannot be an actor.",

@@ -123,7 +123,7 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: 
     try:
         if verb is None:
             call.need_terminal()
-            return call.workbench.open(call.open(), demo=False)
+            return call.workbench.open(call.open(front="tui"), demo=False)
         return command_of(verb.name)(call)
     finally:
         call.close()

@@ -30,6 +30,8 @@ _STYLES = {
     "bad": "31;1",
     "good": "32",
 }
+TERMINAL = "/dev/tty"
+"""The terminal this process belongs to, whatever its standard streams are."""
 _DIFF = {"+": "added", "-": "removed", "@": "hunk"}
 
 Cell = str | int | None
@@ -196,6 +198,22 @@ class Output:
         self._write(self._stderr, visible(question, keep_newlines=True, ascii_tokens=self.ascii_only))
         self._stderr.flush()
         return sys.stdin.readline() or None
+
+    def ask_person(self, question: str) -> str | None:
+        """Put a question on the controlling terminal, whatever the standard streams are.
+
+        Returns:
+            The line that was typed; None when there is no terminal, or nothing more to come from it.
+        """
+        self._stderr.flush()
+        try:
+            handle = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
+        except OSError:
+            return None
+        with open(handle, "r+b", buffering=0) as terminal:
+            terminal.write(visible(question, ascii_tokens=self.ascii_only).encode(self.encoding, "replace"))
+            line = terminal.readline()
+        return line.decode("utf-8", "replace") if line else None
 
     def error(self, error: MemtuiError) -> None:
         """Explain a refusal or failure: what, what is unharmed, what to do next."""

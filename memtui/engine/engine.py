@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 
 from memtui.engine.access import READ_WRITE, Access
+from memtui.engine.approving import Approver
 from memtui.engine.incoming import Incoming
 from memtui.engine.model import (
     Actor,
@@ -61,6 +62,7 @@ class Engine(Incoming):
         read_only: bool = False,
         lock_wait: float = 5.0,
         access: Access = READ_WRITE,
+        approver: Callable[[], Approver] = Approver,
     ) -> Self:
         """Make an engine; folders and the ledger are opened when they are first needed.
 
@@ -73,8 +75,17 @@ class Engine(Incoming):
             lock_wait: seconds to wait for another process that writes to the same root.
             access: what this client may do; a change it may not make is refused with `E_ACCESS`, and a root it may
                 not see is none of the engine's.
+            approver: tells who approves, when something is; an agent is refused with `E_PERSON`.
         """
-        rooms = Rooms(roots, state_dir=state_dir, clock=clock, read_only=read_only, lock_wait=lock_wait, access=access)
+        rooms = Rooms(
+            roots,
+            state_dir=state_dir,
+            clock=clock,
+            read_only=read_only,
+            lock_wait=lock_wait,
+            access=access,
+            approver=approver,
+        )
         return cls(rooms, clock=clock, retention=retention)
 
     def close(self) -> None:
@@ -115,9 +126,13 @@ class Engine(Incoming):
 
         Returns:
             How many were not reviewed before.
+
+        Raises:
+            RefusedError: `E_PERSON`: an agent runs this process.
         """
         chosen = tuple(versions)
-        count = self._rooms.marks.review(chosen, actor)
+        self._rooms.approver.require("review what a checkout brought")
+        count = self._rooms.marks.review(chosen, actor, self._rooms.approver)
         if count:
             self._rooms.events.publish(Changes(touched=frozenset(address for address, _ in chosen)))
         return count
@@ -325,9 +340,12 @@ class Engine(Incoming):
             everywhere: also when other memories, drafts or left copies keep a text: it is cleared there, too.
 
         Raises:
-            RefusedError: `E_CURRENT_VERSION`, or `E_SHARED`: something else keeps a text, and nothing is cleared.
+            RefusedError: `E_CURRENT_VERSION`, or `E_SHARED`: something else keeps a text, and nothing is cleared;
+                `E_PERSON`: an agent runs this process.
         """
-        return self._rooms.redactor.redact(versions, reason, actor, everywhere=everywhere)
+        approver = self._rooms.approver
+        approver.require("redact a version")
+        return self._rooms.redactor.redact(versions, reason, actor, approver, everywhere=everywhere)
 
     def unerased(self) -> Unerased:
         """Say what redacted texts may still be in: freed bytes that are still to be overwritten, damaged ledgers."""
@@ -335,6 +353,7 @@ class Engine(Incoming):
 
     def drop_damaged(self, path: str) -> None:
         """Delete a damaged copy of the ledger that `unerased` named."""
+        self._rooms.approver.require("delete a damaged ledger")
         self._rooms.redactor.drop_damaged(path)
 
     @made_again

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from memtui.engine import paths
+from memtui.engine.approving import Approver
 from memtui.engine.ledger import Ledger, Record
 from memtui.engine.model import Actor, Address, Change, Memory, Root, SeenMark, Usage, Vanished, is_person
 from memtui.engine.roots import Roots
@@ -41,8 +42,8 @@ class Marks:
                     found[row.address] = Change(row.address, kind, row.actor, seen, row.sha256, row.modified_at)
         return tuple(sorted(found.values(), key=lambda change: change.at, reverse=True))
 
-    def mark_seen(self, addresses: Iterable[Address] | None) -> list[Address]:
-        """Mark memories as seen; returns those that were not."""
+    def mark_seen(self, addresses: Iterable[Address] | None, approver: Approver | None = None) -> list[Address]:
+        """Mark memories as seen, which somebody approves or else is no approval; returns those that were not."""
         if addresses is None:
             chosen = [(root, uid, record) for root, uid, record in self._unseen()]
         else:
@@ -53,10 +54,14 @@ class Marks:
                 record = self._ledger.record(uid, address.path)
                 if record is not None and not record.seen:
                     chosen.append((root, uid, record))
-        self._ledger.mark_seen([(uid, record.path, record.sha256) for _, uid, record in chosen])
+        marks = [(uid, record.path, record.sha256) for _, uid, record in chosen]
+        with self._ledger.transaction(durable=False):
+            self._ledger.mark_seen(marks)
+            if approver is not None:
+                self._ledger.approve("seen", marks, approver)
         return [Address(root.id, record.path) for root, _, record in chosen]
 
-    def mark_changes_seen(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
+    def mark_changes_seen(self, changes: Iterable[Change], approver: Approver) -> tuple[SeenMark, ...]:
         """Mark what these changes ended in as seen, whatever happened since; returns the marks before."""
         before: list[SeenMark] = []
         marks: list[tuple[int, str, str | None, str | None]] = []
@@ -67,7 +72,9 @@ class Marks:
             if record is not None and (record.seen_sha256 != change.after or record.seen_path is not None):
                 before.append(SeenMark(change.address, record.seen_sha256, _old_address(root, record)))
                 marks.append((uid, record.path, change.after, None))
-        self._ledger.put_seen(marks)
+        with self._ledger.transaction(durable=False):
+            self._ledger.put_seen(marks)
+            self._ledger.approve("seen", [mark[:3] for mark in marks], approver)
         return tuple(before)
 
     def restore_seen(self, marks: Iterable[SeenMark]) -> None:
@@ -84,7 +91,7 @@ class Marks:
             ]
         )
 
-    def review(self, versions: Iterable[tuple[Address, str]], actor: Actor) -> int:
+    def review(self, versions: Iterable[tuple[Address, str]], actor: Actor, approver: Approver) -> int:
         """See `Engine.review`."""
         self._rules.refuse_read_only()
         chosen = []
@@ -92,7 +99,7 @@ class Marks:
             paths.split(address.path)
             self._rules.check_storable(address)
             chosen.append((self._roots.uid(self._rules.allowed(address.root)), address.path, sha))
-        return self._ledger.review(chosen, actor=actor.name)
+        return self._ledger.review(chosen, actor=actor.name, note=approver.note())
 
     def vanished(self) -> tuple[Vanished, ...]:
         """Roots whose folder is gone although memories were in it."""

@@ -33,6 +33,16 @@ def is_person(actor: str) -> bool:
     return actor in ("tui", "cli") or actor.startswith(("tui:", "cli:"))
 
 
+def is_reserved(actor: str) -> bool:
+    """Whether a name would be taken for the person at the keys, so that no program may be given it."""
+    plain = actor.strip().casefold().removeprefix("agent:").strip()
+    return plain in ("tui", "you", "person") or plain.startswith(("tui:", "cli:"))
+
+
+APPROVALS = ("reviewed", "seen", "redacted")
+"""Operations of the audit that only a person does: approvals. They are marks, and no change of a memory."""
+
+
 class Address(NamedTuple):
     """How a memory is named: `<root id>/<path>`."""
 

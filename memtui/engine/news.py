@@ -28,15 +28,27 @@ class News(Reader):
         return self._rooms.marks.with_unrecorded(changes, self.list().items)
 
     @made_again
-    def mark_seen(self, addresses: Iterable[Address] | None) -> int:
+    def mark_seen(self, addresses: Iterable[Address] | None, *, looked: bool = False) -> int:
         """Remember that the user has looked at the current versions; None means everything.
+
+        Args:
+            addresses: which.
+            looked: they only looked, and did not say so: no approval, and nothing where an agent runs the screen.
 
         Returns:
             How many memories were unseen before.
+
+        Raises:
+            RefusedError: `E_PERSON`: an agent runs this process; and as any change.
         """
         chosen = None if addresses is None else tuple(addresses)
         self._rooms.rules.refuse_marks(chosen)
-        marked = self._rooms.marks.mark_seen(chosen)
+        approver = self._rooms.approver
+        if looked:
+            marked = [] if approver.agent else self._rooms.marks.mark_seen(chosen)
+        else:
+            approver.require("mark what others wrote as seen")
+            marked = self._rooms.marks.mark_seen(chosen, approver)
         if marked:
             self._rooms.events.publish(Changes(touched=frozenset(marked)))
         return len(marked)
@@ -68,7 +80,8 @@ class News(Reader):
         """
         chosen = tuple(changes)
         self._rooms.rules.refuse_marks(tuple(change.address for change in chosen))
-        before = self._rooms.marks.mark_changes_seen(chosen)
+        self._rooms.approver.require("mark what others wrote as seen")
+        before = self._rooms.marks.mark_changes_seen(chosen, self._rooms.approver)
         self._rooms.events.publish(Changes(touched=frozenset(mark.address for mark in before)))
         return before
 

@@ -10,6 +10,7 @@ from functools import partial
 
 from memtui.digest import sha256_hex
 from memtui.engine import fsio, paths, places, rowcache, wholefile
+from memtui.engine.approving import Approver
 from memtui.engine.jobs import transaction
 from memtui.engine.ledger import Ledger
 from memtui.engine.ledger.erasing import Keeper
@@ -35,7 +36,13 @@ class Redactor:
         self._rules = rules
 
     def redact(
-        self, chosen: Iterable[tuple[Address, str]], reason: str, actor: Actor, *, everywhere: bool
+        self,
+        chosen: Iterable[tuple[Address, str]],
+        reason: str,
+        actor: Actor,
+        approver: Approver,
+        *,
+        everywhere: bool,
     ) -> tuple[Version, ...]:
         """See `Engine.redact_all`."""
         wanted = list(dict.fromkeys(chosen))
@@ -60,7 +67,7 @@ class Redactor:
                 if not everywhere:
                     self._refuse_shared(named, [path for path, _ in copies])
                 self._ledger.redact(shas, reason)
-                self._record(named, reason, actor)
+                self._record(named, approver.note(reason), actor)
         for _, remove in copies:
             remove()
         rowcache.forget(self._ledger.directory)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from memtui.engine import paths
     from memtui.engine.access import Access
+    from memtui.engine.approving import Approver
     from memtui.engine.arriving import Arriving
     from memtui.engine.bringback import BringBack
     from memtui.engine.changing import Changer
@@ -68,12 +69,14 @@ class Rooms:
         read_only: bool,
         lock_wait: float,
         access: Access,
+        approver: Callable[[], Approver],
     ) -> None:
         """See `Engine.open`."""
         self.clock = clock
         self._state_dir = state_dir
         self._read_only = read_only
         self.access = access
+        self._approver = approver
         self.events = Events()
         self.roots = Roots(
             filter(access.shows, roots),
@@ -87,6 +90,11 @@ class Rooms:
     def used(self, room: str) -> bool:
         """Whether a room was loaded."""
         return room in self.__dict__
+
+    @cached_property
+    def approver(self) -> Approver:
+        """Who approves."""
+        return self._approver()
 
     @cached_property
     def ledger(self) -> Ledger:

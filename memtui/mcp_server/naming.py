@@ -1,6 +1,6 @@
 """Who a client is: the name it gives when it connects, made safe and short enough to stand in every record."""
 
-from memtui.engine.model import Actor
+from memtui.engine.model import Actor, is_reserved
 from memtui.safe_text import visible
 
 LONGEST = 60
@@ -12,9 +12,11 @@ def client_name(given: str | None) -> str:
     """Make a client's own name fit for records: visible characters, single spaces, at most `LONGEST` of them.
 
     Args:
-        given: what it said; None, or nothing visible, makes `unknown`.
+        given: what it said; None, nothing visible, or a name for the person at the keys, makes `unknown`.
     """
-    name = visible(" ".join((given or "").split())) or NAMELESS
+    name = visible(" ".join((given or "").split()))
+    if not name or is_reserved(name):
+        name = NAMELESS
     # What Unicode has not assigned yet may become anything.
     name = "".join(letter if letter.isprintable() else "�" for letter in name)
     return name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + "…"

@@ -15,7 +15,6 @@ from textual import constants, events, screen
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar
 
-from memtui.engine.model import Actor
 from memtui.tui import heap, messages, signals, themes
 from memtui.tui.actions import ACTIONS, COUNTS, Action
 from memtui.tui.bridge import Bridge
@@ -26,6 +25,7 @@ from memtui.tui.draw.paint import Paint
 from memtui.tui.faults import SafeEnd
 from memtui.tui.keys import paste_guard
 from memtui.tui.keys.typeahead import TypeAhead
+from memtui.wire import person
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -201,8 +201,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         from memtui.tui.draw.plain_bars import PlainBars
 
         ScrollBar.renderer = PlainBars
-    actor = Actor("tui") if options.actor == Actor("cli") else options.actor
-    bridge = Bridge(session.engine, actor=actor, read_only=options.read_only)
+    bridge = Bridge(session.engine, actor=person.acting(options, "tui"), read_only=options.read_only)
     app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))
     last_words = signals.LastWords(app.last_words)
     app.lend_terminal = last_words.lend_terminal

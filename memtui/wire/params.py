@@ -27,7 +27,9 @@ GLOBALS = (
     Param("--all-projects", "every project an agent keeps memories for, not only this one", "flag"),
     Param("--json", "print one JSON document, also for errors", "flag"),
     Param("--read-only", "refuse every change", "flag"),
-    Param("--actor", "who the changes are recorded for (default: cli)", metavar="NAME"),
+    Param(
+        "--actor", "who the changes are recorded for (default: cli, or the agent that runs the command)", metavar="NAME"
+    ),
     Param("--ascii", "draw with ASCII only", "flag"),
     Param("--calm", "no animation, few repaints (for slow links)", "flag"),
     Param("--fresh", "open the workbench as if for the first time; bookmarks stay", "flag"),

@@ -12,7 +12,13 @@ from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.model import Actor, Retention, Root
 from memtui.errors import UsageError
-from memtui.values import NamedTuple
+from memtui.values import TYPE_CHECKING, NamedTuple
+from memtui.wire import person
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memtui.config.started import Started
 
 
 class Options(NamedTuple):
@@ -23,7 +29,8 @@ class Options(NamedTuple):
     """Draw with ASCII only (from the settings, where not given)."""
     calm: bool = False
     """No animation, few repaints (from the settings, where not given)."""
-    actor: Actor = Actor("cli")
+    actor: Actor = person.UNNAMED
+    """As it was given; `person.acting` says who it is that acts."""
     all_projects: bool = False
     only_roots: bool = False
     """Nothing but the roots given by hand and memtui's own."""
@@ -34,6 +41,8 @@ class Options(NamedTuple):
     """Leave the mouse to the terminal."""
     roots: tuple[str, ...] = ()
     """Roots given by hand, as `NAME=DIR[,agent=KIND][,scope=SCOPE]`."""
+    started: "Callable[[], Started]" = person.started
+    """Tells how this process was started, once that matters: it costs what reading a dozen small files does."""
 
 
 class Session(NamedTuple):
@@ -46,7 +55,9 @@ class Session(NamedTuple):
     surroundings: Surroundings
 
 
-def open_session(settings: Settings, options: Options, *, lock_wait: float, access: Access = READ_WRITE) -> Session:
+def open_session(
+    settings: Settings, options: Options, *, lock_wait: float, access: Access = READ_WRITE, front: str = "cli"
+) -> Session:
     """Find the roots around the working directory and open an engine on them; nothing on disk is touched yet.
 
     Args:
@@ -54,6 +65,7 @@ def open_session(settings: Settings, options: Options, *, lock_wait: float, acce
         options: the global options.
         lock_wait: seconds to wait for another process before `E_LOCKED`.
         access: what the user of this session may do; agents get theirs from `memtui.wire.doors`.
+        front: who a person is recorded as, `cli` or `tui`.
 
     Raises:
         UsageError: a root given by hand is malformed, or the working directory is gone.
@@ -64,7 +76,7 @@ def open_session(settings: Settings, options: Options, *, lock_wait: float, acce
     except FileNotFoundError:
         raise UsageError("The working directory is gone.", hint="Change to a folder that exists.") from None
     surroundings = surroundings_from(settings, cwd=cwd, project=options.project, roots=options.roots)
-    return open_in(surroundings, settings, options, lock_wait=lock_wait, access=access)
+    return open_in(surroundings, settings, options, lock_wait=lock_wait, access=access, front=front)
 
 
 def open_in(
@@ -74,6 +86,7 @@ def open_in(
     *,
     lock_wait: float,
     access: Access = READ_WRITE,
+    front: str = "cli",
 ) -> Session:
     """Open a session as `open_session` does, for a user who stands where the surroundings say."""
     found = discover(surroundings, all_projects=options.all_projects, only_roots=options.only_roots)
@@ -85,6 +98,7 @@ def open_in(
         read_only=options.read_only,
         lock_wait=lock_wait,
         access=access,
+        approver=lambda: person.approver(options, front),
     )
     return Session(settings, roots, engine, options, surroundings)
 

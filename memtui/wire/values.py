@@ -7,6 +7,7 @@ describing the same memory differently.
 from collections.abc import Iterable
 
 from memtui.engine.model import (
+    APPROVALS,
     Address,
     AuditRecord,
     Change,
@@ -246,6 +247,7 @@ def audit(record: AuditRecord) -> Json:
         "new_address": _text(record.new_address),
         "actor": record.actor,
         "operation": record.operation,
+        "kind": "approval" if record.operation in APPROVALS else "change",
         "before": record.before,
         "after": record.after,
         "at": rfc3339(record.at),

@@ -29,7 +29,12 @@ LOOK = (
         "look",
         "List the roots found on this machine",
         (
-            Param("--accept", "review all versions that wait in a root, once you have looked at them", "root", "ID"),
+            Param(
+                "--accept",
+                "review all versions that wait in a root, once you have looked at them; asks at the terminal",
+                "root",
+                "ID",
+            ),
             Param("--names", "print root ids only, one a line", "flag"),
         ),
         (
@@ -159,7 +164,7 @@ FOLLOW = (
         "Mark changed memories as seen",
         (ADDRESSES._replace(required=False), Param("--all", "everything", "flag")),
         (("memtui seen memtui:project/decisions.md", "one"), ("memtui seen --all", "everything")),
-        "",
+        "Only a person does this: it asks at the terminal for a typed yes.",
         "one object: seen, the number of memories whose mark changed",
     ),
     Verb(
@@ -177,7 +182,8 @@ FOLLOW = (
             ("memtui log --actor cli --limit 5", "the command line's last five"),
         ),
         "",
-        "a list of records: seq, txn, address, new_address, actor, operation, before, after, at, state, note",
+        "a list of records: seq, txn, address, new_address, actor, operation, kind (change or approval), before, "
+        "after, at, state, note",
     ),
     Verb(
         "watch",

@@ -169,10 +169,11 @@ CHANGE = (
             Param("--damaged", "delete damaged copies of the ledger, which may hold it", "flag"),
         ),
         (("memtui redact memtui:project/ci.md@3fa94c --reason 'held a token'", "the record of the version stays"),),
-        "Cannot be undone. The version that is on disk now is refused: change the memory first. The text leaves every "
-        "file memtui keeps, backups included. Where other memories, drafts or copies an editor left keep it, you are "
-        "asked whether it goes there, too. Out of reach are the agents' own files, git, other machines, exported "
-        "bundles, snapshots of the file system and blocks the disk has freed.",
+        "Cannot be undone, so a person is asked at the terminal for a typed yes. The version that is on disk now is "
+        "refused: change the memory first. The text leaves every file memtui keeps, backups included. Where other "
+        "memories, drafts or copies an editor left keep it, you are asked whether it goes there, too. Out of reach are "
+        "the agents' own files, git, other machines, exported bundles, snapshots of the file system and blocks the "
+        "disk has freed.",
         "one version: sha256, bytes, actor, at, operation, redacted, note; of several a list of them",
     ),
     Verb(

@@ -100,6 +100,10 @@ class FakeWorkbench:
         narrate("said by a workbench")
 
 
+Person = Callable[[str], None]
+"""Types at the controlling terminal; see the fixture `person`."""
+
+
 class Cli(Protocol):
     """Runs one command line."""
 

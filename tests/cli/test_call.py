@@ -32,6 +32,12 @@ def test_options_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
     assert call().options.calm is True
 
 
+@pytest.mark.parametrize("name", ["tui", "you", "person", " You ", "TUI", "tui:x", "cli:x", "agent:you"])
+def test_no_program_takes_the_name_of_the_person_at_the_keys(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be an actor"):
+        _ = call(actor=name).options
+
+
 def test_a_session_is_opened_once() -> None:
     made = call(actor="me", read_only=True)
     assert made.session is made.session

@@ -19,7 +19,7 @@ from memtui.engine.model import Actor, Address, Conflict, Root
 from memtui.errors import MemtuiError
 from memtui.wire import outcomes, values
 from memtui.wire.session import Options, open_session
-from tests.cli.conftest import Cli, cli, workbench
+from tests.cli.conftest import Cli, Person, cli, workbench
 
 __all__ = ["cli", "workbench"]
 
@@ -155,7 +155,8 @@ def through_the_engine(case: Case, folder: Path) -> tuple[int, object]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_same_call_same_answer(name: str, cli: Cli, tmp_path: Path) -> None:
+def test_same_call_same_answer(name: str, cli: Cli, tmp_path: Path, person: Person) -> None:
+    person("yes\n" * 3)
     case = CASES[name]
     answers = []
     for world in ("one", "two"):

@@ -17,7 +17,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation, ListRootsResult, TextContent
 
-from tests.cli.conftest import Cli, cli, workbench
+from tests.cli.conftest import Cli, Person, cli, workbench
 
 __all__ = ["cli", "workbench"]
 
@@ -63,7 +63,8 @@ def vscode_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("vscode_home")
 @pytest.mark.parametrize("agent", AGENTS)
-async def test_a_newcomer_gives_an_agent_its_memory(cli: Cli, home: Path, agent: str) -> None:
+async def test_a_newcomer_gives_an_agent_its_memory(cli: Cli, home: Path, agent: str, person: Person) -> None:
+    person("yes\n")
     name, servers, key, hooks = AGENTS[agent]
     assert cli("install", agent, "--write").status == 0
     entry = read(home / servers)[key]["memtui"]

@@ -17,6 +17,8 @@ from memtui.mcp_server.naming import LONGEST, actor_of, client_name
         ("", "unknown"),
         (None, "unknown"),
         ("\n", "unknown"),
+        ("You", "unknown"),
+        (" tui ", "unknown"),
         ("a\x1b[2Jb", "a␛[2Jb"),
         ("x" * 500, "x" * (LONGEST - 1) + "…"),
     ],

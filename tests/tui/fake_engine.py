@@ -400,7 +400,7 @@ class FakeEngine(FakeDrafts, FakeNews, FakePast, Searched):
         """What is unseen."""
         return tuple(self.unseen_changes)
 
-    def mark_seen(self, addresses: Iterable[Address] | None) -> int:
+    def mark_seen(self, addresses: Iterable[Address] | None, *, looked: bool = False) -> int:
         """Mark as seen."""
         targets = tuple(self.rows if addresses is None else addresses)
         self._enter("mark_seen", targets)

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from memtui.cli import places, results
+from memtui.cli import approving, places, results
 from memtui.cli.call import Call
 from memtui.engine.model import Address, Done, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
@@ -176,10 +176,14 @@ def _version(call: Call, text: str) -> tuple[Address, str]:
 def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, ...]:
     """Clear them; when something else keeps a text, only with one more yes."""
     reason, actor = call.args.need("reason"), call.actor
+    names = [f"{address}@{sha[:12]}" for address, sha in versions]
+    what = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 3 else ", ".join(names)
+    where = f"in the workbench in the versions of {versions[0][0]} (H) by the key X"
+    approving.ask(call, "redact a version", f"Clear the text of {what} for good?", where)
     try:
         return call.engine.redact_all(versions, reason=reason, actor=actor, everywhere=call.args.flag("everywhere"))
     except RefusedError as error:
-        if error.code != "E_SHARED" or not _agrees(call, f"{error.message} Clear it there, too?"):
+        if error.code != "E_SHARED" or not approving.agrees(call, f"{error.message} Clear it there, too?"):
             raise
     return call.engine.redact_all(versions, reason=reason, actor=actor, everywhere=True)
 
@@ -191,18 +195,13 @@ def _finish_redacting(call: Call) -> None:
         call.out.say("Pending: freed bytes of the ledger are not overwritten yet; the next start of memtui does it.")
     for path in left.damaged:
         name = os.path.basename(path)
-        if call.args.flag("damaged") or _agrees(call, f"{name} is damaged and may hold the text, too. Delete it?"):
+        if call.args.flag("damaged") or approving.agrees(
+            call, f"{name} is damaged and may hold the text, too. Delete it?"
+        ):
             call.engine.drop_damaged(path)
             call.out.say(f"Deleted {name}.")
         else:
             call.out.say(f"{name} is damaged, stays, and may hold the text: --damaged deletes it.")
-
-
-def _agrees(call: Call, question: str) -> bool:
-    """Whether somebody at the terminal says yes."""
-    if not call.out.interactive or call.out.json:
-        return False
-    return (call.out.ask(f"{question} [y/N] ") or "").strip().lower() in ("y", "yes")
 
 
 def workspace(call: Call) -> int:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from memtui.cli.call import LOCK_WAIT, Call
 from memtui.config.directories import Directories
+from memtui.config.started import Started
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import agent, past, world
 from memtui.engine import now_ms
@@ -43,9 +44,9 @@ def _show(call: Call, made: world.World) -> int:
     )
     around = surroundings_from(settings, cwd=made.project)._replace(system_dir=made.system)
     chosen = call.options
-    options = Options(chosen.read_only, chosen.ascii, chosen.calm, chosen.actor, chosen.all_projects)
+    options = Options(chosen.read_only, chosen.ascii, chosen.calm, chosen.actor, chosen.all_projects, started=Started)
     past.live(around, settings.state_dir, now=now_ms())
-    session = open_in(around, settings, options, lock_wait=LOCK_WAIT)
+    session = open_in(around, settings, options, lock_wait=LOCK_WAIT, front="tui")
     with session.engine, _agent(made):
         return call.workbench.open(session, demo=True)
 

@@ -1,11 +1,12 @@
 """What others do: changes, seen marks, the audit, the watch."""
 
+from memtui.cli import approving
 from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.clients.names import nearest
 from memtui.curation.writers import in_words, writers
 from memtui.engine import now_ms
-from memtui.engine.model import Change, Changes, Health
+from memtui.engine.model import APPROVALS, Change, Changes, Health
 from memtui.errors import UsageError
 from memtui.wire import outcomes, values
 from memtui.wire.times import parse_time, rfc3339
@@ -54,7 +55,18 @@ def seen(call: Call) -> int:
     if bool(texts) == call.args.flag("all"):
         raise UsageError("memtui seen needs addresses or --all.", hint="`memtui changes` lists what is not seen yet.")
     call.engine.reconcile()
-    count = call.engine.mark_seen([call.engine.resolve(text) for text in texts] if texts else None)
+    chosen = [call.engine.resolve(text) for text in texts] if texts else None
+    waiting = {change.address for change in call.engine.changes()}
+    count = len(waiting if chosen is None else waiting.intersection(chosen))
+    if count:
+        memories = "1 memory" if count == 1 else f"{count:,} memories"
+        approving.ask(
+            call,
+            "mark what others wrote as seen",
+            f"Mark what others wrote in {memories} as seen by you?",
+            "in the workbench by the keys x and X in the changes",
+        )
+    count = call.engine.mark_seen(chosen)
     call.out.fact({"seen": count}, f"{count} marked as seen")
     return outcomes.DONE
 
@@ -97,9 +109,9 @@ def log(call: Call) -> int:
             (
                 each.at,
                 each.actor,
-                each.operation,
+                f"approval: {each.operation}" if each.operation in APPROVALS else each.operation,
                 each.state,
-                f"{each.address} -> {each.new_address}" if each.new_address else str(each.address),
+                f"{each.address} -> {each.new_address}" if each.new_address else str(each.address).removesuffix("/"),
                 each.before,
                 each.after,
                 each.note,

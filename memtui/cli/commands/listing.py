@@ -1,6 +1,6 @@
 """Lists: roots, memories, search results, the trash."""
 
-from memtui.cli import places
+from memtui.cli import approving, places
 from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.engine.model import BROUGHT, Hit, Memory, RootStatus
@@ -65,6 +65,14 @@ def _accept(call: Call, chosen: str) -> int:
                 f"The folder of {chosen} does not exist.", code="E_ROOT_MISSING", hint="There is nothing to review yet."
             )
         versions = [(row.address, row.sha256) for row in found.items if row.trust == BROUGHT and row.sha256]
+        if versions:
+            texts = "1 text" if len(versions) == 1 else f"{len(versions):,} texts"
+            approving.ask(
+                call,
+                "review what a checkout brought",
+                f"Give agents {texts} of {chosen}, which came with the checkout {found.roots[0].root.path}?",
+                f"in the workbench by the key g a on {chosen}",
+            )
         return call.engine.review(versions, actor=call.actor)
     except NotFoundError as error:
         if error.code == "E_NO_ROOT":

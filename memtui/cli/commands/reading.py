@@ -26,8 +26,8 @@ def view(call: Call) -> int:
                 call, data, {"address": str(address), "sha256": _whole(call, address, sha), "bytes": len(data)}
             )
     snapshot = call.engine.read(call.engine.resolve(text))
-    if call.actor.name.startswith(_AGENTS):
-        call.engine.record_use(snapshot.address, actor=call.actor)
+    if call.options.actor.name.startswith(_AGENTS):
+        call.engine.record_use(snapshot.address, actor=call.options.actor)
     if call.out.json:
         call.out.document(values.content(snapshot))
         return outcomes.DONE

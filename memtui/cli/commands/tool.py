@@ -4,7 +4,7 @@ import sys
 from contextlib import contextmanager, suppress
 
 from memtui.cli.call import LOCK_WAIT, Call
-from memtui.engine.model import Actor
+from memtui.engine.model import Actor, is_reserved
 from memtui.errors import RefusedError, UsageError
 from memtui.memory_tool.result import Result
 from memtui.values import TYPE_CHECKING
@@ -35,6 +35,10 @@ def tool(call: Call) -> int:
     client, base = call.args.text("client"), call.args.text("base")
     if (base is not None) is not (call.args.text("profile") == "sdk"):
         raise UsageError("--profile sdk and --base DIR belong together.", hint="Give both, or neither.")
+    if client and is_reserved(client):
+        raise UsageError(
+            f"--client {client}: a client cannot have a name for the person at the keys.", hint="Name the program."
+        )
     options = call.options
     if options.actor == _PERSON:
         options = options._replace(actor=Actor(f"tool:{client}" if client else "tool"))

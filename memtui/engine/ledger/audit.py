@@ -1,8 +1,9 @@
 """Transactions and their audit records: what was meant, how it ended, and what can be taken back."""
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
+from memtui.engine.approving import Approver
 from memtui.engine.ledger.database import checked
 from memtui.engine.ledger.versions import RECORDED, VersionTable
 from memtui.engine.model import Address, TrashEntry
@@ -119,6 +120,25 @@ class AuditTable(VersionTable):
             if state == "done":
                 db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
             return number
+
+    def approve(self, operation: str, places: Iterable[tuple[int, str, str | None]], approver: Approver) -> None:
+        """Record what a person approved; nothing when nobody said who approves.
+
+        Args:
+            operation: one of `APPROVALS`.
+            places: root, path (empty: the root itself) and the version that was approved, if it is one.
+            approver: who, and where. No undo step, and no text before or after: nothing but the mark has changed.
+        """
+        if not approver.actor:
+            return
+        with self.transaction(durable=False) as db:
+            for uid, path, sha in places:
+                note = approver.note(f"version {sha}" if sha else "")
+                db.execute(
+                    "INSERT INTO audit (root, path, actor, operation, at, state, note)"
+                    " VALUES (?, ?, ?, ?, ?, 'done', ?)",
+                    (uid, os.fsencode(path), approver.actor, operation, self.clock(), note),
+                )
 
     def pin(self, txn: int, uid: int, path: str, *, actor: str, pinned: bool) -> None:
         """Pin or unpin a memory, with its audit record."""

@@ -31,12 +31,13 @@ class ReviewTable(ActivityTable):
         with self.transaction() as db:
             db.execute(_TRUST, (uid, bytes.fromhex(sha), LOCAL))
 
-    def review(self, versions: Iterable[tuple[int, str, str]], *, actor: str) -> int:
+    def review(self, versions: Iterable[tuple[int, str, str]], *, actor: str, note: str = "") -> int:
         """Remember which texts a person reviewed, each with an audit record of its own.
 
         Args:
             versions: (root id, path, sha-256).
             actor: who.
+            note: where.
 
         Returns:
             How many were not reviewed before.
@@ -48,9 +49,9 @@ class ReviewTable(ActivityTable):
                 if next(iter(db.execute(f"{_TRUST} RETURNING id", (uid, key, REVIEWED))), None) is None:
                     continue
                 db.execute(
-                    "INSERT INTO audit (root, path, actor, operation, before, after, at, state)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, 'done')",
-                    (uid, os.fsencode(path), actor, REVIEWED, key, self.clock()),
+                    "INSERT INTO audit (root, path, actor, operation, before, after, at, state, note)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, 'done', ?7)",
+                    (uid, os.fsencode(path), actor, REVIEWED, key, self.clock(), note),
                 )
                 count += 1
         return count

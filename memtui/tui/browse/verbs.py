@@ -165,7 +165,7 @@ class Verbs:
         if self._screen.bridge.read_only:
             return
         self._screen.bridge.run(
-            lambda engine: engine.mark_seen(targets),
+            lambda engine: engine.mark_seen(targets, looked=True),
             lambda _: self._screen.bridge.refresh(targets),
             what=f"mark {self.name(targets)} as seen",
             lane=WRITE,

@@ -279,6 +279,6 @@ def mark_seen(editing: Editing) -> None:
         return
 
     def seen(engine: jobs.Verbs) -> int:
-        return engine.mark_seen([address])
+        return engine.mark_seen([address], looked=True)
 
     editing.run(seen, lambda _: editing.refresh_row(address), what="mark as seen", lane=WRITE)

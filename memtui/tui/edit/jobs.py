@@ -99,7 +99,7 @@ class Verbs(Protocol):
         """List memories."""
         ...
 
-    def mark_seen(self, addresses: Iterable[Address] | None, /) -> int:
+    def mark_seen(self, addresses: Iterable[Address] | None, /, *, looked: bool) -> int:
         """Take the unseen mark away."""
         ...
 
@@ -269,8 +269,9 @@ def _moved_to(engine: Verbs, address: Address, sha256: str) -> Address | None:
 
 
 def _last(engine: Verbs, address: Address) -> AuditRecord | None:
-    """What was last done to what had this name, or was given it."""
-    return next((one for one in engine.audit(address=address, limit=8) if one.state == "done"), None)
+    """What was last done to what had this name, or was given it; a mark (a pin, an approval) is no such thing."""
+    records = (one for one in engine.audit(address=address, limit=8) if one.state == "done")
+    return next((one for one in records if one.before or one.after), None)
 
 
 def write(

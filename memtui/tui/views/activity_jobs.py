@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from memtui.curation.hunks import hunks, why_not_text
-from memtui.engine.model import Actor, Address, AuditRecord, Change, Done, Operation, Root, Snapshot
+from memtui.engine.model import APPROVALS, Actor, Address, AuditRecord, Change, Done, Operation, Root, Snapshot
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.tui.browse.cells import count_words
 from memtui.tui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
@@ -21,6 +21,7 @@ from memtui.tui.views.activity_rows import (
     matches,
     place_words,
     step_words,
+    verb_words,
     where,
 )
 from memtui.tui.views.difference import KINDS, Look, compare
@@ -183,6 +184,7 @@ def show(
         return Drawn(item, (*top, *closed, PageLine(()), *_members(item, look)))
     if not has_texts(record):
         said = "Only its name changed." if record.new_address is not None else "No text was changed."
+        said = "An approval, which only a person makes. No text was changed." if record.operation in APPROVALS else said
         return Drawn(item, (*top, PageLine(()), *words_page(said, style="name", width=look.width)))
     sides = [text(engine, record, sha) for sha in (record.before, record.after)]
     problems = [side for side in sides if isinstance(side, MemtuiError)]
@@ -205,7 +207,7 @@ def _members(item: Item, look: Look) -> Page:
     lines: list[PageLine] = []
     for record in item.records[:LISTED]:
         state = f"  ({record.state})" if record.state != "done" else ""
-        word = KINDS.get(change_of(record).kind, "") if has_texts(record) or record.new_address else record.operation
+        word = KINDS[change_of(record).kind] if has_texts(record) or record.new_address else verb_words(record, None)
         lines += words_page(f"{word:<8} {look.named(place_words(record))}{state}", style="name", width=look.width)
     if len(item.records) > LISTED:
         lines += words_page(f"... and {len(item.records) - LISTED:,} more", width=look.width)

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from memtui.engine.model import Address, AuditRecord, Change, Operation, is_person
+from memtui.engine.model import APPROVALS, Address, AuditRecord, Change, Operation, is_person
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.browse.bars import VERBS, end_of_line
 from memtui.tui.browse.cells import Look, Run, ago, count_words, fit
@@ -25,6 +25,8 @@ WIDE = 84
 LEAST_NAME = 8
 """Cells that the name of a memory, or the words at the end of a row, are given at least."""
 KINDS_OUTSIDE = frozenset(KINDS)
+APPROVAL = "approve"
+"""What is said of an approval in the place of what was done to a memory."""
 
 Counts = Mapping[int, tuple[int, int]]
 """Number of a record to lines that came and went, where they were counted."""
@@ -190,6 +192,8 @@ def state_words(record: AuditRecord) -> str:
 
 def change_of(record: AuditRecord) -> Change:
     """A record as a change, which has a difference and can be taken back."""
+    if record.operation in APPROVALS:
+        return Change(record.address, record.operation, record.actor, None, None, record.at)
     kind = record.operation if record.operation in KINDS_OUTSIDE else "modified"
     if record.new_address is not None:
         return Change(
@@ -208,7 +212,9 @@ def has_texts(record: AuditRecord) -> bool:
 
 
 def place_words(record: AuditRecord) -> str:
-    """Say where it happened; for a renaming, from where to where."""
+    """Say where it happened; for a renaming, from where to where; of an approval, what was approved."""
+    if record.operation in APPROVALS:
+        return f"{record.operation}: {str(record.address).removesuffix('/')}"
     if record.new_address is None:
         return str(record.address)
     new = record.new_address
@@ -220,7 +226,9 @@ def step_words(step: Step, operation: Operation | None) -> str:
     if operation is not None:
         return operation.label if operation.kind == "do" else f"{operation.kind}: {operation.label}"
     kinds = Counter(change_of(record).kind for record in step.records)
-    said = ", ".join(f"{kinds[kind]:,} {word}" for kind, word in KINDS.items() if kinds[kind])
+    words = {**KINDS, **{kind: kind for kind in APPROVALS}}
+    said = ", ".join(f"{kinds[kind]:,} {word}" for kind, word in words.items() if kinds[kind])
+    said = f"{APPROVAL}: {said}" if step.records[0].operation in APPROVALS else said
     place = common_place([record.address for record in step.records])
     return f"{said}  in {visible(place)}"
 
@@ -236,7 +244,9 @@ def step_state(item: Item, operation: Operation | None) -> str:
 
 
 def verb_words(record: AuditRecord, operation: Operation | None) -> str:
-    """Say what was done: of undo and redo that they are."""
+    """Say what was done: of undo and redo, and of approvals, that they are."""
+    if record.operation in APPROVALS:
+        return APPROVAL
     if operation is not None and operation.kind != "do":
         return operation.kind
     return VERBS.get(record.operation, record.operation)
@@ -273,7 +283,7 @@ def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, 
     record = item.single
     operation = steps.operation(item.step)
     if item.record is not None:
-        lead: list[Run] = [("      ", "dim"), (fit(VERBS.get(item.record.operation, item.record.operation), 9), "name")]
+        lead: list[Run] = [("      ", "dim"), (fit(verb_words(item.record, None), 9), "name")]
     else:
         lead = _lead(item, steps, look, wide=wide)
         if record is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Done
+from memtui.engine.model import APPROVALS, Done
 from memtui.safe_text import visible
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.bars import Line
@@ -47,6 +47,8 @@ class Stepping:
             return "It did not happen, so there is nothing to take back."
         if item.records[0].operation == "redacted":
             return "A redaction cannot be taken back: the text is gone for good."
+        if item.records[0].operation in APPROVALS:
+            return "An approval is a mark, and no change of a memory: there is nothing to take back."
         return "" if _is_between(item) else self.away(item)
 
     def away(self, item: Item) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from memtui.agents.folders import slug
 from memtui.cli import call
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, Person
 
 
 def sha(text: str) -> str:
@@ -209,7 +209,8 @@ def test_what_is_not_there_cannot_be_pinned(here: Cli) -> None:
     assert here("unpin", "notes/nowhere.md", "--json").error["code"] == "E_NOT_FOUND"
 
 
-def test_redact_clears_an_old_version_and_refuses_the_current_one(here: Cli) -> None:
+def test_redact_clears_an_old_version_and_refuses_the_current_one(here: Cli, person: Person) -> None:
+    person("yes\nyes\n")
     old, new = sha("token: 123\n"), sha("clean\n")
     here("create", "notes/a.md", "-", stdin=b"token: 123\n")
     here("save", "notes/a.md", "-", "--expect", old, stdin=b"clean\n")
@@ -229,19 +230,21 @@ def shared(here: Cli) -> str:
     return old
 
 
-def test_redact_asks_before_it_takes_a_text_from_another_memory(here: Cli) -> None:
+def test_redact_asks_before_it_takes_a_text_from_another_memory(here: Cli, person: Person) -> None:
     old = shared(here)
     words = ("redact", f"notes/a.md@{old}", "--reason", "held a token")
-    assert here(*words, "--json").error["code"] == "E_SHARED"
-    refused = here(*words, stdin=b"n\n", terminal=True)
-    assert refused.status == 5
-    assert "still kept by 1 other: notes/b.md. Clear it there, too? [y/N]" in refused.err
+    person("yes\nno\n")
+    refused = here(*words, "--json").error
+    assert refused["code"] == "E_SHARED"
+    assert "still kept by 1 other: notes/b.md" in str(refused["message"])
     assert here("view", f"notes/b.md@{old}").raw == b"token: 123\n"
-    assert here(*words, stdin=b"y\n", terminal=True).status == 0
+    person("yes\nyes\n")
+    assert here(*words).status == 0
     assert here("view", f"notes/b.md@{old}", "--json").error["code"] == "E_REDACTED"
 
 
-def test_redact_takes_many_and_everywhere(here: Cli) -> None:
+def test_redact_takes_many_and_everywhere(here: Cli, person: Person) -> None:
+    person("yes\n" + "yes\nno\n" + "yes\n")
     old = shared(here)
     both = [f"notes/{name}.md@{old}" for name in ("a", "b")]
     assert [row["redacted"] for row in here("redact", *both, "--reason", "x", "--json").items] == [True, True]
@@ -253,15 +256,15 @@ def test_redact_takes_many_and_everywhere(here: Cli) -> None:
     assert here("redact", f"notes/c.md@{old}", "--reason", "x", "--everywhere").status == 0
 
 
-def test_redact_deletes_a_damaged_ledger_when_told_by_name(here: Cli, home: Path) -> None:
+def test_redact_deletes_a_damaged_ledger_when_told_by_name(here: Cli, home: Path, person: Person) -> None:
+    person("yes\nno\n" + "yes\nyes\n" * 3)
     old = shared(here)
     (ledger,) = home.rglob("state.db")
     damaged = ledger.with_name("state.db.damaged-1")
     damaged.write_bytes(b"token: 123")
     words = ("redact", f"notes/a.md@{old}", f"notes/b.md@{old}", "--reason", "x")
     assert "state.db.damaged-1 is damaged, stays, and may hold the text" in here(*words).err
-    asked = here(*words, stdin=b"y\n", terminal=True)
-    assert "state.db.damaged-1 is damaged and may hold the text, too. Delete it? [y/N]" in asked.err
+    assert "Deleted state.db.damaged-1." in here(*words).err
     assert not damaged.exists()
     damaged.write_bytes(b"token: 123")
     assert "Deleted state.db.damaged-1." in here(*words, "--damaged").err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, Person
 
 PREFERENCES = b"---\ndescription: How we write\n---\nUse tabs, caf\xc3\xa9.\n"
 
@@ -92,7 +92,8 @@ def test_a_client_is_given_what_it_may_see(kept: Cli, home: Path) -> None:
     assert "preferences.md" in kept("context", "--client", "gemini").out
 
 
-def test_a_checkout_is_reviewed_before_its_texts_are_given(cli: Cli, tmp_path: Path) -> None:
+def test_a_checkout_is_reviewed_before_its_texts_are_given(cli: Cli, tmp_path: Path, person: Person) -> None:
+    person("yes\n")
     planted = tmp_path / "work" / ".memtui" / "memory" / "planted.md"
     planted.parent.mkdir(parents=True)
     (tmp_path / "work" / ".git").mkdir()
@@ -108,7 +109,10 @@ def test_a_checkout_is_reviewed_before_its_texts_are_given(cli: Cli, tmp_path: P
 
 
 @pytest.mark.parametrize("kept_aside", [True, False])
-def test_another_checkout_at_the_same_path_is_reviewed_again(cli: Cli, tmp_path: Path, *, kept_aside: bool) -> None:
+def test_another_checkout_at_the_same_path_is_reviewed_again(
+    cli: Cli, tmp_path: Path, person: Person, *, kept_aside: bool
+) -> None:
+    person("yes\nyes\n")
     work = tmp_path / "work"
 
     def plant(text: str) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, Person
 
 
-def test_changes_are_there_until_they_are_seen(here: Cli, notes: Path) -> None:
+def test_changes_are_there_until_they_are_seen(here: Cli, notes: Path, person: Person) -> None:
+    person("yes\nyes\n")
     here("seen", "--all")
     (notes / "plain.md").write_text("changed\n")
     (notes / "new.md").write_text("new\n")

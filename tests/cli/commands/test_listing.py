@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import fsio
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, Person
 
 
 def paths(result_items: "list[dict[str, object]]") -> list[object]:
@@ -129,8 +129,9 @@ def test_a_root_that_cannot_be_read_is_told_with_the_reason(
 
 
 def test_a_root_found_in_a_checkout_is_unreviewed_until_a_person_reviews_what_is_there(
-    cli: Cli, tmp_path: Path
+    cli: Cli, tmp_path: Path, person: Person
 ) -> None:
+    person("yes\nyes\n")
     (tmp_path / "work" / ".git").mkdir()
     (tmp_path / "work" / "CLAUDE.md").write_text("planted")
     (root,) = (row for row in cli("roots", "--json").items if row["agent"] == "claude-code")
@@ -166,7 +167,8 @@ def test_a_root_with_nothing_in_it_has_nothing_to_accept(cli: Cli, tmp_path: Pat
     assert slip == "Did you mean memtui:project? These wait for it: memtui:project."
 
 
-def test_a_memory_of_an_unreviewed_root_is_marked(cli: Cli, tmp_path: Path) -> None:
+def test_a_memory_of_an_unreviewed_root_is_marked(cli: Cli, tmp_path: Path, person: Person) -> None:
+    person("yes\n")
     (tmp_path / "work" / ".git").mkdir()
     (tmp_path / "work" / ".memtui" / "memory").mkdir(parents=True)
     (tmp_path / "work" / ".memtui" / "memory" / "planted.md").write_text("planted")
