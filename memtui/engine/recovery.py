@@ -32,8 +32,6 @@ def recover(site: Site) -> int:
         try:
             with site.handle.folder(parts[:-1]) as folder:
                 _settle(Spot(site, folder, parts[-1], Address(site.handle.root.id, intent.path)), intent)
-            for path in (intent.path, intent.new_path or ""):
-                site.handle.prune(paths.split(path)[:-1] if path else ())
         except (NotFoundError, RefusedError) as error:
             if error.code not in _NO_FOLDER:
                 raise
@@ -41,6 +39,9 @@ def recover(site: Site) -> int:
             files.abort(site, intent.seq, intent.path, intent.after, error.code)
         except OSError as error:
             raise paths.translate(error, f"Tidying up after an interrupted change of {intent.path!r}") from error
+    # Only now: the other intents of a folder look into it.
+    for path in dict.fromkeys(path.rpartition("/")[0] for one in intents for path in (one.path, one.new_path or "")):
+        site.handle.prune(paths.split(path) if path else ())
     return len(intents)
 
 

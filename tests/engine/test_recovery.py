@@ -13,7 +13,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Changes, Notice, Root
 from memtui.errors import MemtuiError
 from tests.faults import children
-from tests.faults.injector import failing, hooked
+from tests.faults.injector import failing, hooked, meddling
 from tests.faults.world import FIRST, ME, World, at, in_history, ledger_of, new_world, open_intents, sha, stored
 
 A = at("a.md")
@@ -423,3 +423,29 @@ def test_the_doctor_says_what_waits_in_a_folder_that_is_not_open(died: Died, tmp
     with Engine.open([Root("other", str(tmp_path / "other"))], state_dir=str(died.world.state)) as engine:
         (found,) = [one for one in engine.findings() if one.topic == "recovery"]
     assert "not open here" in found.advice
+
+
+@pytest.mark.parametrize("deed", ["delete", "move"])
+def test_several_changes_that_emptied_their_folder_are_all_finished(world: World, deed: str) -> None:
+    (world.folder() / "many").mkdir()
+    names = ["a.md", "b.md", "c.md"]
+    for name in names:
+        (world.folder() / "many" / name).write_bytes(name.encode())
+
+    def act() -> None:
+        with world.engine() as engine, hooked(meddling("fsync_dir", lambda: os._exit(9), time=1 + (deed == "move"))):
+            if deed == "delete":
+                engine.delete([at(f"many/{name}") for name in names], actor=ME)
+            else:
+                engine.move([(at(f"many/{name}"), at(f"to/{name}")) for name in names], actor=ME)
+
+    children.finish(*children.start(act))
+    with world.engine() as engine:
+        assert engine.recover() == len(names)
+        records = ledger_of(engine).records(engine._rooms.roots.uid(engine.find_root(FIRST)))
+        assert {path: one.sha256 for path, one in records.items() if one.sha256} == {
+            f"to/{name}": sha(name.encode()) for name in names if deed == "move"
+        }
+        assert not (world.folder() / "many").exists()
+        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert world.disk() == {f"notes/many/{name}": name.encode() for name in names}
