@@ -145,18 +145,28 @@ def test_nothing_else_approves(door: str, way: str, world: World) -> None:
 
 
 KEYS = {
-    "redact": (("H", "down", "X", "redact", "enter", "a key", "enter"), "Redacted version", "Could not redact"),
-    "accept": (("esc", "down", "down", "g", "a", "enter"), "Reviewed ", "Could not review"),
-    "seen": (("3", "down", "x"), "Seen: ", "Could not mark"),
-    "seen all": (("X",), "Seen: ", "Could not mark"),
-}
+    "redact": (
+        (("H", "2 versions"), ("down", "Text of version 1"), ("X", "type redact"), ("redact", ""), ("enter", "reason"),
+         ("a key", ""), ("enter", "")),
+        "Redacted version",
+        "Only a person may redact",
+    ),
+    "accept": (
+        (("esc", "planted.md"), ("down", ""), ("down", ""), ("g", ""), ("a", "reviews this version"), ("enter", "")),
+        "Reviewed ",
+        "Only a person may review",
+    ),
+    "seen": ((("3", "1 changed, 1 new"), ("down", ""), ("x", "")), "Seen: ", "Only a person may mark"),
+    "seen all": ((("X", ""),), "Seen: ", "Only a person may mark"),
+}  # fmt: skip
 """The keys that approve, each door's after those before it, and what is said then to a person, and to an agent."""
 
 
 def press(terminal: Terminal, door: str) -> None:
     """Press the keys of a door, each when what the one before drew is there."""
-    for key in KEYS[door][0]:
+    for key, shown in KEYS[door][0]:
         terminal.press(key)
+        terminal.wait_for(shown)
         terminal.settle(0.2)
 
 
