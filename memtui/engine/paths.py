@@ -397,20 +397,28 @@ def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int]
                     pass  # another writer made it first: it is opened below, without following links
                 below = fsio.open_dir(handle, part)
                 kept = modes.known("/".join(parts[:count])) if ours and modes is not None else None
-                shared = shared_bits(fsio.fstat(handle)) if ours else 0
-                if ours and (kept is not None or shared or not root.in_checkout):
-                    inherited = fsio.fstat(below).st_mode & 0o2000  # setting the mode takes it off
-                    _set_mode(below, (PRIVATE | shared if kept is None else kept) | inherited)
+                if ours:
+                    _set_mode(handle, below, kept, root)
         finally:
             fsio.close(handle)
         handle = below
     return handle
 
 
-def _set_mode(folder: int, mode: int) -> None:
-    """Say who may enter an open folder, which is closed when that fails."""
+def _set_mode(above: int, folder: int, kept: int | None, root: Root) -> None:
+    """Say who may enter an open folder that was just made; it is closed when that fails.
+
+    Args:
+        above: the folder it is in.
+        folder: the folder.
+        kept: its mode when memtui removed it; None when it never did.
+        root: the root.
+    """
     try:
-        fsio.chmod(folder, mode)
+        shared = shared_bits(fsio.fstat(above))
+        if kept is not None or shared or not root.in_checkout:
+            inherited = fsio.fstat(folder).st_mode & 0o2000  # setting the mode takes it off
+            fsio.chmod(folder, (PRIVATE | shared if kept is None else kept) | inherited)
     except OSError:
         fsio.close(folder)
         raise
