@@ -6,12 +6,18 @@ anything takes its place.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 
-from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict
+from memtui.engine import fsio, paths
+from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
 from memtui.engine.news import News
 from memtui.engine.rooms import Rooms, made_again
-from memtui.errors import NotFoundError
+from memtui.errors import BusyError, NotFoundError, StorageError
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memtui.engine.unsaved import Unsaved
 
 
 class Drafting(News):
@@ -22,15 +28,60 @@ class Drafting(News):
         super().__init__(rooms, clock)
         self._drafted: dict[Address, str] = {}
         """The unsaved texts this engine stored last."""
+        self._open: dict[Address, Draft] = {}
+        """Those of them that were not dropped since."""
+        self._apart = False
+        """Whether drafts go into files, too, because the ledger may not outlive them."""
+        self._writer = os.urandom(4).hex()
+        self._unread = False
+        """Whether it was said that the ledger cannot give its drafts."""
         self._decided: dict[Address, bytes] = {}
         """The texts of this engine in the conflicts it stored last."""
         self._shared: set[Address] = set()
         """Memories of which was said that another memtui has unsaved text in them too."""
 
-    @made_again
     def save_draft(self, draft: Draft) -> None:
-        """Keep the editor's unsaved text, and what it started from, so that a merge stays possible."""
-        uid = self._roots.uid(self._roots.find(draft.address.root))
+        """Keep the editor's unsaved text, and what it started from, so that a merge stays possible.
+
+        What the ledger cannot take goes into a file of its own.
+        """
+        root = self._roots.find(draft.address.root)
+        written = self._apart and self._write(root, draft)
+        try:
+            self._record(root, draft)
+        except (StorageError, BusyError):
+            if self._rooms.ledger.read_only or not (written or self._write(root, draft)):
+                raise
+        else:
+            if not self._apart:
+                self._gather(draft)
+        self._drafted[draft.address] = draft.text
+        self._open[draft.address] = draft
+
+    def keep_drafts_apart(self) -> bool:
+        """Keep the unsaved texts of this engine in files as well, from now on, whatever becomes of the ledger.
+
+        Returns:
+            Whether each of them is in one.
+        """
+        self._apart = True
+        drafts = tuple(self._open.values())
+        return not [draft for draft in drafts if not self._write(self._roots.find(draft.address.root), draft)]
+
+    def _write(self, root: Root, draft: Draft) -> bool:
+        """Put a draft into a file of its own; False when that cannot be written either."""
+        from memtui.engine import unsaved
+
+        try:
+            unsaved.keep(self._rooms.state_dir, self._writer, fsio.real_path(root.path), draft)
+        except OSError:
+            return False
+        return True
+
+    @made_again
+    def _record(self, root: Root, draft: Draft) -> None:
+        """Put a draft into the ledger."""
+        uid = self._roots.uid(root)
         if draft.base is not None and draft.base_sha256 is not None:
             try:
                 self._rooms.ledger.find_version(uid, draft.address.path, draft.base_sha256)
@@ -40,7 +91,43 @@ class Drafting(News):
                 )
         self._keep_other_draft(uid, draft)
         self._rooms.ledger.save_draft(uid, draft)
-        self._drafted[draft.address] = draft.text
+
+    def _gather(self, draft: Draft) -> None:
+        """Let the files about a memory give way to the draft that is in the ledger; no text of theirs is lost."""
+        for found, other in self._files(draft.address):
+            if other.text not in (draft.text, self._drafted.get(draft.address)):
+                self._rooms.ledger.keep_once(self._uid(draft.address), draft.address.path, found.data)
+            self._remove(found)
+
+    def _files(self, address: Address | None = None) -> list[tuple[Unsaved, Draft]]:
+        """The texts in files that can be offered here, oldest first; those of one memory, or all."""
+        from memtui.engine import unsaved
+
+        try:
+            waiting = [one for one in unsaved.everything(self._rooms.state_dir) if one.of and one.text is not None]
+        except OSError as error:
+            raise paths.translate(error, "Reading the drafts") from error
+        roots = {fsio.real_path(root.path): root for root in self._roots.all()} if waiting else {}
+        found = []
+        for one in waiting:
+            assert one.of is not None
+            root = roots.get(one.of.folder)
+            if root is not None:
+                where = Address(root.id, one.of.path)
+                draft = Draft(where, one.of.base_sha256, one.text or "", one.cursor, one.at, one.of.base)
+                found.append((one, self._roots.placed(draft)))
+        return [pair for pair in found if address in (None, pair[1].address)]
+
+    def _remove(self, found: Unsaved) -> None:
+        from memtui.engine import unsaved
+
+        try:
+            unsaved.remove(found)
+        except OSError as error:
+            raise paths.translate(error, "Removing a draft") from error
+
+    def _uid(self, address: Address) -> int:
+        return self._roots.uid(self._roots.find(address.root))
 
     def _keep_other_draft(self, uid: int, draft: Draft) -> None:
         """Put the unsaved text of another memtui on the memory's history before this one takes its place."""
@@ -64,8 +151,22 @@ class Drafting(News):
         self._rooms.events.publish(Changes(notices=(Notice("draft", text, address, at=self._rooms.clock()),)))
 
     def drafts(self) -> tuple[Draft, ...]:
-        """All unsaved texts, oldest first."""
-        return tuple(map(self._roots.placed, self._rooms.ledger.drafts(self._roots.names())))
+        """All unsaved texts, the newest of each memory, oldest first."""
+        apart = [draft for _, draft in self._files()]
+        try:
+            stored = list(map(self._roots.placed, self._rooms.ledger.drafts(self._roots.names())))
+        except StorageError as error:
+            if not apart:
+                raise
+            stored = []  # the texts in files are offered all the same
+            if not self._unread:
+                self._unread = True
+                self._rooms.ledger.notices.append(f"Drafts in the ledger cannot be read: {error.message}")
+        # A text that the ledger has under another name is of a memory that was renamed since.
+        known = {(draft.address.root, draft.text) for draft in stored}
+        apart = [draft for draft in apart if (draft.address.root, draft.text) not in known]
+        newest = {draft.address: draft for draft in sorted((*stored, *apart), key=lambda draft: draft.at)}
+        return tuple(sorted(newest.values(), key=lambda draft: draft.at))
 
     @made_again
     def drop_draft(self, address: Address, *, own: Collection[str] | None = None, trace: bool = True) -> None:
@@ -83,8 +184,15 @@ class Drafting(News):
             texts = {text.encode("utf-8", "surrogatepass") for text in (*own, *([] if stored is None else [stored]))}
             if address in self._decided:
                 texts.add(self._decided[address])
-        uid = self._roots.uid(self._roots.find(address.root))
+        uid = self._uid(address)
         self._rooms.ledger.drop_draft(uid, address.path, own=texts, trace=trace)
+        self._open.pop(address, None)
+        for found, draft in self._files():
+            same = draft.address == address if texts is None else found.data in texts
+            if same and draft.address.root == address.root:
+                if trace:
+                    self._rooms.ledger.keep_once(uid, address.path, found.data)
+                self._remove(found)
 
     @made_again
     def save_conflict(self, found: OpenConflict) -> None:

@@ -432,6 +432,16 @@ def lock_now(handle: int) -> bool:
     return True
 
 
+def is_locked(handle: int) -> bool:
+    """Whether somebody else holds the exclusive lock."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    unlock(handle)
+    return False
+
+
 def unlock(handle: int) -> None:
     """Give the lock back."""
     fcntl.flock(handle, fcntl.LOCK_UN)

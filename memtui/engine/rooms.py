@@ -73,7 +73,7 @@ class Rooms:
     ) -> None:
         """See `Engine.open`."""
         self.clock = clock
-        self._state_dir = state_dir
+        self.state_dir = state_dir
         self._read_only = read_only
         self.access = access
         self._approver = approver
@@ -101,7 +101,7 @@ class Rooms:
         """The ledger."""
         from memtui.engine.ledger import Ledger
 
-        return Ledger(self._state_dir, clock=self.clock, read_only=self._read_only)
+        return Ledger(self.state_dir, clock=self.clock, read_only=self._read_only)
 
     @cached_property
     def grace(self) -> Grace:
@@ -217,7 +217,7 @@ class Rooms:
     def _remembered(self) -> Remembered:
         from memtui.engine.rowcache import Remembered
 
-        return Remembered(self._state_dir)
+        return Remembered(self.state_dir)
 
     def cached(self) -> Listing | None:
         """The rows of the last list; no more is loaded than it takes to read them, because the first paint waits."""
@@ -231,13 +231,13 @@ class Rooms:
         """See `Reader.place`."""
         from memtui.engine import places
 
-        return places.load(self._state_dir, name)
+        return places.load(self.state_dir, name)
 
     def keep_place(self, name: str, value: object) -> bool:
         """See `Engine.keep_place`."""
         from memtui.engine import places
 
-        return not self._read_only and places.save(self._state_dir, name, value)
+        return not self._read_only and places.save(self.state_dir, name, value)
 
     def _changed(self, changes: Iterable[Change]) -> None:
         self.events.publish(Changes(changes=tuple(changes)))

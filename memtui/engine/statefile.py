@@ -32,10 +32,16 @@ def read(folder_path: str, name: str, *, least: int = 0, most: int) -> bytes:
         return fsio.read_all(opened, status.st_size)
 
 
-def write(folder_path: str, name: str, data: bytes) -> None:
+def write(folder_path: str, name: str, data: bytes, *, durable: bool = False) -> None:
     """Put a whole file in the place of the one there is; the folder is made when it is missing.
 
     Of two processes that write at once one succeeds, and the other may fail.
+
+    Args:
+        folder_path: the absolute path of the folder.
+        name: the file's name in it.
+        data: all of it.
+        durable: whether it must survive a power cut.
 
     Raises:
         OSError: it was not written, and what was there is as it was.
@@ -52,7 +58,11 @@ def write(folder_path: str, name: str, data: bytes) -> None:
                 fsio.unlink(folder, entry.name)  # left by a process that died, or whose turn comes again
         with fsio.closing(fsio.create_file(folder, temp)) as opened:
             fsio.write_all(opened, data)
+            if durable:
+                fsio.fsync(opened)
         fsio.rename(folder, temp, folder, name)
+        if durable:
+            fsio.fsync_dir(folder)
 
 
 def remove(folder_path: str, chosen: Callable[[bytes], bool] = lambda _: True) -> None:

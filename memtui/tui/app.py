@@ -161,11 +161,12 @@ class MemtuiApp(SafeEnd[int]):
 
     def last_words(self) -> None:
         """Store what is typed and where the user is, before the process ends."""
-        self.browser.host.flush()
+        self.flush_drafts()
         self.browser.returning.flush()
 
     def flush_drafts(self) -> int:
         """Store what is typed, at the end by a fault."""
+        self.browser.bridge.keep_drafts_apart()
         return self.browser.host.flush()
 
     async def on_event(self, event: events.Event) -> None:

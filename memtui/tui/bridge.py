@@ -262,6 +262,10 @@ class Bridge:
         """
         self._engine.save_draft(draft)
 
+    def keep_drafts_apart(self) -> bool:
+        """Keep drafts in files of their own from now on, whatever becomes of the ledger; as `store_draft`."""
+        return self._engine.keep_drafts_apart()
+
     def store_conflict(self, found: OpenConflict) -> None:
         """Bring the decisions about a conflict to disk before this returns; as `store_draft`."""
         self._engine.save_conflict(found)

@@ -40,6 +40,7 @@ OWNERS = {
             ("memtui/engine/ledger/memories.py", "os.path.lexists"): "whether a root moved; opens nothing",
             ("memtui/engine/locks.py", "*"): "lock files, in the state folder",
             ("memtui/transfer/bundlefile.py", "*"): "the file of a bundle, which the user names; never a memory",
+            ("memtui/engine/unsaved.py", "*"): "drafts and the copies of editors, in the state folder",
             ("memtui/mcp_server/opening.py", "os.open"): "the null device, in place of the standard input",
             ("memtui/engine/roots.py", "os.path.realpath"): "a typed path to an address; opens nothing",
             ("memtui/engine/roots.py", "os.path.lexists"): "a typed path to an address; opens nothing",

@@ -63,14 +63,20 @@ class DraftTable(AuditTable):
                 text = unpack(packed, data)
                 if own is not None and text not in own:
                     continue
-                if trace and not self._on_history(memory, _digest(text)):
-                    self.keep_text(uid, path, text, actor="tui", note="discarded draft")
+                if trace:
+                    self.keep_once(uid, path, text)
                 db.execute("DELETE FROM drafts WHERE memory = ?", (memory,))
             if own is None:
                 db.execute("DELETE FROM conflicts WHERE memory = ?", (memory,))
                 return
             for text in own:
                 db.execute("DELETE FROM conflicts WHERE memory = ? AND yours = ?", (memory, _digest(text)))
+
+    def keep_once(self, uid: int, path: str, text: bytes) -> None:
+        """Put a draft that gives way on the memory's history, unless its text is there."""
+        with self.transaction():
+            if not self._on_history(self.memory_id(uid, path), _digest(text)):
+                self.keep_text(uid, path, text, actor="tui", note="discarded draft")
 
     # --- conflicts
 

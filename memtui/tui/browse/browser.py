@@ -370,6 +370,7 @@ class BrowserScreen(Parts):
     def leave(self) -> None:
         """Leave the workbench, with every draft on disk; a change of many memories ends first, after one of them."""
         try:
+            self.bridge.keep_drafts_apart()
             self.host.flush()
             self.returning.flush()
         except MemtuiError as error:

@@ -148,14 +148,10 @@ class Editing(Opening):
     def _not_saved(self, address: Address, data: bytes, error: MemtuiError) -> None:
         self.saving = False
         self.editor.say(f"Not saved. {error}")
-
-        def ask() -> None:
+        if self.address == address:
             from memtui.tui.merge.keeping import ask_where
 
-            if self.address == address:
-                ask_where(self, address, data, error, again=self.save)
-
-        self.keep_then(ask, otherwise=lambda _: ask())
+            ask_where(self, address, data, error, again=self.save)
 
     def _written(self, address: Address, written: jobs.Written) -> None:
         self.saving = False

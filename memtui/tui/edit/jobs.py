@@ -117,6 +117,10 @@ class Verbs(Protocol):
         """Store a draft."""
         ...
 
+    def keep_drafts_apart(self) -> bool:
+        """Keep drafts where the ledger's fate does not matter; whether all of them are there."""
+        ...
+
     def drop_draft(self, address: Address, /, *, own: Collection[str] | None = None, trace: bool = True) -> None:
         """Remove a draft, when it is one of the user's own; its text goes to history when it is nowhere else."""
         ...
@@ -178,6 +182,8 @@ def load(engine: Verbs, address: Address, *, read_only: bool) -> Loaded:
     if draft is not None and draft.base_sha256 is not None:
         if snapshot is not None and draft.base_sha256 == snapshot.sha256:
             draft_base = snapshot.bytes
+        elif draft.base is not None:
+            draft_base = draft.base
         else:
             draft_base = version_or_empty(engine, address, draft.base_sha256)
     refusal = "memtui was started with --read-only" if read_only else "the root is read-only" if root.read_only else ""

@@ -335,10 +335,12 @@ class Opening(EditingBase):
 
     def flush(self) -> int:
         """Bring what is typed to disk before this returns, and return how many drafts that were."""
+        self.keeper.doubt(self.editor)  # where it was put when it was typed may be damaged by now
+        count = self.keeper.flush()
+        count += self.describing.flush() if self.describing is not None else 0
         if self.conflict is not None:
             self.conflict.flush()
-        count = self.keeper.flush()
-        return count + (self.describing.flush() if self.describing is not None else 0)
+        return count
 
     def drop(self, address: Address) -> None:
         """Take a stored draft away, not another window's; its text goes to history when it is nowhere else."""

@@ -97,7 +97,7 @@ def ask_where(
     again: Callable[[], None],
     elsewhere: Callable[[str], None] | None = None,
 ) -> None:
-    """A save failed: say why and where the text is, and offer to try again, to save elsewhere, to copy it.
+    """A save failed: keep the text, say why and where it is, and offer to try again, to save elsewhere, to copy it.
 
     Args:
         editing: the flow of editing.
@@ -123,22 +123,42 @@ def ask_where(
         else:
             keep_elsewhere(editing, address, data, path, close, lambda why: screen.say(f"Not written. {why}"))
 
-    kept = not editing.keeper.due()
-    folder = editing.wishes.private_folder
-    place = f"Your text is kept as a draft in {folder}, and is offered when you open the memory again."
-    if not kept:
-        place = "Your text could not be kept as a draft either: copy it, or save it elsewhere, before you leave."
-    case = questions.not_saved(
-        str(address),
-        error,
-        place,
-        again=try_again,
-        save_as=save_as,
-        copy=lambda: editing.copy_text(data.decode(errors="replace"), screen.say),
-        later=close,
-    )
-    screen = CaseScreen(case, table=editing.table)
-    editing.show_over(screen)
+    def show(kept: bool) -> None:
+        nonlocal screen
+        folder = editing.wishes.private_folder
+        place = f"Your text is kept as a draft in {folder}, and is offered when you open the memory again."
+        if not kept:
+            place = "Your text could not be kept as a draft either: copy it, or save it elsewhere, before you leave."
+        case = questions.not_saved(
+            str(address),
+            error,
+            place,
+            again=try_again,
+            save_as=save_as,
+            copy=lambda: editing.copy_text(data.decode(errors="replace"), screen.say),
+            later=close,
+        )
+        screen = CaseScreen(case, table=editing.table)
+        editing.show_over(screen)
+
+    _keep(editing, show)
+
+
+def _keep(editing: Editing, then: Callable[[bool], None]) -> None:
+    """Bring what is typed to disk again, where the ledger's fate does not matter, and tell whether it is there."""
+    editing.keeper.doubt(editing.editor)
+    due = editing.keeper.due()
+
+    def keep(engine: jobs.Verbs) -> bool:
+        for owner, draft in due:
+            editing.keeper.write(owner, draft)
+        return engine.keep_drafts_apart()
+
+    def kept(all_of_them: bool) -> None:
+        editing.bridge.refresh_drafts()
+        then(all_of_them)
+
+    editing.run(keep, kept, what="keep a draft", otherwise=lambda _: kept(all_of_them=False), lane=DRAFTS)
 
 
 def keep_elsewhere(
