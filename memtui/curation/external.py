@@ -10,12 +10,23 @@ import os
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memtui.engine import fsio
+from memtui.engine import fsio, unsaved
+from memtui.engine.model import Address, Root
+from memtui.engine.unsaved import Of as CopyOf
 from memtui.errors import RefusedError, StorageError
+
+__all__ = [
+    "CopyOf",
+    "EditorCommand",
+    "PrivateCopy",
+    "copy_of",
+    "editor_command",
+    "run_in_terminal",
+    "run_in_window",
+]
 
 _WINDOWED = {
     "code": "--wait",
@@ -104,27 +115,37 @@ def _no_editor(message: str) -> RefusedError:
     return RefusedError(message, code="E_EDITOR", hint=hint)
 
 
+def copy_of(root: Root, address: Address, base_sha256: str | None, base: bytes) -> CopyOf:
+    """Say which memory a copy is of, so that its text is offered again after a kill.
+
+    Args:
+        root: the memory's root.
+        address: the memory.
+        base_sha256: the version the text started from; None when there was none.
+        base: its text.
+    """
+    return CopyOf(fsio.real_path(root.path), address.path, base_sha256, None if base_sha256 is None else base)
+
+
 class PrivateCopy:
     """A text in a folder only this user can enter, for as long as an editor has it open."""
 
-    def __init__(self, data: bytes, *, name: str, folder: str) -> None:
+    def __init__(self, data: bytes, *, name: str, folder: str, of: CopyOf | None = None) -> None:
         """Write the copy.
 
         Args:
             data: what the editor is to show.
             name: the memory's file name, so that the editor picks the right mode.
-            folder: where private files may be made; created with mode 0700 when missing.
+            folder: the state folder.
+            of: which memory it is of, by `copy_of`; None: what is left of it after a kill is only named.
 
         Raises:
             StorageError: `E_IO`, when the copy cannot be written.
         """
         self.data = data
         try:
-            fsio.make_root(folder)
-            self._folder = tempfile.mkdtemp(prefix="edit-", dir=folder)
-            self.path = os.path.join(self._folder, _safe_name(name))
-            with os.fdopen(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                file.write(data)
+            unsaved.tidy(folder)
+            self._copy = unsaved.begin_copy(folder, _safe_name(name), data, of)
         except OSError as error:
             raise StorageError(
                 f"The copy for the editor could not be written: {error.strerror}.",
@@ -132,6 +153,7 @@ class PrivateCopy:
                 unharmed="The memory and the draft are as they were.",
                 hint="Free some space and try again.",
             ) from None
+        self.path = self._copy.path
 
     def read(self) -> bytes:
         """Return what the editor left.
@@ -158,9 +180,18 @@ class PrivateCopy:
             )
         return data
 
+    def taken(self, data: bytes) -> None:
+        """Note that this text of the editor's is kept elsewhere by now."""
+        unsaved.taken(self._copy, data)
+
+    def leave(self) -> None:
+        """Leave the copy where it is, to be offered again."""
+        unsaved.release(self._copy)
+
     def remove(self) -> None:
         """Delete the copy and its folder."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self._copy.folder, ignore_errors=True)
+        unsaved.release(self._copy)
 
 
 def run_in_terminal(command: EditorCommand, path: str) -> int:

@@ -3,7 +3,7 @@
 import os
 import time
 
-from memtui.engine import fsio
+from memtui.engine import fsio, unsaved
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Finding, RootStatus
 from memtui.engine.roots import Roots
@@ -16,7 +16,14 @@ _OLDEST_SANE = 1_700_000_000
 def findings(roots: Roots, ledger: Ledger, status: tuple[RootStatus, ...]) -> tuple[Finding, ...]:
     """Check the roots, the ledger, the locks, the clock and which guarantees this platform gives."""
     now = ledger.clock() // 1_000
-    return (*_roots(status), *_ledger(ledger), *_leftovers(roots, ledger), *_clock(now), *_platform(ledger))
+    return (
+        *_roots(status),
+        *_ledger(ledger),
+        *_leftovers(roots, ledger),
+        *_unsaved(roots, ledger),
+        *_clock(now),
+        *_platform(ledger),
+    )
 
 
 def _roots(status: tuple[RootStatus, ...]) -> list[Finding]:
@@ -114,6 +121,27 @@ def _leftovers(roots: Roots, ledger: Ledger) -> list[Finding]:
             advice if here else "It is in a folder that is not open here: start memtui with --all-projects, or there.",
         ),
     ]
+
+
+def _unsaved(roots: Roots, ledger: Ledger) -> list[Finding]:
+    folders = {fsio.real_path(root.path): root for root in roots.all()}
+    found = []
+    try:
+        waiting = unsaved.everything(ledger.directory)
+    except OSError as error:
+        text = f"Texts that were never saved cannot be listed: {error}."
+        return [Finding("warning", "drafts", text, "Check the owner and the permission bits of the state folder.")]
+    for one in waiting:
+        text, advice = f"A text that was never saved is in {one.place}", "Take from it what you need, then delete it."
+        root = folders.get(one.of.folder) if one.of is not None else None
+        if root is not None and one.of is not None and one.text is not None:
+            address = root.id + "/" + one.of.path
+            text, advice = f"{text}: of {address}", f"memtui edit {address} offers it, and so does the workbench."
+        elif one.of is not None:
+            text = f"{text}: of {one.of.path} in {one.of.folder}"
+            advice = f"Start memtui there to be offered it. {advice}"
+        found.append(Finding("note", "drafts", f"{text}.", advice))
+    return found
 
 
 def _clock(now: int) -> list[Finding]:

@@ -84,6 +84,7 @@ OPERATIONS = (
     "open_lock",
     "lock",
     "lock_now",
+    "is_locked",
     "unlock",
 )
 """What a fault injector may replace."""

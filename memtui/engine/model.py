@@ -444,7 +444,8 @@ class Draft(NamedTuple):
     """Line and column, from 0."""
     at: int
     base: bytes | None = None
-    """The text of `base_sha256`, when it may not be in history yet: kept there with the draft. Never read back."""
+    """The text of `base_sha256`, when it may not be in history yet: kept there with the draft. Read back only
+    where the draft is in a file of its own."""
 
 
 class MergeOf(NamedTuple):

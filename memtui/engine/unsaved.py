@@ -4,6 +4,7 @@ Every such file is known here alone, so that its text is offered again whatever 
 a text must be gone.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -110,6 +111,14 @@ def begin_copy(state_dir: str, name: str, data: bytes, of: Of | None) -> Copy:
     return Copy(folder, path, lock)
 
 
+def taken(copy: Copy, data: bytes) -> None:
+    """Note that what the editor saved so far is in good hands, so that only what comes after it is offered."""
+    about = json.loads(fsio.read_all(copy.lock, 4_096))
+    os.ftruncate(copy.lock, 0)
+    os.lseek(copy.lock, 0, os.SEEK_SET)
+    fsio.write_all(copy.lock, json.dumps({**about, "opened": sha256_hex(data)}).encode())
+
+
 def release(copy: Copy) -> None:
     """Leave a copy behind: from now on its text is offered."""
     fsio.close(copy.lock)
@@ -212,7 +221,7 @@ def _drafts(state_dir: str) -> Iterator[Unsaved]:
 
 
 def _copies(state_dir: str) -> Iterator[_Left]:
-    """The copies there are; those of an earlier memtui have nothing beside them, or lie in the state folder itself."""
+    """The copies there are. What is beside them may be missing: an earlier memtui made them, or a kill came early."""
     for parent in (os.path.join(state_dir, COPIES), state_dir):
         for below in _names(parent, "", "edit-"):
             folder = os.path.join(parent, below)
@@ -223,24 +232,19 @@ def _copies(state_dir: str) -> Iterator[_Left]:
 
 
 def _copy(folder: str) -> Iterator[_Left]:
-    try:
+    names = [name for name in os.listdir(folder) if not name.startswith(".")]
+    busy, opened, of = False, None, None
+    with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
         about = os.open(os.path.join(folder, _ABOUT), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        names = [name for name in os.listdir(folder) if not name.startswith(".")]
-        if len(names) == 1:
-            place = os.path.join(folder, names[0])
-            yield _Left(Unsaved(place, None, _read(place), _time(place)), busy=False, changed=True)
-        return
-    with fsio.closing(about):
-        busy = fsio.is_locked(about)
-        try:
+        with fsio.closing(about):
+            busy = fsio.is_locked(about)
             found = json.loads(fsio.read_all(about, 4_096))
-            place = os.path.join(folder, os.path.basename(str(found["file"])))
+            names = [os.path.basename(str(found["file"]))]
             opened, of = found["opened"], _of(found) if "folder" in found else None
-        except (ValueError, KeyError, TypeError):
-            return  # it is being begun, or its process died before there was a text
-    data = _read(place)
-    yield _Left(Unsaved(place, of, data, _time(place)), busy, sha256_hex(data) != opened)
+    for name in names:
+        place = os.path.join(folder, name)
+        data = _read(place)
+        yield _Left(Unsaved(place, of, data, _time(place)), busy, sha256_hex(data) != opened)
 
 
 def _about(of: Of) -> dict[str, object]:

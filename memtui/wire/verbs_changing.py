@@ -47,7 +47,8 @@ CHANGE = (
             ("memtui edit --new memtui:project/deploy.md", "an empty page first"),
         ),
         "The editor gets a copy outside the root; the save is guarded. When somebody else wrote meanwhile, you choose: "
-        "merge, open again, keep yours as a version, or stop.",
+        "merge, open again, keep yours as a version, or stop. A draft that was never saved, of the workbench or of an "
+        "edit that was killed, is offered first.",
         "one object: result (saved, unchanged or kept), address, sha256",
     ),
     Verb(

@@ -192,4 +192,4 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
 
 def left_overs(home: Path) -> list[Path]:
     """Copies for an editor that are still there."""
-    return [path for path in (home / ".memtui-test" / "edits").rglob("*") if path.is_file()]
+    return [path for path in (home / ".memtui-test" / "edits").rglob("[!.]*") if path.is_file()]

@@ -60,7 +60,7 @@ def test_the_copy_is_private_and_leaves_nothing(tmp_path: Path) -> None:
     assert copy.path.endswith("/a note.md")
     assert copy.read() == b"text\n"
     copy.remove()
-    assert list(folder.iterdir()) == []
+    assert list((folder / "edits").iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_copy_is_private_and_leaves_nothing(tmp_path: Path) -> None:
 def test_a_hostile_name_is_only_a_name(tmp_path: Path, name: str, seen: str) -> None:
     copy = PrivateCopy(b"", name=name, folder=str(tmp_path))
     assert os.path.basename(copy.path) == seen
-    assert Path(copy.path).parent.parent == tmp_path
+    assert Path(copy.path).parent.parent == tmp_path / "edits"
 
 
 def test_a_copy_that_is_gone_says_what_is_unharmed(tmp_path: Path) -> None:

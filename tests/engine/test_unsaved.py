@@ -145,6 +145,16 @@ def test_a_copy_is_offered_when_nobody_has_it_open_any_more(world: World) -> Non
         assert sha(b"one\ntwo\n") in {version.sha256 for version in engine.history(A)}
 
 
+def test_only_what_an_editor_saved_after_it_was_taken_over_is_offered(world: World) -> None:
+    copy = unsaved.begin_copy(str(world.state), "a.md", b"one\n", of(world, b"one\n"))
+    Path(copy.path).write_bytes(b"two\n")
+    unsaved.taken(copy, b"two\n")
+    unsaved.release(copy)
+    assert unsaved.everything(str(world.state)) == ()
+    Path(copy.path).write_bytes(b"three\n")
+    assert [one.data for one in unsaved.everything(str(world.state))] == [b"three\n"]
+
+
 def test_a_copy_nobody_changed_is_tidied_up(world: World) -> None:
     unchanged = unsaved.begin_copy(str(world.state), "a.md", b"one\n", of(world, b"one\n"))
     still = unsaved.begin_copy(str(world.state), "a.md", b"one\n", of(world, b"one\n"))

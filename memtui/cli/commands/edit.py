@@ -4,16 +4,16 @@ The copy is deleted only when its text is safe: in the memory, or in history. Wh
 where it lies.
 """
 
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memtui.cli import results
+from memtui.cli import results, words
 from memtui.cli.call import Call
-from memtui.curation.external import PrivateCopy, editor_command, run_in_terminal
+from memtui.curation.external import PrivateCopy, copy_of, editor_command, run_in_terminal
 from memtui.curation.merge import Merge, merge3
-from memtui.engine.model import Address, Conflict, MergeOf, Snapshot
+from memtui.engine import now_ms
+from memtui.engine.model import Address, Conflict, Draft, MergeOf, Snapshot
 from memtui.errors import CODES, ConflictError, NotFoundError, RefusedError, StorageError
 from memtui.wire import outcomes
 
@@ -22,6 +22,9 @@ _WRITE = ("w", "write yours, under the same name")
 _EDIT = ("e", "edit yours again")
 _KEEP = ("k", "keep yours as a version in history, theirs in place")
 _STOP = ("s", "stop")
+_GO_ON = ("g", "go on with it")
+_LEAVE = ("l", "leave it, and edit what is on disk")
+_DISCARD = ("d", "discard it; its text stays in the history")
 
 
 def edit(call: Call) -> int:
@@ -63,6 +66,10 @@ class Flow:
         self._merged: MergeOf | None = None
         """What the text was merged from, for the audit and for undo."""
         self._copy: PrivateCopy | None = None
+        self._whole = True
+        """Whether the text is all of the memory, so that what a kill leaves of it can be a draft."""
+        self._draft: Draft | None = None
+        """The draft the user goes on with."""
 
     def start(self, *, new: bool) -> None:
         """Read what the edit starts from.
@@ -76,13 +83,48 @@ class Flow:
         except NotFoundError as error:
             if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
                 raise
-            if not new:
+            if not new and self._waiting() is None:
                 error.hint = f"To start it, write memtui edit --new {self._address}."
                 raise
         else:
             self._rebase(snapshot)
             self._text = snapshot.bytes
             self.refuse_what_cannot_be_saved()
+        if (draft := self._waiting()) is not None:
+            self._offer(draft)
+
+    def _waiting(self) -> Draft | None:
+        """The text of this memory that nobody saved."""
+        return next((draft for draft in self._call.engine.drafts() if draft.address == self._address), None)
+
+    def _offer(self, draft: Draft) -> None:
+        """Ask whether to go on with a text that was never saved, by the workbench or by an edit that was killed."""
+        data = draft.text.encode("utf-8", "surrogatepass")
+        if data == self._text:
+            return
+        known = set(self._text.splitlines())
+        count = words.count(sum(line not in known for line in data.splitlines()), "line")
+        since = ", and the memory changed since" if draft.base_sha256 != self._expected else ""
+        age = words.age(draft.at, now_ms())
+        self._out.say(f"A draft of {self._address} from {age} ago was never saved: {count} of yours{since}.")
+        if not self._out.interactive or self._out.json:
+            self._out.say("It stays, and is offered in a terminal.")
+            return
+        answer = self._ask(_GO_ON, _LEAVE, _DISCARD)
+        if answer == "d":
+            self._call.engine.drop_draft(self._address, own=(draft.text,))
+        elif answer == "g":
+            self._draft, self._text, self._expected = draft, data, draft.base_sha256
+            self._base = self._started_from(draft)
+
+    def _started_from(self, draft: Draft) -> bytes:
+        """The text a draft started from; nothing when that is not known any more."""
+        if draft.base is not None or draft.base_sha256 is None:
+            return draft.base or b""
+        try:
+            return self._call.engine.read_version(self._address, draft.base_sha256)
+        except NotFoundError:
+            return b""
 
     def refuse_read_only(self) -> None:
         """Refuse to open an editor in a memtui that only looks."""
@@ -121,7 +163,7 @@ class Flow:
                     merge=self._merged,
                 )
                 if not isinstance(result, Conflict):
-                    self._forget()
+                    self._settle()
                     return results.saved(self._out, result)
                 conflict = result
             status = self._decide(conflict)
@@ -131,7 +173,9 @@ class Flow:
     def end(self) -> None:
         """Tell where the text lies, when it is not safe elsewhere."""
         if self._copy is not None and self._left_over(self._copy):
-            self._out.say(f"memtui: the edited text is in {self._copy.path}")
+            again = f"; memtui edit {self._address} offers it again" if self._whole else ""
+            self._out.say(f"memtui: the edited text is in {self._copy.path}{again}")
+            self._copy.leave()
             self._copy = None
         self._forget()
 
@@ -145,8 +189,12 @@ class Flow:
 
     def _open_editor(self) -> None:
         self._forget()
+        root = self._call.engine.find_root(self._address.root)
         self._copy = PrivateCopy(
-            self._text, name=self._address.name, folder=os.path.join(self._call.settings.state_dir, "edits")
+            self._text,
+            name=self._address.name,
+            folder=self._call.settings.state_dir,
+            of=copy_of(root, self._address, self._expected, self._base) if self._whole else None,
         )
         with _interrupts_are_the_editors():
             status = run_in_terminal(self._editor, self._copy.path)
@@ -181,14 +229,15 @@ class Flow:
             return self._put_together(conflict)
         if answer == "e":
             return None
-        self._forget()
         if answer == "k":
+            self._settle()
             sha = conflict.yours_sha256 or ""
             self._out.fact(
                 {"result": "kept", "address": str(self._address), "sha256": sha},
                 f"kept yours as {self._address}@{sha[:12]}",
             )
             return outcomes.DONE
+        self._forget()
         raise refusal
 
     def _put_together(self, conflict: Conflict) -> int | None:
@@ -223,7 +272,7 @@ class Flow:
         )
         if isinstance(result, Conflict):
             return self._decide(result)
-        self._forget()
+        self._settle()
         return results.saved(self._out, result)
 
     def _unchanged(self) -> int:
@@ -249,6 +298,14 @@ class Flow:
 
     def _rebase(self, snapshot: Snapshot) -> None:
         self._base, self._expected = snapshot.bytes, snapshot.sha256
+
+    def _settle(self) -> None:
+        """The text is safe: neither the copy nor the draft it came from is needed any more."""
+        self._forget()
+        if self._draft is not None:
+            saved = self._text.decode("utf-8", "replace")
+            self._call.engine.drop_draft(self._address, own=(self._draft.text, saved), trace=False)
+            self._draft = None
 
     def _forget(self) -> None:
         """Delete the copy: its text is safe, or is about to be written anew."""

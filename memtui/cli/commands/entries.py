@@ -127,6 +127,7 @@ class EntryFlow(Flow):
         super().__init__(call, snapshot.address)
         self._snapshot, self._file, self._entry = snapshot, file, entry
         self._text = self._base = file.text(entry) + file.newline
+        self._whole = False
 
     def check(self) -> None:
         """Say before the editor opens that nothing could be saved here.
@@ -155,6 +156,7 @@ class EntryFlow(Flow):
         """Somebody else changed or removed this entry: both texts of the file are what there is to decide about."""
         self._text = changing.replace(self._file, self._entry, self._text)
         self._rebase(self._snapshot)
+        self._whole = True
         self._out.say("Somebody else changed this entry meanwhile, so this goes on with the whole file.")
         status = self._save_again()
         return super().run() if status is None else status

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from memtui.curation.external import EditorCommand, PrivateCopy, editor_command, run_in_terminal, run_in_window
+from memtui.curation.external import (
+    CopyOf,
+    EditorCommand,
+    PrivateCopy,
+    copy_of,
+    editor_command,
+    run_in_terminal,
+    run_in_window,
+)
 from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot
 from memtui.errors import MemtuiError
 from memtui.pointers import carrying
@@ -75,7 +83,9 @@ def edit_outside(editing: Editing) -> None:
     before = editor.data
     given = [before]
     editing.write_drafts()
-    edit_text_outside(editing, before, address.name, edited, editor.say, salvage)
+    root = editing.wishes.roots().get(address.root)
+    of = None if root is None else copy_of(root, address, subject.base_sha256, subject.base)
+    edit_text_outside(editing, before, address.name, edited, editor.say, salvage, of)
 
 
 def save_raw(editing: Editing, data: bytes) -> None:
@@ -111,6 +121,7 @@ def edit_text_outside(
     edited: Callable[[bytes], None],
     say: Callable[[str], None],
     salvage: Callable[[bytes], Draft | None] = lambda _: None,
+    of: CopyOf | None = None,
 ) -> None:
     """Open a text in the user's own editor.
 
@@ -121,10 +132,11 @@ def edit_text_outside(
         edited: called with what came back, when it differs; for an editor with a window, each time it is saved there.
         say: shows one line.
         salvage: makes a draft of what the editor has saved so far, should memtui die meanwhile.
+        of: which memory it is of, for the next start when there is no time for that.
     """
     try:
         command = editor_command(editing.wishes.editor_command)
-        copy = PrivateCopy(data, name=name, folder=editing.wishes.private_folder)
+        copy = PrivateCopy(data, name=name, folder=editing.wishes.private_folder, of=of)
     except MemtuiError as error:
         say(str(error))
         return
@@ -192,6 +204,7 @@ def _beside(
         if data != last[0]:
             last[0] = data
             edited(data)
+            copy.taken(data)
 
     timer: Timer = editing.every(LOOK_EVERY, take)
 

@@ -2,6 +2,9 @@
 
 import hashlib
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -221,3 +224,67 @@ def test_the_audit_says_what_a_merge_was_made_of_and_undo_gives_yours_back(
     here("undo")
     assert memory.read_text() == THEIRS
     assert sha(MINE) in here("history", "notes/edited.md", "--json").out
+
+
+KILLED = 'printf "one\\nmine\\n" > "$1"; kill -9 $PPID'
+"""What an editor does whose memtui is killed under it."""
+
+
+def killed(notes: Path, home: Path) -> None:
+    """Edit in a process that is killed once the editor has saved."""
+    script = home / "killer.sh"
+    script.write_text(KILLED)
+    words = ["--home", str(home / ".memtui-test"), "--root", f"notes={notes}", "--only-root", "edit", "notes/edited.md"]
+    environ = {**os.environ, "MEMTUI_EDITOR": f"sh {script}"}
+    done = subprocess.run([sys.executable, "-m", "memtui", *words], env=environ, check=False, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def test_the_text_of_a_killed_edit_is_offered_by_the_next_one(
+    here: Cli, editor: Editor, memory: Path, notes: Path, home: Path
+) -> None:
+    killed(notes, home)
+    assert memory.read_text() == BASE
+    editor('echo more >> "$1"')
+    result = here("edit", "notes/edited.md", stdin=b"g\n", terminal=True)
+    assert result.status == 0
+    assert "was never saved: 1 line of yours." in result.err
+    assert memory.read_text() == "one\nmine\nmore\n"
+    assert left_overs(home) == []
+    assert "never saved" not in here("edit", "notes/edited.md", terminal=True).err
+
+
+@pytest.mark.parametrize("answer", ["l", "d"])
+def test_the_text_of_a_killed_edit_can_be_left_or_discarded(
+    here: Cli, editor: Editor, memory: Path, notes: Path, home: Path, answer: str
+) -> None:
+    killed(notes, home)
+    editor("true", "true")
+    assert here("edit", "notes/edited.md", stdin=answer.encode() + b"\n", terminal=True).status == 0
+    assert memory.read_text() == BASE
+    assert len(left_overs(home)) == (answer == "l")
+    again = here("edit", "notes/edited.md", "--json")
+    assert ("It stays, and is offered in a terminal." in again.err) is (answer == "l")
+    if answer == "d":
+        assert here("view", f"notes/edited.md@{sha('one' + chr(10) + 'mine' + chr(10))[:12]}").out == "one\nmine\n"
+
+
+def test_a_killed_edit_of_a_memory_that_changed_since_is_a_conflict_of_three_texts(
+    here: Cli, editor: Editor, memory: Path, notes: Path, home: Path
+) -> None:
+    memory.write_text("one\n")
+    killed(notes, home)
+    memory.write_text("zero\none\n")
+    editor("true")
+    result = here("edit", "notes/edited.md", stdin=b"g\nm\nw\n", terminal=True)
+    assert "and the memory changed since" in " ".join(result.err.split())
+    assert result.status == 0
+    assert memory.read_text() == "zero\none\nmine\n"
+
+
+def test_the_text_of_a_killed_edit_is_named_by_doctor(here: Cli, memory: Path, notes: Path, home: Path) -> None:
+    killed(notes, home)
+    found = [item for item in here("doctor", "--json").items if item["topic"] == "drafts"]
+    assert len(found) == 1
+    assert str(left_overs(home)[0]) in str(found[0]["text"])
+    assert "memtui edit notes/edited.md" in str(found[0]["advice"])

@@ -99,3 +99,22 @@ async def test_a_restored_draft_that_is_saved_is_gone_from_its_file_too(bench: B
         await until(pilot, lambda: again.engine.drafts() == ())
     assert not any((tmp_path / "state/drafts").iterdir())
     assert (tmp_path / "root/a.md").read_bytes() == b"xone\n"
+
+
+async def test_what_an_editor_of_ones_own_saves_is_offered_after_a_kill(tmp_path: Path) -> None:
+    """The copy as it is while the editor has it, put where a killed process leaves it."""
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root/a.md").write_bytes(b"one\n")
+    script = tmp_path / "editor.sh"
+    script.write_text(f'printf "xone\\n" > "$2"; cp -r "$(dirname "$2")" "{tmp_path}/left"\n')
+    bench = Bench(tmp_path, editor_command=f"sh {script} --wait")
+    async with bench.run_test() as pilot:
+        bench.flow.open(address())
+        await until(pilot, lambda: bench.flow.address == address())
+        await pilot.press("f4")
+        await until(pilot, lambda: bench.editor.data == b"xone\n")
+        await pilot.press("ctrl+z", "escape")
+        await until(pilot, lambda: bench.engine.drafts() == ())
+    (tmp_path / "state/edits").mkdir()
+    (tmp_path / "left").rename(tmp_path / "state/edits/edit-1")
+    await offered(tmp_path)
