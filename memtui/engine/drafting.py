@@ -58,6 +58,11 @@ class Drafting(News):
         self._drafted[draft.address] = draft.text
         self._open[draft.address] = draft
 
+    def take_draft(self, draft: Draft) -> None:
+        """Go on with a draft that was found: its text is this engine's own from now on, not another window's."""
+        self._drafted[draft.address] = draft.text
+        self._open[draft.address] = draft
+
     def keep_drafts_apart(self) -> bool:
         """Keep the unsaved texts of this engine in files as well, from now on, whatever becomes of the ledger.
 

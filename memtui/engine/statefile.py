@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from memtui.engine import fsio
 
-_LATE = ".new"
+LATE = ".new"
+"""What the name of a file ends with until it is whole."""
 
 
 def read(folder_path: str, name: str, *, least: int = 0, most: int) -> bytes:
@@ -52,9 +53,9 @@ def write(folder_path: str, name: str, data: bytes, *, durable: bool = False) ->
         fsio.make_root(folder_path)
         folder = fsio.open_root(folder_path)
     with fsio.closing(folder):
-        temp = f"{name}.{os.getpid()}{_LATE}"
+        temp = f"{name}.{os.getpid()}{LATE}"
         for entry in fsio.list_dir(folder):
-            if entry.name.startswith(name + ".") and entry.name.endswith(_LATE):
+            if entry.name.startswith(name + ".") and entry.name.endswith(LATE):
                 fsio.unlink(folder, entry.name)  # left by a process that died, or whose turn comes again
         with fsio.closing(fsio.create_file(folder, temp)) as opened:
             fsio.write_all(opened, data)

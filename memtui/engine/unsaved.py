@@ -136,10 +136,12 @@ def remove(one: Unsaved) -> None:
     Raises:
         OSError: it is still there.
     """
-    folder = os.path.dirname(one.place)
+    folder, name = os.path.split(one.place)
     try:
         if os.path.basename(folder) == DRAFTS:
             os.unlink(one.place)
+            for half in _names(folder, "", f"{name}."):
+                os.unlink(os.path.join(folder, half))  # of a process that died while it wrote
         else:
             shutil.rmtree(folder)
     except FileNotFoundError:
@@ -163,6 +165,9 @@ def forget(state_dir: str, sha256: str) -> tuple[str, ...]:
         OSError: something with that text is still there.
     """
     busy = []
+    for half in _names(os.path.join(state_dir, DRAFTS), statefile.LATE):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(state_dir, DRAFTS, half))
     for draft in _drafts(state_dir):
         if sha256_hex(draft.data) == sha256:
             remove(draft)

@@ -126,6 +126,19 @@ def test_a_text_that_must_be_gone_is_gone_as_draft_and_as_what_a_draft_started_f
     assert [one.of.base_sha256 for one in unsaved.everything(str(world.state)) if one.of] == [sha(b"secret\n")]
 
 
+def test_what_a_process_left_that_died_while_it_wrote_a_draft_goes_with_it(world: World) -> None:
+    in_the_way(world)
+    with world.engine() as engine:
+        engine.save_draft(draft("mine\n"))
+        half = Path(f"{files(world)[0]}.1.new")
+        half.write_bytes(b"secret\n")
+        unsaved.remove(unsaved.everything(str(world.state))[0])
+        assert files(world) == []
+        half.write_bytes(b"secret\n")
+        assert unsaved.forget(str(world.state), sha(b"secret\n")) == ()
+        assert files(world) == []
+
+
 def of(world: World, base: bytes) -> unsaved.Of:
     return unsaved.Of(str(world.folder()), "a.md", sha(base), base)
 

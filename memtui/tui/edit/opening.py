@@ -251,6 +251,7 @@ class Opening(EditingBase):
         editor.text_area.move_cursor(editor.text_area.clamp_visitable(draft.cursor))
         if editor.disk_is(loaded.snapshot, who=loaded.who):
             self.compare_sides()
+        self._bridge.store(lambda engine: engine.take_draft(draft))
         self.mine.add(draft.address)
         self.opened_at = draft.at
         stale = editor.subject.disk_sha256 != editor.subject.base_sha256

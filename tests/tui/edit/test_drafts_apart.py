@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from memtui.engine.model import Notice
 from memtui.tui.edit.file_state import FileState
 from memtui.tui.merge.cases import CaseScreen
 from tests.tui.merge.stage import text_of
@@ -83,6 +84,23 @@ async def test_typing_goes_on_while_the_ledger_takes_nothing(bench: Bench, tmp_p
         await pilot.press("y")
         await until(pilot, lambda: [draft.text for draft in bench.engine.drafts()] == ["xyone\n"])
         assert bench.failures == []
+
+
+async def test_typing_on_in_a_restored_draft_tells_of_no_other_window(bench: Bench, tmp_path: Path) -> None:
+    async with bench.run_test() as pilot:
+        await typed(bench, pilot)
+    again = Bench(tmp_path)
+    told: list[Notice] = []
+    again.engine.subscribe(lambda changes: told.extend(changes.notices))
+    async with again.run_test() as pilot:
+        again.flow.open(address())
+        await until(pilot, lambda: again.editor.asking)
+        await pilot.press("r")
+        await until(pilot, lambda: again.editor.data == b"xone\n")
+        await pilot.press("y")
+        await until(pilot, lambda: b"y" in again.editor.data)
+        await until(pilot, lambda: "y" in again.engine.drafts()[0].text)
+    assert told == []
 
 
 async def test_a_restored_draft_that_is_saved_is_gone_from_its_file_too(bench: Bench, tmp_path: Path) -> None:
