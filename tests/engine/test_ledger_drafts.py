@@ -69,8 +69,9 @@ def test_retention_keeps_its_texts(tmp_path: Path) -> None:
         one.save_conflict(conflict())
         for number in range(4):
             one.save(A, f"{number}\n", expected_sha256=one.read(A).sha256, actor=ME)
-        now[0] += 90 * 24 * 3_600_000
-        one.save(A, "last\n", expected_sha256=one.read(A).sha256, actor=ME)
+        for text in ("later\n", "last\n", "last\n\n"):
+            now[0] += 24 * 3_600_000
+            one.save(A, text, expected_sha256=one.read(A).sha256, actor=ME)
     with Engine.open(roots, state_dir=str(tmp_path / "state"), clock=lambda: now[0]) as one:
         kept = {one.read_version(A, version.sha256) for version in one.history(A)}
         assert kept >= {BASE, YOURS, AGENT, b"last\n"}
