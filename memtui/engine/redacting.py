@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from memtui.digest import sha256_hex
-from memtui.engine import fsio, paths, places, rowcache, wholefile
+from memtui.engine import fsio, paths, places, rowcache, unsaved, wholefile
 from memtui.engine.approving import Approver
 from memtui.engine.jobs import transaction
 from memtui.engine.ledger import Ledger
@@ -22,7 +22,7 @@ from memtui.errors import NotFoundError, RefusedError, UsageError
 
 _COPIES = 4 * 1_048_576
 """Bytes of an editor's copy that are looked at."""
-_NO_TEXTS = frozenset({"backups", "clients", "locks", "places", "rows", "watch"})
+_NO_TEXTS = frozenset({"backups", "clients", unsaved.DRAFTS, "locks", "places", "rows", "watch"})
 """Folders of the state folder that hold no texts of their own, or are looked after by name."""
 
 
@@ -72,6 +72,7 @@ class Redactor:
             remove()
         rowcache.forget(self._ledger.directory)
         places.forget(self._ledger.directory, quotes.within)
+        unsaved.forget_bases(self._ledger.directory, partial(_holds, shas, quotes))
         self._ledger.erase()
         return tuple(
             next(one for one in self._ledger.history(uid, address.path) if one.sha256 == sha)
@@ -136,6 +137,12 @@ class Redactor:
             for entry in fsio.list_dir(folder):
                 if entry.is_dir(follow_symlinks=False) and entry.name not in _NO_TEXTS:
                     yield from _files(os.path.join(self._ledger.directory, entry.name), shas, quotes)
+        for draft in unsaved.holding(self._ledger.directory, partial(_holds, shas, quotes)):
+            yield draft.place, partial(unsaved.remove, draft)
+
+
+def _holds(shas: set[str], quotes: Quotes, data: bytes) -> bool:
+    return sha256_hex(data) in shas or quotes.within(data.decode("utf-8", "replace"))
 
 
 def _files(path: str, shas: set[str], quotes: Quotes) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -144,10 +151,10 @@ def _files(path: str, shas: set[str], quotes: Quotes) -> Iterator[tuple[str, Cal
             inner = os.path.join(path, entry.name)
             if entry.is_dir(follow_symlinks=False):
                 yield from _files(inner, shas, quotes)
-            elif entry.is_file(follow_symlinks=False):
+            elif entry.is_file(follow_symlinks=False) and entry.name != unsaved.ABOUT:
                 with fsio.closing(fsio.open_file(folder, entry.name)) as opened:
                     data = fsio.read_all(opened, min(fsio.fstat(opened).st_size, _COPIES))
-                if sha256_hex(data) in shas or quotes.within(data.decode("utf-8", "replace")):
+                if _holds(shas, quotes, data):
                     yield inner, partial(_remove, path, entry.name)
 
 

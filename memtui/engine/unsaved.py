@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from memtui.digest import sha256_hex
 from memtui.engine import fsio, statefile
@@ -18,7 +18,7 @@ from memtui.values import NamedTuple
 
 DRAFTS, COPIES = "drafts", "edits"
 """The folders: one file for each memory and each process that could not trust the ledger; one folder for each copy."""
-_ABOUT = ".memtui"
+ABOUT = ".memtui"
 """What is known of a copy, beside it; who has it open holds a lock on it."""
 _LARGEST = 64 * 1024 * 1024
 
@@ -96,7 +96,7 @@ def begin_copy(state_dir: str, name: str, data: bytes, of: Of | None) -> Copy:
     parent = os.path.join(state_dir, COPIES)
     fsio.make_root(parent)
     folder = tempfile.mkdtemp(prefix="edit-", dir=parent)
-    lock = fsio.open_lock(os.path.join(folder, _ABOUT))
+    lock = fsio.open_lock(os.path.join(folder, ABOUT))
     try:
         fsio.lock(lock)
         about = {"file": name, "opened": sha256_hex(data), **(_about(of) if of is not None else {})}
@@ -155,49 +155,32 @@ def tidy(state_dir: str) -> None:
             shutil.rmtree(os.path.dirname(one.unsaved.place), ignore_errors=True)  # what stays is tidied the next time
 
 
-def forget(state_dir: str, sha256: str) -> tuple[str, ...]:
-    """Remove a text wherever it is kept here, as what was typed and as what that started from.
+def holding(state_dir: str, holds: Callable[[bytes], bool]) -> list[Unsaved]:
+    """The drafts whose text holds what must be gone; the text of a copy is a file as it is."""
+    return [draft for draft in _drafts(state_dir) if holds(draft.data)]
 
-    Returns:
-        The copies with it that an editor has open: they go when it ends.
+
+def forget_bases(state_dir: str, holds: Callable[[bytes], bool]) -> None:
+    """Remove what must be gone from what texts started from, and what a process left that died while it wrote.
 
     Raises:
-        OSError: something with that text is still there.
+        OSError: some of it is still there.
     """
-    busy = []
     for half in _names(os.path.join(state_dir, DRAFTS), statefile.LATE):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(state_dir, DRAFTS, half))
-    for draft in _drafts(state_dir):
-        if sha256_hex(draft.data) == sha256:
-            remove(draft)
-        elif _started_from(draft, sha256):
-            folder, name = os.path.split(draft.place)
-            document = json.loads(statefile.read(folder, name, most=_LARGEST))
-            statefile.write(folder, name, json.dumps({**document, "base": None}).encode(), durable=True)
-    for copy in _copies(state_dir):
-        holds = sha256_hex(copy.unsaved.data) == sha256 or _started_from(copy.unsaved, sha256)
-        if holds and copy.busy:
-            busy.append(copy.unsaved.place)
-        elif sha256_hex(copy.unsaved.data) == sha256:
-            remove(copy.unsaved)
-        elif holds:
-            _forget_base(copy.unsaved.place)
-    return tuple(busy)
+    drafts = [draft.place for draft in _drafts(state_dir) if _started_from(draft, holds)]
+    copies = [copy.unsaved.place for copy in _copies(state_dir) if _started_from(copy.unsaved, holds)]
+    for place in (*drafts, *(os.path.join(os.path.dirname(place), ABOUT) for place in copies)):
+        with contextlib.suppress(FileNotFoundError), open(place, "r+b") as file:
+            document = {**json.load(file), "base": None}
+            file.seek(0)
+            file.truncate()
+            file.write(json.dumps(document).encode())  # in place: a copy's file is its lock as well
 
 
-def _forget_base(place: str) -> None:
-    """Take what a copy started from away, with the files that an editor left beside it."""
-    folder, kept = os.path.split(place)
-    for name in os.listdir(folder):
-        if name not in (kept, _ABOUT):
-            os.unlink(os.path.join(folder, name))
-    document = json.loads(statefile.read(folder, _ABOUT, most=_LARGEST))
-    statefile.write(folder, _ABOUT, json.dumps({**document, "base": None}).encode(), durable=True)
-
-
-def _started_from(one: Unsaved, sha256: str) -> bool:
-    return one.of is not None and one.of.base is not None and sha256_hex(one.of.base) == sha256
+def _started_from(one: Unsaved, holds: Callable[[bytes], bool]) -> bool:
+    return one.of is not None and one.of.base is not None and holds(one.of.base)
 
 
 class _Left(NamedTuple):
@@ -240,7 +223,7 @@ def _copy(folder: str) -> Iterator[_Left]:
     names = [name for name in os.listdir(folder) if not name.startswith(".")]
     busy, opened, of = False, None, None
     with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
-        about = os.open(os.path.join(folder, _ABOUT), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        about = os.open(os.path.join(folder, ABOUT), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with fsio.closing(about):
             busy = fsio.is_locked(about)
             found = json.loads(fsio.read_all(about, 4_096))

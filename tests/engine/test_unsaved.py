@@ -6,7 +6,7 @@ import pytest
 
 from memtui.engine import Engine, unsaved
 from memtui.engine.model import Address, Draft
-from memtui.errors import StorageError
+from memtui.errors import RefusedError, StorageError
 from tests.faults.world import ME, World, at, sha
 
 A = at("a.md")
@@ -115,27 +115,13 @@ def test_a_damaged_file_is_found_and_hides_no_other(world: World) -> None:
     assert [one.of is None for one in unsaved.everything(str(world.state))].count(True) == 1
 
 
-def test_a_text_that_must_be_gone_is_gone_as_draft_and_as_what_a_draft_started_from(world: World) -> None:
-    in_the_way(world)
-    with world.engine() as engine:
-        engine.save_draft(draft("secret\n"))
-        engine.save_draft(draft("mine\n", name="b.md", base=b"secret\n"))
-    assert unsaved.forget(str(world.state), sha(b"secret\n")) == ()
-    assert [one.text for one in unsaved.everything(str(world.state))] == ["mine\n"]
-    assert not [file for file in files(world) if b"secret" in file.read_bytes()]
-    assert [one.of.base_sha256 for one in unsaved.everything(str(world.state)) if one.of] == [sha(b"secret\n")]
-
-
 def test_what_a_process_left_that_died_while_it_wrote_a_draft_goes_with_it(world: World) -> None:
     in_the_way(world)
     with world.engine() as engine:
         engine.save_draft(draft("mine\n"))
         half = Path(f"{files(world)[0]}.1.new")
-        half.write_bytes(b"secret\n")
+        half.write_bytes(b"half\n")
         unsaved.remove(unsaved.everything(str(world.state))[0])
-        assert files(world) == []
-        half.write_bytes(b"secret\n")
-        assert unsaved.forget(str(world.state), sha(b"secret\n")) == ()
         assert files(world) == []
 
 
@@ -179,21 +165,32 @@ def test_a_copy_nobody_changed_is_tidied_up(world: World) -> None:
     unsaved.release(still)
 
 
-def test_a_copy_loses_a_text_that_must_be_gone_unless_an_editor_has_it(world: World) -> None:
-    typed = unsaved.begin_copy(str(world.state), "a.md", b"secret\n", of(world, b"secret\n"))
-    Path(typed.path).write_bytes(b"mine\n")
-    Path(typed.folder, "a.md~").write_bytes(b"secret\n")
-    left = unsaved.begin_copy(str(world.state), "a.md", b"x", of(world, b"x"))
-    Path(left.path).write_bytes(b"secret\n")
-    busy = unsaved.begin_copy(str(world.state), "a.md", b"secret\n", of(world, b"secret\n"))
-    unsaved.release(typed)
-    unsaved.release(left)
-    assert unsaved.forget(str(world.state), sha(b"secret\n")) == (busy.path,)
-    unsaved.release(busy)
-    assert unsaved.forget(str(world.state), sha(b"secret\n")) == ()
-    assert [one.data for one in unsaved.everything(str(world.state))] == [b"mine\n"]
-    held = [file for file in world.state.rglob("*") if file.is_file() and b"secret" in file.read_bytes()]
+def test_a_redacted_text_is_gone_as_draft_and_as_what_drafts_and_copies_started_from(world: World) -> None:
+    secret = "schön\nthe token is sk-0123456789abcdef\n".encode()
+    in_the_way(world)
+    with world.engine() as engine:
+        engine.save_draft(draft(secret.decode()))
+        engine.save_draft(draft("mine\n", name="b.md", base=secret))
+    (world.state / "state.db").rmdir()
+    Path(f"{files(world)[0]}.1.new").write_bytes(secret)
+    copy = unsaved.begin_copy(str(world.state), "c.md", secret, of(world, secret))
+    Path(copy.path).write_bytes(b"typed\n")
+    with world.engine() as engine:
+        engine.create(at("c.md"), secret, actor=ME)
+        engine.save(at("c.md"), b"clean\n", expected_sha256=sha(secret), actor=ME)
+        with pytest.raises(RefusedError) as caught:
+            engine.redact(at("c.md"), sha(secret), reason="a key", actor=ME)
+        assert caught.value.code == "E_SHARED"
+        assert len(texts(engine)) == 2
+        engine.redact_all([(at("c.md"), sha(secret))], reason="a key", actor=ME, everywhere=True)
+        assert texts(engine) == ["mine\n"]
+        assert unsaved.everything(str(world.state))[0].of == unsaved.Of(
+            str(world.folder().resolve()), "b.md", sha(secret), None
+        )
+    held = [path.name for path in world.state.rglob("*") if path.is_file() and b"0123456789abcdef" in path.read_bytes()]
     assert held == []
+    unsaved.release(copy)
+    assert [one.data for one in unsaved.everything(str(world.state))] == [b"mine\n", b"typed\n"]
 
 
 def test_a_copy_of_an_earlier_memtui_is_found_without_its_memory(world: World) -> None:
