@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import zlib
 from collections.abc import Collection, Iterable, Mapping
 
@@ -30,7 +29,7 @@ GONE = "[redacted]"
 """What stands where a label, a note or a reason quoted the text."""
 _LOGGED = (("txns", "id", "label"), ("audit", "seq", "note"), ("versions", "id", "note"))
 _QUOTING = (*_LOGGED, ("blobs", "id", "reason"))
-_DAMAGED = re.compile(r"(state\.db\.damaged-\d+)(-wal|-shm|-journal)?")
+_DAMAGED = "state.db.damaged-"
 
 
 class Mark(NamedTuple):
@@ -113,7 +112,8 @@ class ErasingTable(ActivityTable):
 
     def damaged(self) -> list[str]:
         """Paths of ledgers that cannot be read as a whole, and so may hold any text that was redacted."""
-        found = {match[1] for name in os.listdir(self.directory) if (match := _DAMAGED.fullmatch(name))}
+        names = (name.removeprefix(_DAMAGED) for name in os.listdir(self.directory) if name.startswith(_DAMAGED))
+        found = {_DAMAGED + time for name in names if (time := name.partition("-")[0]).isdecimal()}
         aside = [os.path.join(self.directory, name) for name in sorted(found)]
         return [*aside, *(path for path in self.backups() if not is_sound(path, BUSY_MS))]
 

@@ -3,7 +3,6 @@
 A label, a reason or a draft can hold the part of a text for which somebody has it redacted, without being that text.
 """
 
-import re
 from collections.abc import Iterable
 
 LEAST = 6
@@ -11,8 +10,6 @@ LEAST = 6
 _CUT = 16
 """Letters of a line that are looked for: a label may hold no more of it."""
 _MARKS = " \t\r#*->+|`\"'"
-_WORD = re.compile(rf"[\w\-./+@]{{{LEAST},}}")
-_ODD = re.compile(r"[\d_/+@]")
 
 
 class Quotes:
@@ -41,11 +38,14 @@ def telling(text: bytes, others: Iterable[bytes], names: str = "") -> set[str]:
         others: texts that stay: what they have as well says nothing.
         names: names of memories; what is part of one says nothing either.
     """
+    import re  # most commands redact nothing
+
     known = "\n".join([names, *(other.decode("utf-8", "replace") for other in others)])
     read = text.decode("utf-8", "replace")
     found = set()
     for line in {line.strip(_MARKS) for line in read.splitlines()}:
         cut = line[:_CUT].rstrip()
         found.add(line if cut in known else cut)
-    found.update(word for word in _WORD.findall(read) if _ODD.search(word))
+    words = re.findall(rf"[\w\-./+@]{{{LEAST},}}", read)
+    found.update(word for word in words if re.search(r"[\d_/+@]", word))
     return {piece for piece in found if len(piece) >= LEAST and piece not in known}
