@@ -13,7 +13,7 @@ from memtui.engine.ledger import Ledger
 from memtui.engine.model import Address
 from memtui.engine.paths import RootHandle
 from memtui.engine.wholefile import Content
-from memtui.errors import NotFoundError, RefusedError
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -78,7 +78,13 @@ class Siblings:
 
     def settle(self, parent: int) -> None:
         """Take the folder as it is now for known: what changed in it was asked for."""
-        self._stamp = _stamp(parent)
+        self.forget()
+        with contextlib.suppress(MemtuiError):
+            self._stamp = _stamp(parent)
+
+    def forget(self) -> None:
+        """Look at the folder again next time: what was asked for was not put there."""
+        self._stamp = None
 
 
 def _stamp(folder: int) -> tuple[int, int, int]:
@@ -100,6 +106,7 @@ class Target:
         self._site = site
         self._parts = parts
         self._siblings = siblings
+        self._asked = False
         self._held = contextlib.ExitStack()
         self._folder: int | None = None
 
@@ -111,8 +118,11 @@ class Target:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
     ) -> None:
         """Close the folder."""
-        if self._siblings is not None and self._folder is not None and error is None:
-            self._siblings.settle(self._folder)
+        if self._siblings is not None and self._folder is not None and self._asked:
+            if error is None:
+                self._siblings.settle(self._folder)
+            else:
+                self._siblings.forget()
         self._held.__exit__(kind, error, trace)
 
     def opened(self) -> int:
@@ -128,6 +138,7 @@ class Target:
         if self._siblings is None:
             handle.refuse_clash(folder, name, besides=besides)
         elif not handle.root.policy.any_name:
+            self._asked = True
             paths.refuse_alike(name, self._siblings.clash(folder, name), besides=besides)
 
 

@@ -121,7 +121,8 @@ def create(
     """
     parts = paths.split(address.path)
     sha = sha256_hex(data)
-    with site.handle.folder(parts[:-1], create=len(parts) > 1) as folder:
+    with Target(site, parts[:-1], job.siblings) as there:
+        folder = there.opened()
         try:
             found = wholefile.read_in(folder, parts[-1], address, site.handle)
         except NotFoundError:
@@ -134,7 +135,7 @@ def create(
             if found.sha == sha:
                 return Unchanged(address, sha)
             raise _exists(address, found.sha)
-        site.handle.refuse_clash(folder, parts[-1])
+        there.refuse_clash(parts[-1], besides=None)
         seq, temp = _announce(site, address, job, None, data, sha)
         spot = Spot(site, folder, parts[-1], address)
         try:
@@ -211,7 +212,8 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
         ConflictError: `E_EXISTS`, `E_CLASH`; both are intact.
     """
     parts, target = paths.split(address.path), paths.split(new.path)
-    with site.handle.folder(parts[:-1]) as folder, Target(site, target[:-1]) as there:
+    siblings = job.siblings if parts[:-1] != target[:-1] else None  # the old name would be taken for one still there
+    with site.handle.folder(parts[:-1]) as folder, Target(site, target[:-1], siblings) as there:
         spot = Spot(site, folder, parts[-1], address)
         result, told = batches.alone(site, renaming(spot, there, new, expected, job))
     if told:
@@ -355,13 +357,11 @@ def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> N
     now = ledger.clock()
     others = ledger.record(site.uid, path) if job.note == NEWS_STAYS else None
     ledger.follow(site.uid, path, site.uid, new_path)
-    ledger.add_rename(site.uid, new_path, sha, actor=job.actor.name, at=now, note=path)
-    if others is not None:  # what others did before stays news, with their name and time
-        ledger.set_moved(site.uid, path, new_path, sha, actor=others.actor, at=others.at)
-        return
-    ledger.set_moved(site.uid, path, new_path, sha, actor=job.actor.name, at=now)
-    if is_person(job.actor.name):
-        ledger.mark_seen([(site.uid, path, None), (site.uid, new_path, sha)])
+    name = job.actor.name
+    # What others did before stays news, with their name and time.
+    told = (name, now) if others is None else (others.actor, others.at)
+    seen = others is None and is_person(name)
+    ledger.set_moved(site.uid, path, new_path, sha, actor=name, at=now, told=told, seen=seen)
 
 
 def _announce(
@@ -408,16 +408,8 @@ def is_kept(site: Site, address: Address, found: Content) -> bool:
 
 def keep_before(site: Site, address: Address, found: Content) -> None:
     """Put the version that is about to be displaced on the memory's history, unless it is its newest already."""
-    ledger = site.ledger
-    record = ledger.record(site.uid, address.path)
-    if record is not None and record.sha256 == found.sha:
-        ledger.heal(found.data, found.sha)  # recorded as the current version, so its text was stored
-        return
-    blob = ledger.store(found.data, found.sha)
-    kind = "modified" if record is not None and record.versions else "created"
     at = found.status.st_mtime_ns // 1_000_000
-    ledger.add_version(site.uid, address.path, blob, actor="outside", at=at, operation=kind)
-    ledger.set_current(site.uid, address.path, found.sha, actor="outside", at=at)
+    site.ledger.keep_found(site.uid, address.path, found.data, found.sha, at=at)
 
 
 def _read(spot: Spot, job: Job, matters: Callable[[Content], bool]) -> Content:

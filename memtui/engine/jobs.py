@@ -15,6 +15,8 @@ from memtui.values import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from memtui.engine.commit import Siblings
+
     Result = TypeVar("Result")
     Wanted = TypeVar("Wanted")
 
@@ -78,6 +80,8 @@ class Job(NamedTuple):
     """Raise `StillWritten` rather than change a memory that somebody has open for writing."""
     note: str = ""
     """How it came about, for the audit."""
+    siblings: "Siblings | None" = None
+    """What is known of the names in the folder that many memories are put into one by one."""
 
 
 class StillWritten(Exception):  # noqa: N818

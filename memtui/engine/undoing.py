@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from memtui.engine import files, fsio, paths, wholefile
 from memtui.engine.changing import Changer, Publish
-from memtui.engine.commit import Site
+from memtui.engine.commit import Siblings, Site
 from memtui.engine.jobs import NEWS_STAYS, Job, Txn, calmly, transaction
 from memtui.engine.ledger import Ledger, Step, Transaction
 from memtui.engine.mergedrafts import MergeDrafts
@@ -148,6 +148,7 @@ class Undoer:
         failed: list[tuple[Step, Address]] = []
         waits = also = ""
         paired = _paired(steps)
+        job = Job(txn, actor, "restored", siblings=Siblings())
         with self._roots.pace.many(len(paired)) as progress:
             for step, moved_from in reversed(paired):
                 address = self._roots.rightful(Address(names[step.uid], step.path))
@@ -156,7 +157,7 @@ class Undoer:
                     if unchanged:
                         self._refuse_changed(step, names)
                     self._refuse_moved(step, address, failed)
-                    outcome = self._inverse(step, moved_from, address, names, txn, actor, kind)
+                    outcome = self._inverse(step, moved_from, address, names, job, kind)
                     outcomes.append(outcome)
                     if not outcome.ok:
                         failed.append((step, address))
@@ -196,10 +197,11 @@ class Undoer:
         """
         names = self._roots.names()
         stuck: set[Address] = set()
+        job = Job(txn, actor, "restored", siblings=Siblings())
         for step, moved_from in reversed(_paired(self._ledger.steps(txn.id)[earlier:])):
             address = self._roots.rightful(Address(names[step.uid], step.path))
             try:
-                done = self._inverse(step, moved_from, address, names, txn, actor, "undo").ok
+                done = self._inverse(step, moved_from, address, names, job, "undo").ok
             except MemtuiError:
                 done = False
             if not done:
@@ -282,31 +284,32 @@ class Undoer:
         moved_from: Step | None,
         address: Address,
         names: dict[int, str],
-        txn: Txn,
-        actor: Actor,
+        job: Job,
         kind: str,
     ) -> Outcome:
         if step.operation in ("pin", "unpin"):
-            self._ledger.pin(txn.id, step.uid, step.path, actor=actor.name, pinned=step.operation == "unpin")
+            pinned = step.operation == "unpin"
+            self._ledger.pin(job.txn.id, step.uid, step.path, actor=job.actor.name, pinned=pinned)
             return Outcome(address, None)
-        job = Job(txn, actor, "renamed", note=step.note if step.note == NEWS_STAYS else "")
+        stays = step.note == NEWS_STAYS
+        moving = job._replace(operation="renamed", note=step.note if stays else "")
         if moved_from is not None:
             back = self._roots.rightful(Address(names[moved_from.uid], moved_from.path))
-            return self._changer.move_one(address, back, step.after, job, again=True)
+            return self._changer.move_one(address, back, step.after, moving, again=True)
         if step.new_path is not None:
             now = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
-            return self._changer.move_one(now, address, step.after, job, again=True)
+            return self._changer.move_one(now, address, step.after, moving, again=True)
         root = self._roots.find(address.root)
 
         def put_back(job: Job) -> Saved | Unchanged | Conflict | None:
-            with self._roots.site(root, actor, create=step.after is None) as site:
+            with self._roots.site(root, job.actor, create=step.after is None) as site:
                 return self._put_back(site, step, address, job)
 
-        note = step.note if step.note == NEWS_STAYS else repeated(step.note, kind)
-        result = calmly(Job(txn, actor, "restored", note=note), put_back)
+        note = step.note if stays else repeated(step.note, kind)
+        result = calmly(job._replace(note=note), put_back)
         if isinstance(result, Saved):
             happened = "deleted" if step.before is None else "created" if step.after is None else "modified"
-            self._publish([Change(address, happened, actor.name, step.after, step.before, self._ledger.clock())])
+            self._publish([Change(address, happened, job.actor.name, step.after, step.before, self._ledger.clock())])
         return Outcome(address, result)
 
     def _put_back(self, site: Site, step: Step, address: Address, job: Job) -> Saved | Unchanged | Conflict | None:

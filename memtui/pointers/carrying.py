@@ -12,6 +12,7 @@ from memtui.engine import paths
 from memtui.engine.model import Actor, Address, Conflict, Done, Root
 from memtui.engine.steps import Write
 from memtui.errors import MemtuiError
+from memtui.pointers.links import may_link
 from memtui.pointers.rest import index_of
 from memtui.pointers.rewriting import Rewritten, rewrite
 from memtui.values import TYPE_CHECKING, NamedTuple
@@ -348,7 +349,8 @@ def _read(reader: Reader, task: _Task, path: str) -> tuple[bytes, str] | list[Le
     address = Address(task.root.id, path)
     old = task.before(path)
     try:
-        if task.to(old) == old and not _may_name(reader.read_bytes(address), task.changed):
+        data = reader.read_bytes(address)
+        if not may_link(data) or (task.to(old) == old and not _may_name(data, task.changed)):
             return []
         snapshot = reader.read(address)
     except MemtuiError as error:

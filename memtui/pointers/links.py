@@ -44,6 +44,11 @@ class Link(NamedTuple):
     """Where the text begins and ends that a Markdown link shows."""
 
 
+def may_link(data: bytes) -> bool:
+    """Whether a memory may hold a link at all; most hold none."""
+    return b"[" in data or b"@" in data or b"mem:" in data
+
+
 def parse(data: bytes, path: str, *, names: str = "") -> tuple[Link, ...]:
     """Find the links of a memory, in their order.
 

@@ -489,7 +489,9 @@ def test_a_folder_of_many_goes_with_few_syncs_and_comes_back(world: World, engin
     assert calls.count("fsync_dir") <= 3
     assert not world.disk()
     check(world, engine, *(path.name.encode() for path in files))
-    engine.undo(actor=ME)
+    with hooked(plain) as calls:
+        engine.undo(actor=ME)
+    assert calls.count("list_dir") <= 3
     assert world.disk() == before
 
 
@@ -503,6 +505,22 @@ def test_a_folder_of_many_is_renamed_with_few_syncs_and_listings(world: World, e
     assert sorted(world.disk()) == sorted(f"notes/new/place/{path.name}" for path in files)
     check(world, engine, *(path.name.encode() for path in files))
     assert engine.history(at("new/place/007.md"))[0].operation == "renamed"
+    with hooked(plain) as calls:
+        engine.undo(actor=ME)
+    assert calls.count("list_dir") <= 3
+    assert sorted(world.folder().rglob("*.md")) == files
+
+
+def test_a_renamed_memory_costs_few_statements(world: World, engine: Engine) -> None:
+    files, statements = many(world), list[str]()
+
+    def count(_: object, statement: str, __: object) -> bool:
+        statements.append(statement)
+        return True
+
+    ledger_of(engine)._connection().exec_trace = count
+    engine.rename(at("many"), at("new/place"), actor=ME)
+    assert len(statements) < 20 * len(files)
 
 
 def test_of_many_those_that_somebody_changes_or_takes_are_told_apart(world: World, engine: Engine) -> None:

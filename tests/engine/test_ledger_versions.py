@@ -176,9 +176,7 @@ def test_what_the_user_last_saw_stays(later: Engine, clock: Clock) -> None:
     uid = later._rooms.roots.uid(later.find_root(FIRST))
     for number in range(1, 5):
         with ledger.transaction():
-            blob = ledger.store(text(number), sha(text(number)))
-            ledger.add_version(uid, "a.md", blob, actor="outside", at=1, operation="modified")
-            ledger.set_current(uid, "a.md", sha(text(number)), actor="outside", at=1)
+            ledger.keep_found(uid, "a.md", text(number), sha(text(number)), at=1)
     live_on(later, clock)
     prune(later)
     assert {sha(text(0)), sha(text(4))} <= stored(later).keys()

@@ -39,7 +39,8 @@ class Died:
                     if data is not None:
                         blob = ledger.store(data, sha(data))
                         ledger.add_version(uid, "a.md", blob, actor="cli", at=1, operation="modified")
-                ledger.set_current(uid, "a.md", sha(before) if before is not None else None, actor="cli", at=1)
+                now = sha(before) if before is not None else None
+                ledger.conclude(0, 0, uid, "a.md", now, actor="cli", seen=False)
                 txn = ledger.begin(operation, actor="cli", label=operation)
                 ledger.intend(
                     txn,

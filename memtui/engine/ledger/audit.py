@@ -162,7 +162,10 @@ class AuditTable(VersionTable):
                 (state, note, bytes.fromhex(after) if after else None, seq),
             )
             if state == "done":
-                db.execute("UPDATE txns SET effective = 1 WHERE id = (SELECT txn FROM audit WHERE seq = ?)", (seq,))
+                db.execute(
+                    "UPDATE txns SET effective = 1 WHERE id = (SELECT txn FROM audit WHERE seq = ?) AND NOT effective",
+                    (seq,),
+                )
         for seqs in self.unended.values():
             seqs.discard(seq)
 
@@ -184,7 +187,7 @@ class AuditTable(VersionTable):
         key = bytes.fromhex(sha) if sha else None
         with self.transaction(durable=False) as db:
             db.execute("UPDATE audit SET state = 'done', temp = NULL WHERE seq = ?", (seq,))
-            db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
+            db.execute("UPDATE txns SET effective = 1 WHERE id = ? AND NOT effective", (txn,))
             db.execute(
                 f"UPDATE memories SET sha = ?1, usage = iif(?1 IS NULL, usage, {RECORDED}),"
                 " actor = iif(?4 IS NULL, actor, ?2), at = iif(?4 IS NULL, at, ?3),"

@@ -300,6 +300,8 @@ class MemoryTable(RepositoryTable):
 
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
         """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""
+        if uid == new_uid and self._follow_to_fresh(uid, os.fsencode(path), os.fsencode(new_path)):
+            return
         old, new = self.memory_id(uid, path), self.memory_id(new_uid, new_path)
         with self.transaction() as db:
             if had_any(db, new):
@@ -322,6 +324,24 @@ class MemoryTable(RepositoryTable):
                 " WHERE id = ?",
                 (old,),
             )
+
+    def _follow_to_fresh(self, uid: int, old: bytes, new: bytes) -> bool:
+        """Let a memory's row, with all that points to it, have a new name that no row has yet; says whether it did.
+
+        A row without anything stays for the old name.
+        """
+        rows = self.rows("SELECT path, actor, at FROM memories WHERE root = ? AND path IN (?, ?)", (uid, old, new))
+        if [path for path, _, _ in rows] != [old]:
+            return False
+        with self.transaction() as db:
+            db.execute(
+                "UPDATE memories SET path = ?3, sha = NULL,"
+                " seen_path = iif(seen_sha IS NULL, NULL, nullif(coalesce(seen_path, path), ?3))"
+                " WHERE root = ?1 AND path = ?2",
+                (uid, old, new),
+            )
+            db.execute("INSERT INTO memories (root, path, actor, at) VALUES (?, ?, ?, ?)", (uid, *rows[0]))
+        return True
 
 
 def _record(row: Row) -> Record:

@@ -110,17 +110,6 @@ class VersionTable(MemoryTable):
             self.store(data, sha)
             db.execute("UPDATE blobs SET packed = ?, data = ? WHERE sha = ?", (packed, body, bytes.fromhex(sha)))
 
-    def blob_id(self, sha: str) -> int:
-        """The row id of a stored text.
-
-        Raises:
-            StorageError: `E_STORE_DAMAGED`, when it is not there.
-        """
-        found = self.row("SELECT id FROM blobs WHERE sha = ?", (bytes.fromhex(sha),))
-        if found is None:
-            raise StorageError(f"The ledger lost the text of version {sha[:12]}.", code="E_STORE_DAMAGED")
-        return int(found[0])
-
     def add_version(
         self, uid: int, path: str, blob: int, *, actor: str, at: int, operation: str, note: str = ""
     ) -> None:
@@ -140,18 +129,6 @@ class VersionTable(MemoryTable):
                 (memory, blob, actor, at, operation, note, usage),
             )
 
-    def add_rename(self, uid: int, path: str, sha: str, *, actor: str, at: int, note: str) -> None:
-        """Put a rename on a memory's history; of several in a row only the last is kept. Call inside a transaction."""
-        blob = self.blob_id(sha)
-        with self.transaction() as db:
-            renamed = db.execute(
-                "UPDATE versions SET actor = ?, at = ?, note = ? WHERE blob = ? AND operation = 'renamed' AND id ="
-                " (SELECT max(id) FROM versions WHERE memory = ?) RETURNING id",
-                (actor, at, note, blob, self.memory_id(uid, path)),
-            )
-            if next(iter(renamed), None) is None:
-                self.add_version(uid, path, blob, actor=actor, at=at, operation="renamed", note=note)
-
     def note_version(self, uid: int, path: str, sha: str, note: str) -> None:
         """Say why the newest version with this text is not (or no longer) under the name. Call inside a transaction."""
         with self.transaction() as db:
@@ -161,26 +138,74 @@ class VersionTable(MemoryTable):
                 (note, self.memory_id(uid, path), bytes.fromhex(sha)),
             )
 
-    def set_current(self, uid: int, path: str, sha: str | None, *, actor: str, at: int) -> None:
-        """Remember which version is under the name. Call inside a transaction."""
+    def keep_found(self, uid: int, path: str, data: bytes, sha: str, *, at: int) -> None:
+        """Put what others left under a name on its history, unless it is its newest version; inside a transaction."""
+        encoded, key = os.fsencode(path), bytes.fromhex(sha)
+        found = self.row(
+            "SELECT id, usage, sha, versions FROM memories WHERE root = ? AND path = ?", (uid, encoded), kinds="iIBi"
+        )
+        number, usage, current, versions = found or (None, None, None, 0)
+        if current == key:
+            self.heal(data, sha)  # recorded as the current version, so its text was stored
+            return
+        blob = self.store(data, sha)
         with self.transaction() as db:
+            if current is None:
+                usage = usage_for(db, uid, encoded, blob, memory=number, usage=usage, back=False)
+            ((memory,),) = db.execute(
+                "INSERT INTO memories (root, path, sha, actor, at, versions, usage)"
+                " VALUES (?1, ?2, ?3, 'outside', ?4, 1, ?5) ON CONFLICT (root, path) DO UPDATE SET"
+                " sha = ?3, actor = 'outside', at = ?4, versions = versions + 1, usage = ?5 RETURNING id",
+                (uid, encoded, key, at, usage),
+            )
             db.execute(
-                f"UPDATE memories SET sha = ?1, actor = ?2, at = ?3, usage = iif(?1 IS NULL, usage, {RECORDED})"
-                " WHERE id = ?4",
-                (bytes.fromhex(sha) if sha else None, actor, at, self.memory_id(uid, path)),
+                "INSERT INTO versions (memory, blob, actor, at, operation, usage) VALUES (?, ?, 'outside', ?, ?, ?)",
+                (memory, blob, at, "modified" if versions else "created", usage),
             )
 
-    def set_moved(self, uid: int, path: str, new_path: str, sha: str, *, actor: str, at: int) -> None:
-        """Remember that a version is under another name now, and nothing under its old one. Call inside a transaction.
+    def set_moved(
+        self, uid: int, path: str, new_path: str, sha: str, *, actor: str, at: int, told: tuple[str, int], seen: bool
+    ) -> None:
+        """Put a rename on a memory's history, and the version under its new name. Call inside a transaction.
 
-        Both names have rows; see `set_current`.
+        Both names have rows. Of several renames in a row only the last is kept.
+
+        Args:
+            uid: the root.
+            path: the old name, which has nothing from now on.
+            new_path: the new name.
+            sha: the version under it, whose text is stored.
+            actor: who renamed it.
+            at: when.
+            told: the actor and the time that both names have from now on.
+            seen: whether the user knows the version under its new name, and that nothing is under the old one.
+
+        Raises:
+            StorageError: `E_STORE_DAMAGED`, when its text is not there.
         """
-        old, new = os.fsencode(path), os.fsencode(new_path)
+        old, new, key = os.fsencode(path), os.fsencode(new_path), bytes.fromhex(sha)
         with self.transaction() as db:
             db.execute(
-                "UPDATE memories SET sha = iif(path = ?1, ?2, NULL), actor = ?3, at = ?4"
-                " WHERE root = ?5 AND path IN (?1, ?6)",
-                (new, bytes.fromhex(sha), actor, at, uid, old),
+                "UPDATE versions SET actor = ?1, at = ?2, note = ?3 WHERE operation = 'renamed'"
+                " AND id = (SELECT max(v.id) FROM versions v JOIN memories m ON m.id = v.memory"
+                " WHERE m.root = ?4 AND m.path = ?5) AND blob = (SELECT id FROM blobs WHERE sha = ?6)",
+                (actor, at, path, uid, new, key),
+            )
+            added = not db.changes()
+            if added:
+                db.execute(
+                    "INSERT INTO versions (memory, blob, actor, at, operation, note, usage)"
+                    " SELECT m.id, b.id, ?1, ?2, 'renamed', ?3, m.usage FROM memories m, blobs b"
+                    " WHERE m.root = ?4 AND m.path = ?5 AND b.sha = ?6",
+                    (actor, at, path, uid, new, key),
+                )
+                if not db.changes():
+                    raise StorageError(f"The ledger lost the text of version {sha[:12]}.", code="E_STORE_DAMAGED")
+            db.execute(
+                "UPDATE memories SET sha = iif(path = ?2, ?3, NULL), actor = ?4, at = ?5,"
+                " versions = versions + iif(path = ?2, ?6, 0), seen_sha = iif(?7, iif(path = ?2, ?3, NULL), seen_sha),"
+                " seen_path = iif(?7, NULL, seen_path) WHERE root = ?8 AND path IN (?1, ?2)",
+                (old, new, key, *told, int(added), int(seen), uid),
             )
 
     def keep_text(self, uid: int, path: str, data: bytes, *, actor: str, note: str, operation: str = "modified") -> str:
