@@ -59,6 +59,7 @@ CHANGING: dict[str, Verb] = {
         HELD, [FieldEdit(("description",), None)], expected_sha256=sha(OLD), actor=AGENT
     ),
     "redact": lambda e, old: e.redact(HELD, old, reason="test", actor=AGENT),
+    "redact_all": lambda e, old: e.redact_all([(HELD, old)], reason="test", actor=AGENT),
     "undo": lambda e, old: e.undo(actor=AGENT),
     "restore_all": lambda e, old: e.restore_all([Restoring(HELD, old, BACK)], actor=AGENT),
     "redo": lambda e, old: e.redo(actor=AGENT),
@@ -77,13 +78,13 @@ CHANGING: dict[str, Verb] = {
 
 OTHER = {
     "access", "actors", "add_roots", "audit", "beyond", "cached", "changeable", "changes", "close", "drafts",
-    "drop_draft", "file_path", "find", "find_root", "findings", "folder", "follow", "forget_texts", "history",
-    "keep_place", "kind", "lift_limits", "list", "make_way", "progress", "stop_soon",
+    "drop_damaged", "drop_draft", "file_path", "find", "find_root", "findings", "folder", "follow", "forget_texts", "history",
+    "keep_drafts_apart", "keep_place", "kind", "lift_limits", "list", "make_way", "progress", "stop_soon",
     "make_root", "memories", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read",
     "passed_over", "read_bytes",
-    "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots",
-    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "trash", "trusted_version", "tree", "unlink",
-    "unopened", "vanished",
+    "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots", "salvage",
+    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "take_draft", "trash", "trusted_version", "tree", "unlink",
+    "unerased", "unopened", "vanished",
     "virtual_path", "watch", "written_at",
 }  # fmt: skip
 """Verbs that only read, that look after the ledger, or that keep the user's own drafts."""

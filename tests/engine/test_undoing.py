@@ -396,7 +396,7 @@ def test_a_step_that_was_taken_back_or_can_never_be_says_so(engine: Engine) -> N
     with pytest.raises(NotFoundError) as caught:
         engine.undo(actor=ME, txn=step)
     assert "taken back already" in caught.value.message
-    engine.redact(A, sha(NEW), reason="a key", actor=ME)
+    engine.redact(A, sha(NEW), reason="a key", actor=ME, everywhere=True)
     redaction = engine.audit(limit=1)[0].txn
     with pytest.raises(NotFoundError) as caught:
         engine.undo(actor=ME, txn=redaction)
