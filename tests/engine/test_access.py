@@ -78,12 +78,14 @@ CHANGING: dict[str, Verb] = {
 
 OTHER = {
     "access", "actors", "add_roots", "audit", "beyond", "cached", "changeable", "changes", "close", "drafts",
-    "drop_damaged", "drop_draft", "file_path", "find", "find_root", "findings", "folder", "follow", "forget_texts", "history",
+    "drop_damaged", "drop_draft", "file_path", "find", "find_root", "findings", "folder", "follow", "forget_texts",
+    "history",
     "keep_drafts_apart", "keep_place", "kind", "lift_limits", "list", "make_way", "progress", "stop_soon",
     "make_root", "memories", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read",
     "passed_over", "read_bytes",
     "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots", "salvage",
-    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "take_draft", "trash", "trusted_version", "tree", "unlink",
+    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "take_draft", "trash", "trusted_version", "tree",
+    "unlink",
     "unerased", "unopened", "vanished",
     "virtual_path", "watch", "written_at",
 }  # fmt: skip
