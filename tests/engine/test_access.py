@@ -84,8 +84,8 @@ OTHER = {
     "make_root", "memories", "memory", "next_undo", "notices", "open", "open_conflict", "operations", "place", "read",
     "passed_over", "read_bytes",
     "read_audited", "read_version", "reconcile", "record_use", "recover", "resolve", "root_status", "roots", "salvage",
-    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "take_draft", "trash", "trusted_version", "tree",
-    "unlink",
+    "save_conflict", "save_draft", "search", "seen_version", "subscribe", "take_draft", "trash", "trusted_version",
+    "tree", "unlink",
     "unerased", "unopened", "vanished",
     "virtual_path", "watch", "written_at",
 }  # fmt: skip
