@@ -55,7 +55,7 @@ class BringBack:
 
     def _text(self, one: Restoring) -> bytes:
         uid = self._roots.uid(self._rules.allowed(one.address.root))
-        data = self._ledger.blob(self._ledger.find_version(uid, one.address.path, one.sha256))
+        data = self._ledger.version_text(uid, one.address.path, one.sha256)
         if data is None:
             raise NotFoundError(
                 f"The text of {one.address} was removed by retention.",

@@ -158,14 +158,15 @@ class Changer:
             entry = next((e for e in self._ledger.trash({uid: root.id}) if e.address.path == address.path), None)
             if entry is None:
                 raise NotFoundError(f"{address} is not in the trash.", hint="`memtui trash` lists what is.")
-            sha = entry.sha256
+            sha, data = entry.sha256, self._ledger.blob(entry.sha256)
         else:
             sha = self._ledger.find_version(uid, address.path, version)
-        data = self._ledger.blob(sha) or b""
+            data = self._ledger.version_text(uid, address.path, sha)
+        text = data or b""
 
         def bring_back(job: Job) -> Saved | Unchanged | Conflict:
             with self._site(root, actor, create=True) as site:
-                return _bring_back(site, address, data, job, over=version is not None)
+                return _bring_back(site, address, text, job, over=version is not None)
 
         txn = transaction(self._ledger, "restore", actor, f"restore {address}")
         result = calmly(Job(txn, actor, "restored"), bring_back)
@@ -186,7 +187,7 @@ class Changer:
     def _kept(self, root: Root, address: Address, sha: str) -> bytes | None:
         """A version that is still kept."""
         try:
-            return self._ledger.blob(self._ledger.find_version(self._roots.uid(root), address.path, sha))
+            return self._ledger.version_text(self._roots.uid(root), address.path, sha)
         except NotFoundError:
             return None
 

@@ -185,10 +185,9 @@ class Reader:
             StorageError: `E_STORE_DAMAGED`.
         """
         root = self._roots.find(address.root)
-        sha = self._rooms.ledger.find_version(self._roots.uid(root), address.path, sha256)
-        data = self._rooms.ledger.blob(sha)
+        data = self._rooms.ledger.version_text(self._roots.uid(root), address.path, sha256)
         if data is None:
-            raise NotFoundError(f"Version {sha[:12]} of {address} is no longer stored.")
+            raise NotFoundError(f"Version {sha256[:12]} of {address} is no longer stored.")
         return data
 
     def history(self, address: Address) -> tuple[Version, ...]:

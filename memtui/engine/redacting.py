@@ -22,8 +22,6 @@ from memtui.errors import NotFoundError, RefusedError, UsageError
 
 _COPIES = 4 * 1_048_576
 """Bytes of an editor's copy that are looked at."""
-_NO_TEXTS = frozenset({"backups", "clients", unsaved.DRAFTS, "locks", "places", "rows", "watch"})
-"""Folders of the state folder that hold no texts of their own, or are looked after by name."""
 
 
 class Redactor:
@@ -104,7 +102,7 @@ class Redactor:
             f"The text is still kept by {count}: {'; '.join(names[:3])}{more}.",
             code="E_SHARED",
             unharmed="Nothing is redacted yet.",
-            hint="Give --everywhere to clear it there, too.",
+            hint="Give --everywhere to clear what memtui keeps of it there, too. Files of memories stay as they are.",
             details={"kept_by": "\n".join(names)},
         )
 
@@ -133,10 +131,9 @@ class Redactor:
 
     def _copies(self, shas: set[str], quotes: Quotes) -> Iterator[tuple[str, Callable[[], None]]]:
         """What editors and drafts left as files in the state folder, and how each that holds a text is removed."""
-        with fsio.closing(fsio.open_root(self._ledger.directory)) as folder:
-            for entry in fsio.list_dir(folder):
-                if entry.is_dir(follow_symlinks=False) and entry.name not in _NO_TEXTS:
-                    yield from _files(os.path.join(self._ledger.directory, entry.name), shas, quotes)
+        # Nothing else: with one folder for everything, the user's memories lie in the state folder, too.
+        with contextlib.suppress(FileNotFoundError):
+            yield from _files(os.path.join(self._ledger.directory, unsaved.COPIES), shas, quotes)
         for draft in unsaved.holding(self._ledger.directory, partial(_holds, shas, quotes)):
             yield draft.place, partial(unsaved.remove, draft)
 

@@ -162,7 +162,10 @@ class Roots:
 
     def brought(self, root: Root, sha: str) -> bool:
         """Whether a repository may have brought a text: nobody wrote it here or reviewed it."""
-        return root.in_checkout and not self._ledger().trusts(self.uid(root), sha)
+        from memtui.engine.jobs import CARRIED
+
+        uid = self.uid(root)
+        return not self._ledger().trusts(uid, sha) if root.in_checkout else self._ledger().was_noted(uid, sha, CARRIED)
 
     def names(self) -> dict[int, str]:
         """Root ids by ledger id."""

@@ -101,6 +101,8 @@ def _origin(reader: Reader, address: Address) -> Origin:
 def _past(reader: Reader, address: Address) -> tuple[Past, ...]:
     found = []
     for version in reader.history(address):
+        if version.redacted:
+            continue
         try:
             data = reader.read_version(address, version.sha256)
         except MemtuiError:

@@ -199,6 +199,12 @@ def test_a_copy_or_a_move_of_what_nobody_reviewed_is_not_written_here(here: Mach
         assert trust(engine, third) == "brought"
         engine.rename(third, Address("memtui:project", "fourth.md"), actor=AGENT)
         assert trust(engine, Address("memtui:project", "fourth.md")) == "brought"
+        engine.copy([(NOTE, HOME)], actor=AGENT)
+        back = Address("memtui:project", "back.md")
+        engine.copy([(HOME, back)], actor=AGENT)
+        assert (trust(engine, back), trust(engine)) == ("brought", "brought")
+        engine.rename(HOME, Address("memtui:project", "again.md"), actor=AGENT)
+        assert trust(engine) == "brought"
         engine.create(HOME, "own\n", actor=ME)
         engine.copy([(HOME, third)], actor=ME)
         assert trust(engine, third) == "local"

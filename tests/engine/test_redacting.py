@@ -201,3 +201,27 @@ def test_many_are_redacted_with_the_ledger_written_anew_once(world: World, clock
         assert engine.next_undo() is not None
         (record, *_) = engine.audit(limit=1)
         assert len(engine.audit(txn=record.txn, limit=100)) == 39
+
+
+def test_files_that_are_no_copies_of_memtui_stay(past: World, open_past: Engine) -> None:
+    state = past.base / "state"
+    for name in ("memory/global/outside.md", "mystuff/thesis.txt"):
+        (state / name).parent.mkdir(parents=True)
+        (state / name).write_bytes(SECRET)
+    (state / "edits").mkdir(exist_ok=True)
+    (state / "edits/left.md").write_bytes(SECRET)
+    open_past.redact(A, sha(SECRET), reason="a key", actor=ME, everywhere=True)
+    assert (state / "memory/global/outside.md").read_bytes() == (state / "mystuff/thesis.txt").read_bytes() == SECRET
+    assert not (state / "edits/left.md").exists()
+
+
+def test_a_version_stays_redacted_when_its_text_is_kept_again_for_another_memory(open_past: Engine) -> None:
+    open_past.redact(A, sha(SECRET), reason="a key", actor=ME)
+    open_past.create(B, SECRET, actor=ME)
+    assert [version.redacted for version in open_past.history(A)] == [False, True]
+    assert open_past.read_version(B, sha(SECRET)) == SECRET
+    with pytest.raises(RefusedError) as caught:
+        open_past.read_version(A, sha(SECRET))
+    assert caught.value.code == "E_REDACTED"
+    with pytest.raises(RefusedError):
+        open_past.restore(A, version=sha(SECRET), actor=ME)

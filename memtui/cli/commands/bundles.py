@@ -186,7 +186,7 @@ def _words(wanted: merging.Plan) -> str:
 
 def _tell(call: Call, wanted: merging.Plan, done: importing.Imported) -> None:
     say = call.out.say
-    step = f" `memtui undo` takes back the {len(wanted.written):,} that were written." if done.done else ""
+    step = " `memtui undo` takes it back." if done.done else ""
     say(f"Imported: {_words(wanted)}.{step}")
     if done.conflicts:
         many = len(done.conflicts) > 1

@@ -212,6 +212,10 @@ def rewrite(path: str, marks: Mapping[bytes, Mark], quoting: Mapping[str, list[t
         database.close()
 
 
+def _marks_versions(database: apsw.Connection) -> bool:
+    return any(column[1] == "redacted" for column in database.execute("PRAGMA table_info(versions)"))
+
+
 def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
     """Clear texts in a ledger of any version, with drafts, conflicts and words that hold them.
 
@@ -235,6 +239,9 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
             "UPDATE blobs SET data = NULL, packed = 0, redacted_at = ?, reason = ? WHERE sha = ?",
             (mark.at, mark.reason, key),
         )
+        if _marks_versions(database):
+            named = "UPDATE versions SET redacted = 1 WHERE blob IN (SELECT id FROM blobs WHERE sha = ?)"
+            database.execute(named, (key,))
         quotes = Quotes(pieces)
         for number, packed, data in list(database.execute("SELECT memory, packed, data FROM drafts")):
             text = _text(packed, data) or b""

@@ -191,6 +191,11 @@ MIGRATIONS: tuple[str, ...] = (
     "CREATE TABLE erasing (sha BLOB PRIMARY KEY) WITHOUT ROWID",
     # When a file that was deleted had been changed last, for the undo of it.
     "ALTER TABLE audit ADD COLUMN dated INTEGER",
+    # A version stays redacted when its text is stored again, because it is on disk somewhere.
+    """
+    ALTER TABLE versions ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0;
+    UPDATE versions SET redacted = 1 WHERE blob IN (SELECT id FROM blobs WHERE redacted_at NOT NULL);
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

@@ -91,6 +91,13 @@ class ReviewTable(ActivityTable):
         )
         return found is not None
 
+    def was_noted(self, uid: int, sha: str, note: str) -> bool:
+        """Whether a text came into a root by a change with a note."""
+        found = self.row(
+            "SELECT 1 FROM audit WHERE root = ? AND after = ? AND note = ? LIMIT 1", (uid, bytes.fromhex(sha), note)
+        )
+        return found is not None
+
 
 _TRUST = "INSERT OR IGNORE INTO trusted (root, sha, state) VALUES (?, ?, ?)"
 _FAMILY = (

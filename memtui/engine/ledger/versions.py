@@ -322,7 +322,7 @@ class VersionTable(MemoryTable):
         return tuple(
             Version(sha.hex(), size, actor, at, operation, bool(redacted), note)
             for sha, size, actor, at, operation, redacted, note in self.rows(
-                "SELECT b.sha, b.size, v.actor, v.at, v.operation, b.data IS NULL, v.note FROM versions v"
+                "SELECT b.sha, b.size, v.actor, v.at, v.operation, v.redacted OR b.data IS NULL, v.note FROM versions v"
                 " JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
                 " WHERE m.root = ? AND m.path = ? ORDER BY v.id DESC",
                 (uid, os.fsencode(path)),
@@ -342,7 +342,7 @@ class VersionTable(MemoryTable):
                 "SELECT m.path, b.id, b.sha, b.size, v.actor, v.at, v.operation, v.note"
                 " FROM (SELECT max(id) AS id FROM versions GROUP BY memory, blob) newest"
                 " JOIN versions v ON v.id = newest.id JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
-                " WHERE m.root = ? AND b.data IS NOT NULL ORDER BY v.id DESC",
+                " WHERE m.root = ? AND b.data IS NOT NULL AND NOT v.redacted ORDER BY v.id DESC",
                 (uid,),
                 kinds="bibititt",
             )
@@ -377,6 +377,25 @@ class VersionTable(MemoryTable):
                 f"{prefix!r} {reason}.", hint="Give at least six digits of a sha that `memtui history` shows."
             )
         return found.pop()
+
+    def version_text(self, uid: int, path: str, prefix: str) -> bytes | None:
+        """The text of a version of a memory; None when it is no longer stored.
+
+        A version that was redacted stays so, although its text may be stored again for another memory that has it.
+
+        Raises:
+            NotFoundError, RefusedError, StorageError: as `find_version` and `blob`.
+        """
+        sha = self.find_version(uid, path, prefix)
+        data = self.blob(sha)
+        if all(version.redacted for version in self.history(uid, path) if version.sha256 == sha):
+            raise RefusedError(
+                f"The text of version {sha[:12]} was removed from this memory.",
+                code="E_REDACTED",
+                unharmed="Its record is kept.",
+                hint="Choose another version.",
+            )
+        return data
 
     def keep_house(self, retention: Retention) -> None:
         """Prune and back up when it is time for it.

@@ -113,7 +113,7 @@ class Redacting:
         """Ask for one more yes when something else keeps the text."""
         screen = self._screen
         kept = [f"  {one}" for one in str(error.details.get("kept_by", "")).splitlines()]
-        closing = f"Type {EVERYWHERE} to clear it there, too; esc leaves everything as it is."
+        closing = f"Type {EVERYWHERE} to clear memtui's copies there, too; esc leaves everything as it is."
         screen.give(words_page(error.message, "", *kept, "", closing, style="warning", width=screen.width))
 
         def word(text: str) -> None:
