@@ -61,8 +61,7 @@ class Arriving:
         with self._ledger.transaction():
             txn = joined(self._ledger, joins) or transaction(self._ledger, "pin", actor, f"pin {len(chosen)} memories")
             for uid, address in chosen:
-                record = self._ledger.record(uid, address.path)
-                if record is not None and record.pinned:
+                if self._ledger.pinned(uid, address.path):
                     continue
                 self._ledger.pin(txn.id, uid, address.path, actor=actor.name, pinned=True)
                 pinned.append(address)

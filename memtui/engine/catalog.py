@@ -41,6 +41,12 @@ class Book(Protocol):
     def records_written(self, uid: int, since: int) -> dict[str, Record] | None:
         """Those of a root that this process wrote since `rows_written` gave a number; None when that is not known."""
 
+    def shared(self, uid: int) -> dict[str, dict[str | None, Record]]:
+        """By path and text, pins and uses that only other worktrees know; without a text: for any other one."""
+
+    def baselined(self, uid: int) -> bool:
+        """Whether the root was reconciled once: what is new in it since is news."""
+
     def rows_written(self) -> int:
         """How many rows of memories this process wrote so far."""
 
@@ -64,6 +70,9 @@ class Shelf:
         self.readings: dict[str, Reading] = {}
         self.rows: dict[str, Memory] = {}
         self.records: dict[str, Record] = {}
+        self.shared: dict[str, dict[str | None, Record]] = {}
+        """Of paths without a record, as `Book.shared` gives them."""
+        self.baselined = False
         self.counter: tuple[int, int] | None = None
         self.trusted = Trusted({}, 0, ())
         """In a checkout, the texts that agents may be given unasked."""
@@ -302,7 +311,10 @@ class Catalog:
             records: by path.
             counter: the ledger's change counter with them.
         """
-        shelf.records.update({path: record for path, record in records.items() if record is not None})
+        for path, record in records.items():
+            if record is not None:
+                shelf.records[path] = record
+                shelf.shared.pop(path, None)
         shelf.counter = counter
         self._rebuild(shelf, records)
 
@@ -370,7 +382,7 @@ class Catalog:
         changed = set()
         if heat_at != shelf.heat_at:
             shelf.heat_at = heat_at
-            changed = {path for path, record in shelf.records.items() if record.uses}
+            changed = {path for path, record in shelf.records.items() if record.uses} | shelf.shared.keys()
         if counter is None:
             counter = self._ledger.change_counter()
         if not force and counter == shelf.counter:
@@ -385,9 +397,19 @@ class Catalog:
             before, shelf.records = shelf.records, self._ledger.records(shelf.uid)
             changed |= {path for path, record in shelf.records.items() if before.get(path) != record}
             changed |= before.keys() - shelf.records.keys()
+        changed |= self._changed_beyond(shelf)
         if shelf.root.in_checkout:
             changed |= self._changed_trust(shelf, whole=some is None)
         shelf.counter, shelf.written = counter, written
+        return changed
+
+    def _changed_beyond(self, shelf: Shelf) -> set[str]:
+        """Paths about which something else than a record says something else by now."""
+        before, shelf.shared = shelf.shared, self._ledger.shared(shelf.uid)
+        changed = {path for path in before.keys() | shelf.shared.keys() if before.get(path) != shelf.shared.get(path)}
+        if shelf.baselined is not (baselined := self._ledger.baselined(shelf.uid)):
+            shelf.baselined = baselined
+            changed |= shelf.readings.keys()
         return changed
 
     def _changed_trust(self, shelf: Shelf, *, whole: bool) -> set[str]:
@@ -449,23 +471,21 @@ def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory 
     ):
         problems += (BEING_WRITTEN,)
     address = before.address if before is not None else tuple.__new__(Address, (root.id, path))
-    if record is None:
+    usage = record
+    if (texts := shelf.shared.get(path)) is not None:
+        usage = texts[sha] if sha in texts else texts.get(None)
+    marks: tuple[object, ...] = (False, 0, 0.0, None, None)
+    if usage is not None:
+        heat = usage.heat_now(shelf.heat_at)
+        marks = (usage.pinned, usage.uses, heat, usage.last_used_at, usage.last_written_at)
+    if record is None or not (record.versions or record.sha256):
         # Nothing recorded: news only where the root's content was recorded before.
-        unseen = bool(shelf.records) and sha is not None and path not in shelf.baseline
-        marks: tuple[object, ...] = (False, 0, 0.0, None, None, unseen, "outside", 0)
+        unseen = shelf.baselined and sha is not None and path not in shelf.baseline
+        marks += (unseen, "outside", 0)
     else:
         seen = record.seen_sha256 == sha and record.seen_path is None
         unseen = sha is not None and not seen and not (known and is_person(record.actor))
-        marks = (
-            record.pinned,
-            record.uses,
-            record.heat_now(shelf.heat_at),
-            record.last_used_at,
-            record.last_written_at,
-            unseen,
-            record.actor if known else "outside",
-            record.versions,
-        )
+        marks += (unseen, record.actor if known else "outside", record.versions)
     trust = shelf.trusted.shas.get(sha, BROUGHT) if root.in_checkout and sha is not None else ""
     # Made without the checks of a call: a first list makes thousands.
     return tuple.__new__(

@@ -370,8 +370,7 @@ class Changer:
                 uid = uids[address]
                 if isinstance(uid, MemtuiError):
                     raise uid
-                record = self._ledger.record(uid, address.path)
-                if (record is not None and record.pinned) is not pinned:
+                if self._ledger.pinned(uid, address.path) is not pinned:
                     self._ledger.pin(txn.id, uid, address.path, actor=actor.name, pinned=pinned)
                 return Outcome(address, None)
 

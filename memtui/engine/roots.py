@@ -228,7 +228,7 @@ class Roots:
             if handle is None:
                 handle = self._handles.put(root.id, RootHandle(root))
             uid, _ = self._uid(root, handle.identity)
-            if not uid:  # nothing could be registered when the ledger was asked
+            if uid <= 0:  # nothing could be registered when the ledger was asked
                 self._ledger().renew()
                 uid, _ = self._uid(root, handle.identity)
             # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
@@ -285,7 +285,7 @@ class Roots:
         if generation != self._generation:
             self._uids.clear()
             self._generation, known = generation, None
-        if known is None or known[0] != identity or not known[1]:
+        if known is None or known[0] != identity or known[1] <= 0:
             uid, fresh = self._ledger().root_uid(root, identity)
             if identity is not None and (repository := provenance.repository_of(root.path)) is not None:
                 self._ledger().bind(uid, repository)

@@ -5,7 +5,7 @@ import sys
 
 from memtui.cli import approving, places, results
 from memtui.cli.call import Call
-from memtui.engine.model import Address, Done, Version
+from memtui.engine.model import BROUGHT, Address, Done, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
 from memtui.wire import outcomes, values
 
@@ -147,9 +147,13 @@ def unpin(call: Call) -> int:
 
 def _set_pinned(call: Call, *, pinned: bool) -> int:
     addresses = [call.engine.resolve(text) for text in call.args.texts("addresses")]
-    for address in addresses:
-        call.engine.memory(address)  # a mistyped name is said
-    return results.done(call.out, call.engine.set_pinned(addresses, pinned, actor=call.actor))
+    rows = [call.engine.memory(address) for address in addresses]  # a mistyped name is said
+    status = results.done(call.out, call.engine.set_pinned(addresses, pinned, actor=call.actor))
+    for root in dict.fromkeys(row.address.root for row in rows if pinned and row.trust == BROUGHT):
+        call.out.say(
+            f"Agents are given no text before you review it: g a in the workbench, or memtui roots --accept {root}"
+        )
+    return status
 
 
 def redact(call: Call) -> int:

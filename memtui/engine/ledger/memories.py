@@ -10,19 +10,21 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memtui.engine.ledger.database import DAY_MS, Row, checked
 from memtui.engine.ledger.repositories import RepositoryTable
-from memtui.engine.ledger.usage import had_any, usage_of
+from memtui.engine.ledger.usage import had_any, shared, usage_of
 from memtui.engine.ledger.uses import Use, decay, take, write
 from memtui.engine.model import Root
 from memtui.errors import BusyError, StorageError
 from memtui.values import NamedTuple
 
-_COLUMNS = (
-    "path, sha, actor, at, seen_sha, versions, ifnull(pinned, 0), ifnull(uses, 0), ifnull(heat, 0),"
+_USAGE = (
+    "ifnull(pinned, 0), ifnull(uses, 0), ifnull(heat, 0),"
     # A use in the future cools with every day since the clock was ahead, and not when it gets there.
     " ifnull(iif(heat_at / {day} > {today}, {day} * ({today} - (SELECT count(*) FROM days WHERE id >"
     " (SELECT coalesce(max(id), 0) FROM days WHERE day >= heat_at / {day}))), heat_at), 0),"
-    " last_used_at, last_written_at, seen_path"
+    " last_used_at, last_written_at"
 )
+_COLUMNS = f"path, sha, actor, at, seen_sha, versions, {_USAGE}, seen_path"
+_SHARED = f"path, sha, '', 0, NULL, 0, {_USAGE}, NULL"
 _KINDS = "bBtiBiiiriIIB"
 _RECORDS = "memories LEFT JOIN usage ON usage.id = memories.usage"
 
@@ -66,6 +68,12 @@ class Record(NamedTuple):
 
 class MemoryTable(RepositoryTable):
     """Roots and memories."""
+
+    def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
+        """See `Database`."""
+        super().__init__(state_dir, clock=clock, read_only=read_only)
+        self._unwritten: dict[bytes, int] = {}
+        """By path, ids below zero of roots that could not be registered."""
 
     # --- roots
 
@@ -120,15 +128,21 @@ class MemoryTable(RepositoryTable):
 
     def _register(self, root: Root, path: bytes, identity: tuple[int, int] | None) -> Row:
         device, inode = identity or (None, None)
+        # An id of its own, as what is known of it meanwhile is kept by that.
+        unwritten = (self._unwritten.setdefault(path, -1 - len(self._unwritten)), 0, device, inode)
         if self.mode != "normal" or self.read_only:
-            return (0, 0, device, inode)
+            return unwritten
         with contextlib.suppress(StorageError), self.transaction(durable=False) as db:
             db.execute(
                 "INSERT OR IGNORE INTO roots (key, root_id, path, device, inode, at) VALUES (?, ?, ?, ?, ?, ?)",
                 (os.urandom(8).hex(), root.id, path, device, inode, self.clock()),
             )
             return next(iter(db.execute("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,))))
-        return (0, 0, device, inode)  # whoever only reads does not need it; a change says why it cannot be made
+        return unwritten  # whoever only reads does not need it; a change says why it cannot be made
+
+    def baselined(self, uid: int) -> bool:
+        """Whether a root was reconciled once."""
+        return self.row("SELECT 1 FROM roots WHERE id = ? AND baselined", (uid,)) is not None
 
     def mark_baseline(self, uid: int) -> None:
         """Remember that a root was reconciled once: from now on what is new in it is news."""
@@ -157,9 +171,9 @@ class MemoryTable(RepositoryTable):
 
     # --- memories
 
-    def _columns(self) -> str:
+    def _columns(self, columns: str = _COLUMNS) -> str:
         """What makes a `Record`; a use of today, and one that is a little ahead, is just as it is written."""
-        return _COLUMNS.format(day=DAY_MS, today=self.clock() // DAY_MS)
+        return columns.format(day=DAY_MS, today=self.clock() // DAY_MS)
 
     @checked
     def records(self, uid: int, *, not_seen: bool = False) -> dict[str, Record]:
@@ -172,6 +186,21 @@ class MemoryTable(RepositoryTable):
         only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
         sql = f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ?{only}"
         return {record.path: record for record in map(_record, self.rows(sql, (uid,), kinds=_KINDS))}
+
+    @checked
+    def shared(self, uid: int) -> dict[str, dict[str | None, Record]]:
+        """Pins and uses of memories of which a root has none of its own yet, because they are in other worktrees.
+
+        Returns:
+            By path, and then by each text a memory had there; None: any other text that comes under the name.
+        """
+        twins = self.twins(uid)
+        found: dict[str, dict[str | None, Record]] = {}
+        if twins:
+            sql = shared(self._columns(_SHARED), twins)
+            for record in map(_record, self.rows(sql, (uid,), kinds=_KINDS)):
+                found.setdefault(record.path, {})[record.sha256] = record
+        return found
 
     @checked
     def rows_written(self) -> int:
@@ -234,6 +263,11 @@ class MemoryTable(RepositoryTable):
                 db.execute("INSERT INTO memories (root, path) VALUES (?, ?)", (uid, encoded))
                 return db.last_insert_rowid()
         return int(found[0])
+
+    def pinned(self, uid: int, path: str) -> bool:
+        """Whether a memory is pinned, also where only another worktree knows it. Call inside a transaction."""
+        with self.transaction() as db:
+            return any(db.execute("SELECT 1 FROM usage WHERE id = ? AND pinned", (usage_of(db, uid, path),)))
 
     def set_pins(self, uid: int, paths: Iterable[str], pinned: bool) -> None:
         """Pin or unpin memories."""

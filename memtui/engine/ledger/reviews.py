@@ -64,7 +64,8 @@ class ReviewTable(ActivityTable):
             uid: the root.
             before: what an earlier call gave, to read only what came since.
         """
-        rows = self.rows(_FAMILY, (uid,))
+        repository = self.repository(uid)
+        rows = self.rows(_FAMILY, (uid, repository))
         family = tuple((int(root), bool(own)) for root, own in rows)
         ((last,),) = self.rows("SELECT coalesce(max(id), 0) FROM trusted")
         if before is None or before.family != family:
@@ -74,8 +75,8 @@ class ReviewTable(ActivityTable):
         shas = dict(before.shas)
         for sha, state in self.rows(
             f"SELECT t.sha, t.state FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
-            " WHERE t.id > ? AND (f.own OR t.state = 'reviewed') ORDER BY t.state = 'reviewed'",
-            (uid, before.last),
+            " WHERE t.id > ?3 AND (f.own OR t.state = 'reviewed') ORDER BY t.state = 'reviewed'",
+            (uid, repository, before.last),
         ):
             if shas.get(sha.hex()) != REVIEWED:
                 shas[sha.hex()] = state
@@ -86,8 +87,8 @@ class ReviewTable(ActivityTable):
         """Whether agents may be given one text of a root unasked."""
         found = self.row(
             f"SELECT 1 FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
-            " WHERE t.sha = ? AND (f.own OR t.state = 'reviewed')",
-            (uid, bytes.fromhex(sha)),
+            " WHERE t.sha = ?3 AND (f.own OR t.state = 'reviewed')",
+            (uid, self.repository(uid), bytes.fromhex(sha)),
         )
         return found is not None
 
@@ -101,11 +102,8 @@ class ReviewTable(ActivityTable):
 
 _TRUST = "INSERT OR IGNORE INTO trusted (root, sha, state) VALUES (?, ?, ?)"
 _FAMILY = (
-    "SELECT r.id AS root, r.id = o.id OR r.repository = p.id AS own FROM roots o"
-    " LEFT JOIN repositories p ON p.id = o.repository"
-    " JOIN roots r ON r.id = o.id OR r.repository = p.id"
-    " OR r.repository IN (SELECT k.id FROM repositories k WHERE k.lineage = p.lineage)"
-    " WHERE o.id = ?"
+    "SELECT r.id AS root, r.id = ?1 OR r.repository IS ?2 AS own FROM roots r WHERE r.id = ?1 OR r.repository = ?2"
+    " OR r.repository IN (SELECT k.id FROM repositories p JOIN repositories k ON k.lineage = p.lineage WHERE p.id = ?2)"
 )
 """The folders of one's own repository, and those of clones that say they come from the same place: anybody can say so,
 so only what a person reviewed counts there, because that is about bytes, wherever they are."""

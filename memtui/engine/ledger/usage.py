@@ -39,6 +39,30 @@ def usage_of(database: apsw.Connection, uid: int, path: str) -> int:
     return int(usage)
 
 
+def shared(columns: str, twins: Iterable[int]) -> str:
+    """SQL for the pins and uses that memories have in other worktrees and not yet in a root, which is its `?1`.
+
+    As `usage_for` would find them: by each text a memory had there, latest last, and without a text for any other one.
+
+    Args:
+        columns: what is selected of each.
+        twins: the root in other worktrees.
+    """
+    same = f"m.root IN ({', '.join(map(str, twins))})"
+    return (
+        "WITH news AS (SELECT DISTINCT m.path FROM memories m"
+        f" WHERE {same} AND m.usage NOT NULL AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.root = ?1"
+        " AND o.path = m.path AND (o.usage NOT NULL OR o.sha NOT NULL OR o.versions))),"
+        " had AS ("
+        "SELECT m.path, b.sha, v.usage, v.id AS number FROM news n JOIN memories m ON m.path = n.path"
+        f" JOIN versions v ON v.memory = m.id JOIN blobs b ON b.id = v.blob WHERE {same} AND {_HAD}"
+        " UNION ALL "
+        "SELECT m.path, NULL, m.usage, 0 FROM news n JOIN memories m ON m.path = n.path"
+        f" WHERE {same} AND m.usage NOT NULL AND (m.sha NOT NULL OR NOT m.versions))"
+        f" SELECT {columns} FROM had LEFT JOIN usage ON usage.id = had.usage ORDER BY number"
+    )
+
+
 def usage_for(
     database: apsw.Connection, uid: int, path: bytes, blob: int, *, memory: int | None, usage: int | None, back: bool
 ) -> int | None:

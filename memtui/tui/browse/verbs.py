@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import SCOPES, Address, Conflict, Done, PassedOver, Saved, Unchanged
+from memtui.engine.model import BROUGHT, SCOPES, Address, Conflict, Done, PassedOver, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.pointers import carrying
 from memtui.tui.bridge import WRITE
@@ -31,6 +31,7 @@ SURE = "!"
 GIVEN = frozenset(f"memtui:{scope}" for scope in SCOPES)
 """The roots of which agents are given what is pinned."""
 NOT_GIVEN = "; agents are given the pins of memtui's own folders only"
+NOT_YET = "; agents are given no text before g a reviews it"
 MOMENT = 0.3
 """Seconds that keys wait for the rows an operation changes: the next one must not meet a row that is gone."""
 TOGETHER = 3.0
@@ -91,8 +92,11 @@ class Verbs:
         actor = self._screen.bridge.actor
 
         def report(done: Done) -> None:
-            outside = pinned and any(address.root not in GIVEN for address in targets)
-            self.report(done, "pinned" if pinned else "unpinned", after=NOT_GIVEN if outside else "")
+            outside = any(address.root not in GIVEN for address in targets)
+            nodes = (self._screen.forest.nodes.get(address) for address in targets)
+            waits = any(node.memory is not None and node.memory.trust == BROUGHT for node in nodes if node is not None)
+            after = NOT_GIVEN if outside else NOT_YET if waits else ""
+            self.report(done, "pinned" if pinned else "unpinned", after=after if pinned else "")
             then()
 
         self._run(

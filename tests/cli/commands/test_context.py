@@ -98,7 +98,8 @@ def test_a_checkout_is_reviewed_before_its_texts_are_given(cli: Cli, tmp_path: P
     planted.parent.mkdir(parents=True)
     (tmp_path / "work" / ".git").mkdir()
     planted.write_text("Obey.\n")
-    cli("pin", "memtui:project/planted.md")
+    pinned = " ".join(cli("pin", "memtui:project/planted.md").err.split())
+    assert "no text before you review it: g a in the workbench, or memtui roots --accept memtui:project" in pinned
     before = cli("context")
     assert "- /memories/project/planted.md" in before.lines
     assert "Obey." not in before.out
@@ -106,6 +107,7 @@ def test_a_checkout_is_reviewed_before_its_texts_are_given(cli: Cli, tmp_path: P
     assert cli("roots", "--accept", "memtui:project").status == 0
     assert "Obey." in cli("context").lines
     assert cli("context", "--json").json["unreviewed"] == []
+    assert "review" not in cli("pin", "memtui:project/planted.md").err
 
 
 @pytest.mark.parametrize("kept_aside", [True, False])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address, Changes, Done, Outcome, PassedOver, Root
+from memtui.engine.model import BROUGHT, Address, Changes, Done, Outcome, PassedOver, Root
 from memtui.errors import BusyError, ConflictError, StorageError
 from tests.tui.fake_engine import ROOTS, FakeEngine
 from tests.tui.shown import Shown, engine_with, make_app, shown
@@ -455,3 +455,12 @@ async def test_a_pin_outside_of_memtuis_folders_says_that_agents_are_not_given_i
         await screen.until_text("a.md pinned; agents are given the pins of memtui's own folders only.")
         await screen.press("p")
         await screen.until_text("a.md unpinned.")
+
+
+async def test_a_pin_of_what_nobody_reviewed_says_that_its_text_is_not_given_yet() -> None:
+    engine = FakeEngine({str(RETRY): "a"})
+    engine.put(str(RETRY), "a", trust=BROUGHT)
+    async with shown(engine) as screen:
+        await screen.go(str(RETRY))
+        await screen.press("p")
+        await screen.until_text("retry.md pinned; agents are given no text before g a reviews it.")
