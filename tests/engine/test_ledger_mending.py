@@ -3,6 +3,7 @@
 import os
 import random
 import sqlite3
+import time
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ import apsw
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.ledger.database import backup_time
 from memtui.engine.ledger.joining import kind_of
 from memtui.engine.ledger.making import MENDED, begin
 from memtui.engine.ledger.salvage import read, tables
@@ -69,6 +71,69 @@ def test_a_change_goes_on_when_the_root_of_a_table_is_gone(lived: World, table: 
     assert (lived.folder() / "a.md").read_bytes() == NEW
     (kept,) = aside(lived)
     assert kept.name in notice
+
+
+@pytest.mark.parametrize("page", [0, "schema"])
+def test_nothing_is_lost_with_a_page_that_only_told_where_tables_are(lived: World, page: int | str) -> None:
+    page_zeroed(leaves(lived, "sqlite_schema")[0] if page == "schema" else 0).act(lived)
+    with lived.engine() as engine:
+        assert all(_readable(engine, text) for text in TEXTS)
+        assert {row.address for row in engine.list().items if row.pinned} == {at("b.md")}
+        assert ledger_of(engine).check() == "ok"
+        (notice,) = engine.notices()
+        assert "is mended; nothing of it is lost" in notice
+    assert not list(lived.state.glob("*.part*"))
+
+
+@pytest.mark.parametrize("vacuumed", [False, True])
+def test_tables_are_found_without_any_of_the_schema(lived: World, vacuumed: bool) -> None:
+    with closing(apsw.Connection(state(lived))) as database:
+        if vacuumed:
+            database.execute("VACUUM")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    schema = leaves(lived, "sqlite_schema")
+    for page in (0, *schema):
+        page_zeroed(page).act(lived)
+    with lived.engine() as engine:
+        assert all(_readable(engine, text) for text in TEXTS)
+        assert ledger_of(engine).check() == "ok"
+
+
+def test_a_ledger_without_its_first_page_is_salvaged_by_hand(lived: World) -> None:
+    _begin_anew(lived)
+    aside_file = Path(state(lived) + ".damaged-1")
+    with aside_file.open("r+b") as file:
+        file.write(bytes(4096))
+    was = aside_file.read_bytes()
+    with lived.engine() as engine:
+        assert "versions came back" in engine.salvage()
+        assert all(_readable(engine, text) for text in TEXTS)
+    assert aside_file.read_bytes() == was
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_notice_says_from_when_the_backup_is(lived: World, whole: bool) -> None:
+    (backup,) = lived.state.glob("backups/*")
+    made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(backup_time(str(backup)) / 1_000))
+    if whole:
+        for path in lived.state.glob("state.db-*"):
+            path.unlink()
+        Path(state(lived)).write_bytes(b"no database" * 1_000)
+    else:
+        page_zeroed(pages.pages_of_tables(lived)["memories"]).act(lived)
+    with lived.engine() as engine:
+        engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        (notice,) = engine.notices()
+    assert made in notice
+    assert "history, pins and marks made since" in notice
+
+
+def test_the_finding_about_a_damaged_page_is_one_plain_sentence(lived: World) -> None:
+    page = pages.pages_of_tables(lived)["folders"]
+    page_zeroed(page).act(lived)
+    with lived.engine() as engine:
+        texts = [finding.text for finding in engine.findings() if finding.topic == "ledger"]
+    assert f"{state(lived)} is damaged: page {page + 1} of it cannot be read." in texts
 
 
 def test_a_page_costs_what_was_on_it_and_no_more(lived: World) -> None:

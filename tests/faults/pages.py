@@ -143,5 +143,10 @@ def run(base: Path, short: bool, seed: int) -> Result:
     roots = sorted(pages_of_tables(template).values())
     for page in roots[seed % 3 :: 3] if short else roots:
         suffer(tally, template, base, page, before)
-    tally.note(f"{1 - lost:.2%} of all versions readable after one page at random")
+    kept = tally.counts["kept"]
+    suffer(tally, template, base, 0, before)
+    first = (tally.counts["kept"] - kept) / len(before)
+    if first < KEPT:
+        tally.blame("lost", f"{1 - first:.1%} of all versions with the first page")
+    tally.note(f"{1 - lost:.2%} of all versions readable after one page at random, {first:.2%} after the first")
     return tally.result()

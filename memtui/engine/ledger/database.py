@@ -494,8 +494,10 @@ class Database:
                 os.unlink(name)
 
     def check(self) -> str:
-        """What SQLite's own check says: `ok`, or the first damage found."""
-        return str((self.row("PRAGMA quick_check(1)") or ("no answer",))[0])
+        """What SQLite's own check says: `ok`, or the first damage found, in a plain sentence."""
+        answer = str((self.row("PRAGMA quick_check(1)") or ("no answer",))[0])
+        page = answer.partition(" page ")[2].partition(" ")[0].rstrip(":")
+        return f"page {page} of it cannot be read" if page.isdigit() else answer.splitlines()[-1]
 
     def about(self) -> str:
         """Which SQLite this is and how it writes, in a sentence."""

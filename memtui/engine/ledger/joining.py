@@ -69,6 +69,8 @@ class Join:
         """By table: how many rows came."""
         self.blank: Counter[str] = Counter()
         """By table: of how many rows only what an index tells is there."""
+        self.whole = 0
+        """How many rows of which an index told a part were made whole."""
 
     def fill(self, salvaged: dict[str, Salvaged]) -> None:
         """Take the rows that a damaged ledger has lost, and only those: others are not there because they were removed.
@@ -78,7 +80,9 @@ class Join:
         """
         for kind in kinds(self._target):
             filling = _Filling(self._target, kind, salvaged[kind.table.name])
+            parts = len(filling.blank)
             filling.take(self._ids, self._rows(kind), self.added)
+            self.whole += parts - len(filling.blank)
             self.blank[kind.table.name] += len(filling.blank)
 
     def overlay(self) -> None:

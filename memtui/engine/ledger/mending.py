@@ -7,17 +7,20 @@ lost is counted; a memory whose text was lost with its record is looked at anew,
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 import apsw
 
+from memtui.engine.ledger.database import backup_time
 from memtui.engine.ledger.erasing import Mark, clear
 from memtui.engine.ledger.joining import Join, kinds
 from memtui.engine.ledger.making import MENDED, finish, fresh, is_ledger, migrate, remove, size, take_place, version_of
 from memtui.engine.ledger.migrations import LATEST
 from memtui.engine.ledger.salvage import BAD, LAST_KEY, MOST_PROBES, Salvaged, Table, quoted, read, tables
+from memtui.engine.ledger.schemas import rebuilt
 from memtui.errors import StorageError
 from memtui.values import NamedTuple
 
@@ -48,18 +51,25 @@ class Mended(NamedTuple):
     backup: bool
     """Whether a backup gave rows."""
 
-    def told(self) -> str:
-        """What a person has to know of it, in a sentence or two."""
+    def told(self, at: int) -> str:
+        """What a person has to know of it, in a sentence or two.
+
+        Args:
+            at: when the backup was made.
+        """
+        made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at / 1_000))
+        since = "history, pins and marks made since"
         if not self.readable:
             if self.backup:
-                return "The ledger was damaged; a backup took its place."
+                return f"The ledger was damaged; the backup of {made} took its place: {since} are lost."
             return "The ledger was damaged; it starts empty: history, pins and usage begin anew."
         lost = _counted(self.lost)
         said = f"could not be saved: {lost}" if lost else "nothing of it is lost"
         behind = (
             f" Only a backup had {', '.join(_WORDS.get(name, name) for name in self.behind)}." if self.behind else ""
         )
-        return f"The ledger was damaged and is mended; {said}.{behind}"
+        part = f" The backup of {made} gave a part of it: {since} are lost there." if self.backup else ""
+        return f"The ledger was damaged and is mended; {said}.{part}{behind}"
 
 
 def _counted(rows: dict[str, int]) -> str:
@@ -78,10 +88,12 @@ def replace(path: str, backup: str | None, clock: Callable[[], int]) -> str:
         What a person has to know of it.
     """
     foreign = is_foreign(path)
-    with _held(path) as damaged:
+    with _held(path, path, clock) as damaged:
         mended = _mend(damaged, path + MENDED, backup, clock)
         kept = take_place(path, clock())
-    said = mended.told().replace("The ledger was damaged", "Another program's database was there", 1 if foreign else 0)
+    said = mended.told(backup_time(backup) if backup else 0).replace(
+        "The ledger was damaged", "Another program's database was there", 1 if foreign else 0
+    )
     name = f" What was there is kept as {os.path.basename(kept)}." if kept else ""
     return f"{said}{name} No memory is affected."
 
@@ -98,7 +110,7 @@ def bring_back(damaged: str, path: str, clock: Callable[[], int]) -> str:
         What came of it, in a sentence or two.
     """
     target, name = path + MENDED, os.path.basename(damaged)
-    with _held(path) as live, _held(damaged) as found:
+    with _held(path, path, clock) as live, _held(damaged, path, clock) as found:
         if live is None or found is None:
             raise StorageError(
                 f"{path if live is None else damaged} is no ledger, so nothing can be read of it.",
@@ -149,26 +161,51 @@ def is_foreign(path: str) -> bool:
 
 
 @contextmanager
-def _held(path: str) -> Iterator[apsw.Connection | None]:
-    """A ledger that may be damaged, kept from changing as far as it lets itself be; None when it is none."""
+def _held(path: str, beside: str, clock: Callable[[], int]) -> Iterator[apsw.Connection | None]:
+    """A ledger that may be damaged, or a copy in which its tables are found again; None when it is none.
+
+    Args:
+        path: the ledger.
+        beside: what a copy is named after.
+        clock: for what a copy is compared with.
+    """
     if not size(path):
         yield None
         return
-    database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
+    with _opened(path) as database:
         try:
-            database.set_busy_timeout(BUSY_MS)
-            database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # it is kept as it was found
-            database.execute("PRAGMA writable_schema=ON")  # what of the schema makes no sense is passed over
-            ours = is_ledger(database) and version_of(database) <= LATEST
-        except BAD:
-            ours = False
-        if ours:
-            with suppress(*BAD):
-                database.execute("BEGIN IMMEDIATE")
-        yield database if ours else None
-    finally:
-        database.close()
+            ledger = _kept(database)
+        except BAD:  # its first page or its schema cannot be read
+            pass
+        else:
+            yield ledger
+            return
+    with rebuilt(path, beside, clock) as copy:
+        if copy is None:
+            yield None
+            return
+        with _opened(copy) as database:
+            yield _kept(database)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[apsw.Connection]:
+    """A file that may be damaged; what of its schema makes no sense is passed over."""
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as database:
+        database.set_busy_timeout(BUSY_MS)
+        database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # it is kept as it was found
+        with suppress(*BAD):
+            database.execute("PRAGMA writable_schema=ON")
+        yield database
+
+
+def _kept(database: apsw.Connection) -> apsw.Connection | None:
+    """A ledger, kept from changing as far as it lets itself be; None for anything else."""
+    if not is_ledger(database) or version_of(database) > LATEST:
+        return None
+    with suppress(*BAD):
+        database.execute("BEGIN IMMEDIATE")
+    return database
 
 
 def _mend(damaged: apsw.Connection | None, target: str, backup: str | None, clock: Callable[[], int]) -> Mended:
@@ -193,12 +230,14 @@ def _build(
     new.execute("BEGIN")
     salvaged = {table.name: _salvage(damaged, new, table) for table in tables(new)}
     filled: Counter[str] = Counter()
+    backup = False
     lost: Counter[str] = Counter()
     if any(one.holes for one in salvaged.values()):
         with _of_version(old, version, clock) as source:
             join = Join(new, source)
             join.fill(salvaged)
             filled, lost = join.added, join.blank
+            backup = bool(filled or join.whole)
     lost += _settle(new)
     for table in tables(new):
         lost[table.name] += _lost(new, table, salvaged[table.name])
@@ -207,7 +246,7 @@ def _build(
     _check(new)
     read_at_all = any(one.rows for one in salvaged.values())
     behind = tuple(name for name in filled if read_at_all and not salvaged[name].rows)
-    return Mended(read_at_all, dict(+lost), behind, bool(filled))
+    return Mended(read_at_all, dict(+lost), behind, backup)
 
 
 def _salvage(damaged: apsw.Connection | None, new: apsw.Connection, table: Table) -> Salvaged:
