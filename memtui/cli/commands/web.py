@@ -20,14 +20,19 @@ def web(call: Call) -> int:
         may = "read and change" if write else "read"
         call.out.say(f"Whoever has this address can {may} your memories. ctrl+c ends it.")
         if call.args.flag("open"):
-            _open(call.settings.state_dir, once)
+            if not _open(call.settings.state_dir, once):
+                call.out.say("No browser could be opened here: open the address yourself.")
 
-    call.workbench.serve(words, port=call.args.number("port", 0), ready=ready, narrate=call.out.say)
+    try:
+        call.workbench.serve(words, port=call.args.number("port", 0), ready=ready, narrate=call.out.say)
+    finally:
+        if call.args.flag("open"):
+            _forget(call.settings.state_dir)
     return 0
 
 
-def _open(folder: str, address: str) -> None:
-    """Let the browser open an address that only the user may read."""
+def _open(folder: str, address: str) -> bool:
+    """Let the browser open an address that only the user may read; whether there is one."""
     import os
     import urllib.parse
     import webbrowser
@@ -36,4 +41,13 @@ def _open(folder: str, address: str) -> None:
 
     text = f'<!DOCTYPE html><title>memtui</title><meta http-equiv="refresh" content="0; url={address}">'
     statefile.write(folder, OPENING, text.encode())
-    webbrowser.open("file://" + urllib.parse.quote(os.path.join(folder, OPENING)))
+    return webbrowser.open("file://" + urllib.parse.quote(os.path.join(folder, OPENING)))
+
+
+def _forget(folder_path: str) -> None:
+    import contextlib
+
+    from memtui.engine import fsio
+
+    with contextlib.suppress(FileNotFoundError), fsio.closing(fsio.open_root(folder_path)) as folder:
+        fsio.unlink(folder, OPENING)

@@ -37,14 +37,24 @@ def test_the_address_is_data_and_the_rest_is_not(capfd: pytest.CaptureFixture[st
     assert "said by a workbench" in err
 
 
-def test_a_browser_is_told_a_file_that_only_the_user_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    opened: list[str] = []
+def test_a_browser_is_told_a_file_that_only_the_user_reads(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    opened: list[tuple[str, int, str]] = []
+
+    def browse(address: str) -> bool:
+        file = Path(unquote(urlsplit(address).path))
+        opened.append((urlsplit(address).scheme, file.stat().st_mode & 0o777, file.read_text("utf-8")))
+        return False
+
     monkeypatch.setenv("MEMTUI_HOME", str(tmp_path / "own"))
-    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("webbrowser.open", browse)
     assert run(["web", "--open"], workbench=FakeWorkbench()) == 0
-    file = Path(unquote(urlsplit(opened[0]).path))
-    assert (urlsplit(opened[0]).scheme, file.stat().st_mode & 0o777) == ("file", 0o600)
-    assert "http://127.0.0.1:1/?code=y" in file.read_text("utf-8")
+    ((scheme, mode, text),) = opened
+    assert (scheme, mode) == ("file", 0o600)
+    assert "http://127.0.0.1:1/?code=y" in text
+    assert "No browser could be opened here" in capfd.readouterr().err
+    assert not list((tmp_path / "own").rglob("open-in-browser*"))
 
 
 def test_a_workbench_without_the_extra_says_what_to_install(
