@@ -19,9 +19,8 @@ def web(call: Call) -> int:
         call.out.flush()
         may = "read and change" if write else "read"
         call.out.say(f"Whoever has this address can {may} your memories. ctrl+c ends it.")
-        if call.args.flag("open"):
-            if not _open(call.settings.state_dir, once):
-                call.out.say("No browser could be opened here: open the address yourself.")
+        if call.args.flag("open") and not _open(call.settings.state_dir, once):
+            call.out.say("No browser could be opened here: open the address yourself.")
 
     try:
         call.workbench.serve(words, port=call.args.number("port", 0), ready=ready, narrate=call.out.say)
