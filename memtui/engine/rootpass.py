@@ -162,7 +162,9 @@ class RootPass:
             looked |= beliefs.known.keys() | shelf.readings.keys()
             shelf.rebuilt.clear()
         if self._fresh:
-            state.baseline = {path: found.sha256 for path, found in shelf.readings.items() if found.sha256}
+            found = {path: reading.sha256 for path, reading in shelf.readings.items() if reading.sha256}
+            # What memtui wrote before anybody looked here, and others changed since, is news.
+            state.baseline = {path: sha for path, sha in found.items() if path not in beliefs.known}
             shelf.baseline = set(state.baseline)
         # Roots that share a folder share its records: what another one takes is none of this one's business.
         covers = self._shelf.tree.selection.covers

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.digest import sha256_hex
-from memtui.engine import fsio
+from memtui.engine import Engine, fsio
 from memtui.engine.beliefs import AT_WORK_MS, DELETED_MS, EMPTIED_MS
 from memtui.engine.ledger import Ledger
-from memtui.engine.model import Actor, Change, Changes, Policy, Saved
+from memtui.engine.model import Actor, Address, Change, Changes, Policy, Root, Saved
 from memtui.engine.rootpass import RETELL_MS
 from memtui.errors import MemtuiError, StorageError
 from tests.engine.reading_world import ReadingWorld, joined, kinds
@@ -45,6 +45,20 @@ def versions(world: ReadingWorld, path: str) -> list[tuple[str, str]]:
 
 
 # --- first sight, and the time memtui was closed
+
+
+def test_what_others_changed_of_memtuis_before_the_first_look_is_news(tmp_path: Path) -> None:
+    folder, a = tmp_path / "notes", Address("notes", "a.md")
+    folder.mkdir()
+    roots = [Root("notes", str(folder))]
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+        engine.create(a, "x\n", actor=Actor("mcp:bot"))
+    (folder / "a.md").write_text("an agent wrote\n")
+    (folder / "b.md").write_text("found\n")
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+        engine.reconcile()
+        assert [(change.address, change.kind) for change in engine.changes()] == [(a, "created")]
+        assert {row.address.path: row.unseen for row in engine.list().items} == {"a.md": True, "b.md": False}
 
 
 @pytest.mark.parametrize(("days", "expected"), [(-400, -400), (0, 0), (+400, 0)])
