@@ -19,11 +19,11 @@ from memtui.transfer.merging import CONFLICT, DELETED, NEW, NEWER, OLDER, SAME, 
 from memtui.transfer.model import KEPT, LOST
 from memtui.tui.browse import bars
 from memtui.tui.browse.asking import AskedList, AskingScreen
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, both_ends
+from memtui.tui.browse.cells import both_ends
 from memtui.tui.browse.prompts import Question
 from memtui.tui.browse.translating import index_details
 from memtui.tui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views.difference import Look, compare
 
 if TYPE_CHECKING:

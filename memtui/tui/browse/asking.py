@@ -12,12 +12,11 @@ from textual.app import ComposeResult
 from textual.geometry import Offset, Size
 
 from memtui.tui.actions import Action
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run
 from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.lines_view import LinesView
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.keys.keyed import KeyedScreen
 
 if TYPE_CHECKING:

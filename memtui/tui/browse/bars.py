@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from memtui.engine.model import BROUGHT, Health, Memory
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.actions import Action, shown_key
-from memtui.tui.browse.cells import Look, Run, count_words, since, size_words
+from memtui.tui.browse.cells import Look, count_words, since, size_words
 from memtui.tui.browse.cells import end_of_line as end_of_line
 from memtui.tui.browse.nodes import Signs
 from memtui.tui.draw.pages import fold
+from memtui.tui.draw.spans import Line, Run
 from memtui.values import NamedTuple
-
-Line = list[Run]
 
 LEAST_TITLE = 22
 """Cells of a title below which its notes give way."""

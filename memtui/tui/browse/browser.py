@@ -21,7 +21,6 @@ from memtui.safe_text import visible
 from memtui.tui import messages
 from memtui.tui.actions import BROWSER_ROOMS, Action
 from memtui.tui.bridge import WRITE, Bridge
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.chrome import Chrome
 from memtui.tui.browse.commands import Commands
@@ -36,6 +35,7 @@ from memtui.tui.browse.rows import Effect, Forest
 from memtui.tui.browse.side import Side
 from memtui.tui.browse.tree import MemoryTree
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line
 from memtui.tui.edit.drafts import offer_words
 from memtui.tui.edit.intents import Intent
 from memtui.tui.keys.keyed import KeyedScreen

@@ -17,8 +17,8 @@ from memtui.transfer.merging import Plan
 from memtui.tui.bridge import WRITE
 from memtui.tui.browse.arriving import GROUP, name_of, path_of
 from memtui.tui.browse.arriving import words as plan_words
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
+from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen

@@ -12,10 +12,8 @@ from memtui.engine.model import Memory, Problem
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.browse.nodes import FOLDER, MEMORY, OTHERS, Node, Signs
 from memtui.tui.browse.rows import Forest
+from memtui.tui.draw.spans import Run
 from memtui.values import NamedTuple
-
-Run = tuple[str, str]
-"""Text, and the name of its style (`tui/draw/paint.py` knows them)."""
 
 SIGN_STYLES = ("pin", "agent", "conflict", "draft")
 

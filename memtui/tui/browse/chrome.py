@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import Health
 from memtui.tui.actions import BROWSER_ROOMS, Action, beside_text, in_room, shown_keys
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line, State
+from memtui.tui.browse.bars import State
 from memtui.tui.browse.cells import fit
 from memtui.tui.browse.layout import SMALL_HEIGHT, SMALL_WIDTH
 from memtui.tui.browse.side import INFO
 from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen

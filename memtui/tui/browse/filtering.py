@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from textual.geometry import Offset
 
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.nodes import Key
 from memtui.tui.browse.side import PREVIEW
 from memtui.tui.browse.tree import REBUILT
+from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen

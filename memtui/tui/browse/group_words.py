@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.nodes import FOLDER, OTHERS, SCOPE, Node
 from memtui.tui.draw.pages import Page, PageLine, fields_page
+from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 from memtui.engine.model import Address, AuditRecord, Memory
 from memtui.errors import NotFoundError
 from memtui.safe_text import one_line
-from memtui.tui.browse.bars import Line, end_of_line
+from memtui.tui.browse.bars import end_of_line
 from memtui.tui.browse.nodes import MEMORY, Key
+from memtui.tui.draw.spans import Line
 from memtui.values import NamedTuple
 
 if TYPE_CHECKING:

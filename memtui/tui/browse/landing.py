@@ -13,11 +13,11 @@ from memtui.engine.model import Address
 from memtui.safe_text import cell_width
 from memtui.tui.browse import bars
 from memtui.tui.browse.asking import AskedList, AskingScreen
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, both_ends, count_words
+from memtui.tui.browse.cells import both_ends, count_words
 from memtui.tui.browse.placing import Target
 from memtui.tui.browse.prompts import Question
 from memtui.tui.browse.translating import details, reader_words, translates
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views.difference import Look
 from memtui.values import NamedTuple
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from memtui.matching import Literal
 from memtui.tui.browse import reading
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.prompts import Question
+from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen

@@ -12,8 +12,8 @@ from memtui.errors import MemtuiError
 from memtui.health.orphans import SURE, Orphan, where
 from memtui.health.repointing import Plan, apply, plan
 from memtui.tui.bridge import WRITE
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import below_home, count_words
+from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root

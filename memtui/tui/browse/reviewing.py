@@ -14,10 +14,10 @@ from memtui.errors import MemtuiError
 from memtui.safe_text import cell_width
 from memtui.tui.browse import bars
 from memtui.tui.browse.asking import AskedList, AskingScreen
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, both_ends, count_words, size_words
+from memtui.tui.browse.cells import both_ends, count_words, size_words
 from memtui.tui.browse.prompts import Question
 from memtui.tui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views.difference import Look, compare
 from memtui.values import NamedTuple
 

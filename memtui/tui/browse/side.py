@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Memory
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look, below_home, since, size_words
 from memtui.tui.browse.group_words import GroupWords
 from memtui.tui.browse.nodes import MEMORY, Node
 from memtui.tui.draw.pages import Page
+from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from textual.timer import Timer

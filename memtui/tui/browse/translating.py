@@ -14,8 +14,8 @@ from memtui.engine.model import Address, Done, Root
 from memtui.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Item, Plan
 from memtui.transfer.planning import Wish, apply, differs, plan
 from memtui.tui.bridge import WRITE
-from memtui.tui.draw.lines import Line
 from memtui.tui.draw.pages import words_page
+from memtui.tui.draw.spans import Line
 from memtui.tui.views.difference import Look, compare
 
 if TYPE_CHECKING:

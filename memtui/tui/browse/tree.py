@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from textual.message import Message
 
 from memtui.engine.model import Address
-from memtui.tui.browse.cells import Columns, Look, Run, columns_for, row_runs
+from memtui.tui.browse.cells import Columns, Look, columns_for, row_runs
 from memtui.tui.browse.nodes import MEMORY, Key, Node
 from memtui.tui.browse.rows import Effect, Forest
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Run
 
 REBUILT = Effect(rebuilt=True, touched=frozenset())
 

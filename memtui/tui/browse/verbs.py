@@ -14,12 +14,12 @@ from memtui.engine.model import BROUGHT, SCOPES, Address, Conflict, Done, Passed
 from memtui.errors import MemtuiError
 from memtui.pointers import carrying
 from memtui.tui.bridge import WRITE
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.nodes import MEMORY
 from memtui.tui.browse.placing import Target, new_target, rename_target
 from memtui.tui.browse.seen import Seeing, Step
 from memtui.tui.browse.translating import translates
+from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from memtui.transfer.model import Plan

@@ -15,11 +15,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from memtui.safe_text import cell_width
-from memtui.tui.browse.cells import Run
 from memtui.tui.draw.paint import Paint
+from memtui.tui.draw.spans import Run
 
-Line = Sequence[Run]
-Make = Callable[[int], Sequence[Line]]
+Make = Callable[[int], Sequence[Sequence[Run]]]
 """Makes lines for a width."""
 
 
@@ -72,7 +71,7 @@ class Lines(Painted):
         self._width = -1
         self._lines: tuple[tuple[Run, ...], ...] = ()
 
-    def set_lines(self, *lines: Line) -> None:
+    def set_lines(self, *lines: Sequence[Run]) -> None:
         """Show these lines, whatever the width."""
         self._make = lambda _: lines
         self.update()
@@ -119,7 +118,7 @@ class Lines(Painted):
         return self.paint.strip(lines[y] if y < len(lines) else (), width, self.ground)
 
 
-def _nothing(width: int) -> Sequence[Line]:
+def _nothing(width: int) -> Sequence[Sequence[Run]]:
     """No lines, at any width."""
     del width
     return ()

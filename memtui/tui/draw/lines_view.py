@@ -11,9 +11,9 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from memtui.tui.draw.lines import Line
 from memtui.tui.draw.paint import Paint
 from memtui.tui.draw.scroller import thumb
+from memtui.tui.draw.spans import Run
 
 
 class LinesView(ScrollView, can_focus=True):
@@ -25,7 +25,7 @@ class LinesView(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
-        self._lines: Sequence[Line] = ()
+        self._lines: Sequence[Sequence[Run]] = ()
 
     @property
     def paint(self) -> Paint:
@@ -38,7 +38,7 @@ class LinesView(ScrollView, can_focus=True):
         """Every line, for tests."""
         return "\n".join("".join(text for text, _ in line) for line in self._lines)
 
-    def show(self, lines: Sequence[Line], *, top: int | None = None) -> None:
+    def show(self, lines: Sequence[Sequence[Run]], *, top: int | None = None) -> None:
         """Show other lines.
 
         Args:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from memtui.matching import Span
 from memtui.safe_text import cell_width, one_line, visible
-from memtui.tui.browse.cells import Run
+from memtui.tui.draw.spans import Run
 
 MATCH = "match"
 """The style of what was looked for."""

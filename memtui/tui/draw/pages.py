@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from memtui.matching import Span
 from memtui.safe_text import cell_width, visible
-from memtui.tui.browse.cells import Run
 from memtui.tui.draw.marking import marked
+from memtui.tui.draw.spans import Run
 from memtui.values import NamedTuple
 
 SHOWN_BYTES = 1_048_576

@@ -13,8 +13,7 @@ from textual.color import Color
 from textual.strip import Strip
 
 from memtui.safe_text import cell_width, visible
-from memtui.tui.browse.cells import Run
-from memtui.tui.draw.spans import INKED
+from memtui.tui.draw.spans import INKED, Run
 
 FAINT, SOFT = 0.45, 0.25
 """How far `dim` and `description` go towards the background."""

@@ -11,8 +11,8 @@ from textual import events
 from textual.message import Message
 
 from memtui.safe_text import cell_width
-from memtui.tui.browse.cells import Run
 from memtui.tui.draw.scroller import PAGES, STEPS, Scroller, Token
+from memtui.tui.draw.spans import Run
 
 LABELS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&()*+-./<=>?@[]^_{|}~"
 """The letters of rows, from the top."""

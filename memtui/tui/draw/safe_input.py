@@ -7,7 +7,7 @@ from textual import events
 from textual.widgets import Input
 
 from memtui.safe_text import visible
-from memtui.tui.browse.prompts import pasted_line, typed_over
+from memtui.tui.draw.typed_line import pasted_line, typed_over
 
 
 class SafeInput(Input):

@@ -12,9 +12,8 @@ from textual import events
 from textual.geometry import Region
 from textual.strip import Strip
 
-from memtui.tui.browse.cells import Run
 from memtui.tui.draw.lines import Painted
-from memtui.tui.draw.spans import differing
+from memtui.tui.draw.spans import Run, differing
 
 KEPT_STRIPS = 1_024
 """Drawn lines that are kept; several screens full."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from memtui.tui.browse.cells import Run
+Run = tuple[str, str]
+"""Text, and the name of its style (`paint.py` knows them)."""
+
+Line = list[Run]
 
 NEAR = 16
 """Cells between two differences that are cheaper to send again than to jump over."""

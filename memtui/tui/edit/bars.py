@@ -20,10 +20,10 @@ from textual.widgets import Input, Label
 
 from memtui.engine.model import Draft
 from memtui.safe_text import visible
-from memtui.tui.browse.cells import Run
-from memtui.tui.browse.prompts import closing
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.safe_input import SafeInput
+from memtui.tui.draw.spans import Run
+from memtui.tui.draw.typed_line import closing
 
 
 class QuestionBar(Lines, can_focus=True):

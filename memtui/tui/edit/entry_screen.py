@@ -16,8 +16,8 @@ from textual.widgets import TextArea
 
 from memtui.tui.actions import Action
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
 from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.spans import Line
 from memtui.tui.edit.memory_text import MemoryText
 from memtui.tui.edit.text_form import TextForm, to_bytes
 from memtui.tui.edit.typed_screen import TypedFlow, TypedScreen

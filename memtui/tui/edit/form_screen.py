@@ -19,11 +19,11 @@ from memtui.curation.form import LISTED, NAMES, Form, FormField, edits
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.actions import Action
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.preview import PageView
 from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import Page, fold
+from memtui.tui.draw.spans import Line
 from memtui.tui.edit.typed_screen import TypedFlow, TypedScreen
 from memtui.tui.keys.keyed import READ_ONLY
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memtui.engine.model import Address
 from memtui.safe_text import cell_width, one_line, visible
-from memtui.tui.browse.cells import Run
+from memtui.tui.draw.spans import Run
 from memtui.tui.edit.file_state import FileState
 from memtui.tui.edit.text_form import TextForm
 

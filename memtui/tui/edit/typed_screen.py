@@ -12,7 +12,7 @@ from textual.timer import Timer
 
 from memtui.tui.actions import Action, in_room
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
+from memtui.tui.draw.spans import Line
 from memtui.tui.edit.drafts import WRITE_AFTER
 from memtui.tui.merge.deciding import DecidingScreen
 

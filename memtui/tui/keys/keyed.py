@@ -16,8 +16,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from memtui.tui.actions import COUNTS, LINE, OUTSIDE, TEXT, Action, keymap, shown_key
-from memtui.tui.browse.bars import Line
 from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.spans import Line
 from memtui.tui.keys.keygate import HOLD, KeyGate, Verdict
 from memtui.tui.keys.letters import Letters, key_named, name_of
 from memtui.tui.keys.prefix import HINT_AFTER, Sequences

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from memtui.tui.actions import Action, shown_keys
-from memtui.tui.browse.bars import Line
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from textual import events

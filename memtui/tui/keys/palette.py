@@ -16,9 +16,10 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
-from memtui.tui.browse.cells import Run, fit
+from memtui.tui.browse.cells import fit
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.draw.safe_input import SafeInput
+from memtui.tui.draw.spans import Run
 
 
 class Command(NamedTuple):

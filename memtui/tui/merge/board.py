@@ -14,9 +14,10 @@ from textual.widgets import Input
 from memtui.curation.merge import CONFLICT
 from memtui.safe_text import visible
 from memtui.tui.actions import Action, in_room, shown_key
-from memtui.tui.draw.lines import Line, Lines
+from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.lines_view import LinesView
 from memtui.tui.draw.pages import fold
+from memtui.tui.draw.spans import Line
 from memtui.tui.edit.bars import EditorPrompt
 from memtui.tui.merge import sides, view
 from memtui.tui.merge.deciding import DecidingScreen, keys_line, rule

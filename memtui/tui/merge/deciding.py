@@ -6,8 +6,7 @@ A key of `everywhere` also reaches a screen while text is typed in it; one that 
 from __future__ import annotations
 
 from memtui.tui.actions import Action
-from memtui.tui.browse.cells import Run
-from memtui.tui.draw.lines import Line
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.keys.help import help_content
 from memtui.tui.keys.keyed import KeyedScreen
 from memtui.tui.views.picker import PickScreen

@@ -9,8 +9,7 @@ from rich.cells import chop_cells
 
 from memtui.curation.diff import ADDED, REMOVED, SAME, LineChange, Span
 from memtui.safe_text import cell_width, visible
-from memtui.tui.browse.cells import Run
-from memtui.tui.draw.lines import Line
+from memtui.tui.draw.spans import Line, Run
 
 SIGNS = {SAME: (" ", "description"), REMOVED: ("-", "del"), ADDED: ("+", "add")}
 """Sign and style of a line in a difference."""

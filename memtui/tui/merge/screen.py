@@ -15,8 +15,9 @@ from textual.widgets import Input, TextArea
 
 from memtui.curation.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS
 from memtui.tui.actions import ACTIONS, Action
-from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.cells import count_words
 from memtui.tui.draw.lines_view import LinesView
+from memtui.tui.draw.spans import Run
 from memtui.tui.edit.bars import EditorPrompt
 from memtui.tui.merge import sides, view
 from memtui.tui.merge.board import FILE, PLACE, ConflictBoard

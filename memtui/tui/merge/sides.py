@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from memtui.curation.diff import ADDED, REMOVED, LineChange, Span, line_changes, word_spans
 from memtui.curation.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Hunk, Lines
 from memtui.curation.merge import SAME as UNCHANGED
-from memtui.tui.browse.cells import Run
-from memtui.tui.draw.lines import Line
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.merge.rows import SIGNS, body, marked, numbered, pieces, side_by_side
 from memtui.tui.merge.session import MergeSession
 from memtui.tui.merge.view import Parties

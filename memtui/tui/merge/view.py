@@ -12,8 +12,8 @@ from memtui.curation.merge import BASE, BOTH_EQUAL, CONFLICT, THEIRS, YOURS
 from memtui.curation.merge import SAME as UNCHANGED
 from memtui.safe_text import cell_width
 from memtui.tui.browse.bars import end_of_line
-from memtui.tui.browse.cells import Run, count_words
-from memtui.tui.draw.lines import Line
+from memtui.tui.browse.cells import count_words
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.merge.rows import SIGNS, body, numbered, pieces, with_note
 from memtui.tui.merge.session import CHOICES, NAMES, MergeSession
 

@@ -13,11 +13,10 @@ from textual.timer import Timer
 from memtui.engine.model import AuditRecord
 from memtui.safe_text import visible
 from memtui.tui.actions import Action
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look as Clock
-from memtui.tui.browse.cells import Run
 from memtui.tui.browse.prompts import Question
 from memtui.tui.draw.pages import words_page
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views import activity_jobs
 from memtui.tui.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish
 from memtui.tui.views.activity_rows import Item, Steps, actor_words, item_runs, where

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from memtui.engine.model import APPROVALS, Address, AuditRecord, Change, Operation, is_person
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.browse.bars import VERBS, end_of_line
-from memtui.tui.browse.cells import Look, Run, ago, count_words, fit
+from memtui.tui.browse.cells import Look, ago, count_words, fit
+from memtui.tui.draw.spans import Run
 from memtui.tui.views.difference import KINDS
 from memtui.tui.views.inbox_rows import common_place, who_words
 from memtui.tui.views.times import SHORT, both, full, stamp

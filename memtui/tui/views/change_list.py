@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from textual.message import Message
 
 from memtui.engine.model import Change
-from memtui.tui.browse.cells import Look, Run
+from memtui.tui.browse.cells import Look
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Run
 from memtui.tui.views.inbox import BURST, Inbox, Item
 from memtui.tui.views.inbox_rows import row_runs
 

@@ -14,10 +14,10 @@ from textual.screen import Screen
 
 from memtui.engine.model import Change
 from memtui.tui.actions import LINE, Action
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line
 from memtui.tui.views.inbox import BURST, CHANGE
 from memtui.tui.views.inbox_screen import InboxScreen
 from memtui.tui.views.table import MOVES

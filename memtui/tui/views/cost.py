@@ -15,11 +15,11 @@ from textual.widget import Widget
 
 from memtui.context.startcost import Cost, short
 from memtui.tui.actions import Action, shown_keys
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.cells import count_words
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import Page, words_page
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views import cost_jobs
 from memtui.tui.views.cost_jobs import Worked
 from memtui.tui.views.cost_rows import AGENT, CUT, Row, agent_rows, agents_words, item_rows, row_runs, summary_lines

@@ -12,9 +12,9 @@ from memtui.config.surroundings import Surroundings
 from memtui.context.startcost import MEMTUI, Cost, Item, short
 from memtui.safe_text import cell_width
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, count_words, fit, size_words
+from memtui.tui.browse.cells import count_words, fit, size_words
 from memtui.tui.draw.marking import fitted
+from memtui.tui.draw.spans import Line, Run
 from memtui.values import NamedTuple
 
 AGENT, ALL, ITEM, CUT = "agent", "all", "item", "cut"

@@ -14,8 +14,8 @@ from memtui.curation.diff import ADDED, REMOVED, SAME, Span, word_edits, word_sp
 from memtui.curation.hunks import Hunk, byte_lines, hunks_of, why_not_text
 from memtui.engine.model import Change
 from memtui.safe_text import cell_width, visible
-from memtui.tui.browse.cells import Run
 from memtui.tui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, text_page, words_page
+from memtui.tui.draw.spans import Run
 from memtui.values import NamedTuple
 
 KINDS = {"modified": "changed", "created": "new", "deleted": "deleted", "renamed": "renamed"}

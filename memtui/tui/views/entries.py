@@ -17,12 +17,11 @@ from memtui.errors import MemtuiError
 from memtui.safe_text import one_line
 from memtui.tui.actions import Action
 from memtui.tui.bridge import WRITE
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run
 from memtui.tui.browse.copying import put_on_clipboard
 from memtui.tui.browse.prompts import Question
 from memtui.tui.draw.pages import Page
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views import entries_jobs
 from memtui.tui.views.entries_rows import Held, Shelf, entry_runs
 from memtui.tui.views.listed import ListedScreen

@@ -11,7 +11,8 @@ from memtui.engine.model import Address, Snapshot
 from memtui.entries.counting import Usage
 from memtui.entries.model import Entry, EntryFile
 from memtui.safe_text import cell_width, one_line, visible
-from memtui.tui.browse.cells import Run, fit, size_words
+from memtui.tui.browse.cells import fit, size_words
+from memtui.tui.draw.spans import Run
 from memtui.values import NamedTuple
 
 WIDE = 58

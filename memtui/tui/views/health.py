@@ -16,11 +16,11 @@ from memtui.health.applying import Applied, Chosen, choose
 from memtui.health.model import BY_NAME, TOGETHER
 from memtui.tui.actions import Action
 from memtui.tui.bridge import WRITE
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.prompts import Question
 from memtui.tui.draw.pages import Page
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views import health_jobs
 from memtui.tui.views.difference import Look
 from memtui.tui.views.health_rows import ORPHAN, Board, Row, row_runs

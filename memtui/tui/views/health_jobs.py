@@ -14,8 +14,9 @@ from memtui.health.applying import Chosen, apply, choose, prepare
 from memtui.health.model import CUT, KINDS, LONG, TOGETHER, IndexFinding, IndexReport, Preview
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import visible
-from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.cells import count_words
 from memtui.tui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
+from memtui.tui.draw.spans import Run
 from memtui.tui.views.difference import Look, compare, fold_runs
 from memtui.tui.views.health_rows import STRAYS, Row, kind_words
 

@@ -12,7 +12,8 @@ from memtui.engine.model import Address, Root
 from memtui.health.model import BELOW, CUT, KINDS, LONG, IndexFinding, IndexReport
 from memtui.safe_text import cell_width
 from memtui.tui.browse import bars
-from memtui.tui.browse.cells import Run, count_words, fit
+from memtui.tui.browse.cells import count_words, fit
+from memtui.tui.draw.spans import Run
 from memtui.values import NamedTuple
 
 Reports = Mapping[str, tuple[IndexReport, ...]]

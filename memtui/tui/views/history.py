@@ -15,11 +15,11 @@ from memtui.pointers import restoring
 from memtui.safe_text import visible
 from memtui.tui.actions import Action
 from memtui.tui.bridge import WRITE
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look as Clock
-from memtui.tui.browse.cells import Run, count_words, since
+from memtui.tui.browse.cells import count_words, since
 from memtui.tui.browse.copying import put_on_clipboard
 from memtui.tui.draw.pages import words_page
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views import history_jobs
 from memtui.tui.views.difference import Look
 from memtui.tui.views.history_rows import DISK, DRAFT, GONE, VERSION, Entry, Past, before, entry_runs

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
 from memtui.safe_text import one_line, visible
-from memtui.tui.browse.cells import Look, Run, ago, fit, size_words
+from memtui.tui.browse.cells import Look, ago, fit, size_words
+from memtui.tui.draw.spans import Run
 from memtui.tui.views.inbox_rows import who_words
 from memtui.tui.views.times import SHORT, both, full, stamp
 from memtui.values import NamedTuple

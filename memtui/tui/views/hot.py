@@ -14,12 +14,12 @@ from textual.widget import Widget
 
 from memtui.context.model import Context
 from memtui.tui.actions import Action, shown_keys
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.cells import count_words
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.marking import fitted
 from memtui.tui.draw.pages import Page, words_page
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views import hot_jobs
 from memtui.tui.views.hot_jobs import Door, Given
 from memtui.tui.views.hot_rows import ALL, INDEX, ITEM, LEFT, ROOT, Look, Row, budget_lines, row_runs, rows_of

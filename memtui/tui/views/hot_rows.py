@@ -10,9 +10,9 @@ from collections.abc import Hashable, Sequence
 from memtui.context.model import Context, Item, LeftOut
 from memtui.safe_text import cell_width, one_line
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, count_words, size_words
+from memtui.tui.browse.cells import count_words, size_words
 from memtui.tui.draw.marking import fitted
+from memtui.tui.draw.spans import Line, Run
 from memtui.values import NamedTuple
 
 ALL, ITEM, CUT, LEFT, ROOT, INDEX = "all", "item", "cut", "left", "root", "index"

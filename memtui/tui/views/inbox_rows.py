@@ -10,7 +10,8 @@ from memtui.curation.bursts import Burst
 from memtui.engine.model import Address, Change, is_person
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.tui.browse.bars import end_of_line
-from memtui.tui.browse.cells import Look, Run, ago, count_words, fit, since
+from memtui.tui.browse.cells import Look, ago, count_words, fit, since
+from memtui.tui.draw.spans import Run
 from memtui.tui.views.difference import KINDS
 from memtui.tui.views.inbox import Item
 

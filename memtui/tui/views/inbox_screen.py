@@ -18,11 +18,11 @@ from textual.widget import Widget
 from memtui.engine.model import Address, Change
 from memtui.safe_text import visible
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.preview import PageView
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import PageLine, words_page
+from memtui.tui.draw.spans import Line
 from memtui.tui.views import inbox_jobs
 from memtui.tui.views.change_list import ChangeList
 from memtui.tui.views.difference import KINDS, Look, Shown

@@ -17,13 +17,13 @@ from textual.widget import Widget
 
 from memtui.tui.actions import Action
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run, count_words
+from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.preview import PageView
 from memtui.tui.browse.prompts import Prompt, Question
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import Page
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.views.table import MOVES
 from memtui.tui.views.view import ViewScreen
 

@@ -16,12 +16,11 @@ from textual.containers import Container, Vertical
 from memtui.safe_text import cell_width, one_line
 from memtui.tui.actions import Action, in_room
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Run
 from memtui.tui.browse.preview import PageView
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.pages import Page
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.keys.keyed import KeyedScreen
 from memtui.tui.views.table import MOVES
 

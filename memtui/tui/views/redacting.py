@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from memtui.tui.bridge import WRITE
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.prompts import Question
 from memtui.tui.draw.pages import words_page
+from memtui.tui.draw.spans import Line
 from memtui.tui.views.history_rows import VERSION, Entry, Past
 
 if TYPE_CHECKING:

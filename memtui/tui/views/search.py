@@ -19,11 +19,11 @@ from memtui.errors import MemtuiError
 from memtui.matching import Query
 from memtui.tui.actions import SCREEN, Action, beside_text
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import Look
 from memtui.tui.browse.preview import PageView
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Line
 from memtui.tui.views import search_reading
 from memtui.tui.views.search_line import SearchLine
 from memtui.tui.views.search_rows import HitList, Item, More, items_of, label_of

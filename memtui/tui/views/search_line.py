@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from memtui.matching import Query, typed
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.prompts import Prompt, Question
+from memtui.tui.draw.spans import Line
 
 KEPT_QUERIES = 50
 PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})

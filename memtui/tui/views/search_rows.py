@@ -11,9 +11,10 @@ from memtui.engine.model import Found, Hit, Root
 from memtui.matching import Query
 from memtui.safe_text import cell_width
 from memtui.tui.browse import bars
-from memtui.tui.browse.cells import Look, Run, ago, fit
+from memtui.tui.browse.cells import Look, ago, fit
 from memtui.tui.draw.marking import fitted, marked
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Run
 from memtui.values import NamedTuple
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from memtui.engine.model import Found, Hit
 from memtui.matching import Query
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.cells import count_words
+from memtui.tui.draw.spans import Line
 from memtui.values import NamedTuple
 
 WIDE = 76

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import APPROVALS, Done
 from memtui.safe_text import visible
 from memtui.tui.bridge import WRITE
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.verbs import addresses_of
+from memtui.tui.draw.spans import Line
 from memtui.tui.views import activity_jobs
 from memtui.tui.views.activity_rows import Item, closed_folders
 

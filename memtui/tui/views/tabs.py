@@ -11,8 +11,8 @@ from textual import events
 from textual.message import Message
 
 from memtui.safe_text import cell_width
-from memtui.tui.browse.cells import Run
 from memtui.tui.draw.lines import Lines
+from memtui.tui.draw.spans import Run
 from memtui.tui.views.table import VIEWS, View
 
 Counts = Mapping[str, int]

@@ -13,13 +13,13 @@ from memtui.errors import MemtuiError
 from memtui.pointers import restoring
 from memtui.tui.actions import Action
 from memtui.tui.bridge import WRITE
-from memtui.tui.browse.bars import Line
-from memtui.tui.browse.cells import Look, Run, count_words
+from memtui.tui.browse.cells import Look, count_words
 from memtui.tui.browse.copying import put_on_clipboard
 from memtui.tui.browse.placing import rename_target
 from memtui.tui.browse.prompts import Question
 from memtui.tui.browse.verbs import addresses_of
 from memtui.tui.draw.pages import Page, PageLine, text_page, words_page
+from memtui.tui.draw.spans import Line, Run
 from memtui.tui.keys.typeahead import typeahead_of
 from memtui.tui.views.listed import ListedScreen
 from memtui.tui.views.trash_rows import Bin, entry_runs, free_name, heading, key, wanted

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from memtui.engine.model import Address, Restoring, TrashEntry, is_person
 from memtui.safe_text import cell_width
 from memtui.tui.browse.bars import end_of_line
-from memtui.tui.browse.cells import Look, Run, ago, count_words, fit, size_words
+from memtui.tui.browse.cells import Look, ago, count_words, fit, size_words
+from memtui.tui.draw.spans import Run
 from memtui.tui.views.inbox_rows import who_words
 from memtui.tui.views.times import SHORT, both, full, stamp
 

@@ -16,9 +16,9 @@ from textual.widget import Widget
 
 from memtui.tui.actions import Action, keymap_of, shown_keys
 from memtui.tui.browse import bars
-from memtui.tui.browse.bars import Line
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.scroller import Scroller
+from memtui.tui.draw.spans import Line
 from memtui.tui.keys.keyed import READ_ONLY, KeyedScreen
 from memtui.tui.keys.prefix import Sequences
 from memtui.tui.views.table import COMMON, VIEW, VIEWS

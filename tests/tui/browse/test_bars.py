@@ -10,6 +10,7 @@ from memtui.tui.actions import ACTIONS, BROWSER_ROOMS, BY_ID, in_room
 from memtui.tui.browse import bars
 from memtui.tui.browse.cells import Look
 from memtui.tui.browse.nodes import NO_SIGNS, Signs
+from memtui.tui.draw.spans import Line
 
 NOW = 1_767_225_600_000
 LOOK = Look(NOW)
@@ -17,7 +18,7 @@ WIDTHS = [20, 39, 60, 80, 100, 120, 160, 200]
 MEMORY = Memory(Address("memtui:project", "decisions/retry.md"), "project", "memtui", 2_100, NOW, "a" * 64, "Retries")
 
 
-def words(line: bars.Line) -> str:
+def words(line: Line) -> str:
     return "".join(text for text, _ in line)
 
 
@@ -107,7 +108,7 @@ def test_the_footer_drops_whole_keys_only() -> None:
 
 def test_a_message_keeps_the_ends_of_addresses_and_points_at_what_is_left_out() -> None:
     said = " claude-code:project:-home-ann-some-long-path/notes.md moved to the trash; u brings it back."
-    line: bars.Line = [(said, "good")]
+    line: Line = [(said, "good")]
     assert bars.message(line, 120) == line
     assert words(bars.message(line, 80)).endswith("/notes.md moved to the trash; u brings it back.")
     assert words(bars.message(line, 50)).endswith("…  M shows it whole")
@@ -116,5 +117,5 @@ def test_a_message_keeps_the_ends_of_addresses_and_points_at_what_is_left_out() 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("plain", [False, True])
 def test_a_message_fits(width: int, plain: bool) -> None:
-    line: bars.Line = [(" " + "word " * 60 + "memtui:global/" + "folder/" * 20, "error")]
+    line: Line = [(" " + "word " * 60 + "memtui:global/" + "folder/" * 20, "error")]
     assert cell_width(words(bars.message(line, width, plain=plain))) <= width

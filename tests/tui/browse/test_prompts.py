@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.safe_text import cell_width, visible
-from memtui.tui.browse.bars import Line
 from memtui.tui.browse.prompts import Prompt, Question
+from memtui.tui.draw.spans import Line
 
 KEYS = st.sampled_from(
     ["left", "right", "home", "end", "backspace", "delete", "ctrl+u", "ctrl+k", "ctrl+w", "ctrl+left"]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from memtui.tui.browse.cells import Run
 from memtui.tui.draw.paint import Paint
 from memtui.tui.draw.rowlist import RowList
+from memtui.tui.draw.spans import Run
 from memtui.tui.themes import THEMES
 
 

@@ -7,8 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.tui.browse.cells import Run
-from memtui.tui.draw.spans import NEAR, differing
+from memtui.tui.draw.spans import NEAR, Run, differing
 
 RUNS = st.lists(st.tuples(st.text("ab ", max_size=12), st.sampled_from(["name", "dim"])), max_size=4).map(tuple)
 

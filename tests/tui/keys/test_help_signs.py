@@ -10,10 +10,11 @@ from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.health.model import DANGLING, Fix
 from memtui.tui.actions import ACTIONS, SIGNS
 from memtui.tui.browse import bars, checkup
-from memtui.tui.browse.cells import Look, Run, columns_for, row_runs
+from memtui.tui.browse.cells import Look, columns_for, row_runs
 from memtui.tui.browse.nodes import Signs
 from memtui.tui.browse.rows import Forest
 from memtui.tui.draw.pages import text_page
+from memtui.tui.draw.spans import Run
 from memtui.tui.edit.file_state import FileState, title_note
 from memtui.tui.keys.help import SIGNS_TITLE, help_page
 from memtui.tui.merge.rows import SIGNS as CHANGES

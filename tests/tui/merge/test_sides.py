@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.tui.draw.lines import Line
+from memtui.tui.draw.spans import Line
 from memtui.tui.merge.session import MergeSession
 from memtui.tui.merge.sides import BASE_AGENT, BASE_YOURS, EACH, SIDES, WITH_BASE, place_lines
 from memtui.tui.merge.view import Parties

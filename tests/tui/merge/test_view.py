@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.safe_text import cell_width, has_hidden, visible
-from memtui.tui.draw.lines import Line
+from memtui.tui.draw.spans import Line
 from memtui.tui.merge.session import MergeSession
 from memtui.tui.merge.sides import PAIRS, place_lines
 from memtui.tui.merge.view import (

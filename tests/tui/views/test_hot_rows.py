@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memtui.context.model import NOTHING, Block, Budgets, Context, Item, LeftOut, Unlisted
 from memtui.engine.model import Address
 from memtui.safe_text import cell_width
-from memtui.tui.browse.cells import Run
+from memtui.tui.draw.spans import Run
 from memtui.tui.views.hot_rows import (
     CUT,
     INDEX,

@@ -2,7 +2,7 @@
 
 from memtui.engine.model import Address, Found, Hit, Memory, Version
 from memtui.matching import typed
-from memtui.tui.browse.bars import Line
+from memtui.tui.draw.spans import Line
 from memtui.tui.views.search_words import Sources, count_line, empty_lines, nothing_lines, page_title, state_line
 
 ROW = Memory(Address("r", "a.md"), "global", "files", 1, 0, "0" * 64)
