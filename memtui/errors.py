@@ -61,7 +61,6 @@ CODES = {
     "E_STORE": "memtui's own ledger cannot be used",
     "E_STORE_DAMAGED": "a stored version does not match its checksum",
     "E_CONFIG": "the configuration cannot be read",
-    "E_PLATFORM": "this platform cannot give the guarantee",
     "E_INTERNAL": "a fault in memtui",
 }
 """Every code and what it means; `docs/errors.md` is compared with this table by a test."""
