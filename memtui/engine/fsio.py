@@ -421,13 +421,19 @@ def open_lock(path: str) -> int:
 
 def lock(handle: int) -> None:
     """Wait for the exclusive lock of an open lock file."""
-    fcntl.flock(handle, fcntl.LOCK_EX)
+    import portalocker
+
+    with _system_errors():
+        portalocker.lock(handle, portalocker.LockFlags.EXCLUSIVE)
 
 
 def lock_now(handle: int) -> bool:
     """Take the exclusive lock if it is free."""
+    import portalocker
+
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with _system_errors():
+            portalocker.lock(handle, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
     except BlockingIOError:
         return False
     return True
@@ -445,7 +451,26 @@ def is_locked(handle: int) -> bool:
 
 def unlock(handle: int) -> None:
     """Give the lock back."""
-    fcntl.flock(handle, fcntl.LOCK_UN)
+    import portalocker
+
+    with _system_errors():
+        portalocker.unlock(handle)
+
+
+@contextmanager
+def _system_errors() -> Iterator[None]:
+    """Raise what the system refused portalocker as the `OSError` it was.
+
+    portalocker is imported by the first lock: loading it takes longer than a whole command that only reads.
+    """
+    from portalocker import LockException
+
+    try:
+        yield
+    except LockException as error:
+        # Not by its class: portalocker calls a lock that may not be taken (EACCES) one that is taken already.
+        number = getattr(error.__cause__, "errno", None) or errno.EIO
+        raise OSError(number, os.strerror(number)) from error
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """One lock per root for memtui's own processes: a held descriptor, released by death, never broken, never deleted.
 
-It orders our processes only; every other writer knows nothing of it. After a moment, waiting is done by a blocking
-flock in a helper thread, because polling makes waiters wait a hundred times longer than the lock is held.
+It orders our processes only; every other writer knows nothing of it. After a moment, waiting is done by a call
+that blocks in a helper thread, because polling makes waiters wait a hundred times longer than the lock is held.
 """
 
 import os

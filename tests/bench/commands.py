@@ -25,6 +25,7 @@ SLOW = (
     "pathlib",
     "inspect",
     "platformdirs",
+    "portalocker",
 )
 START = "import sys; from memtui.__main__ import main; sys.exit(main())"
 """What an installer's script does; older installers' scripts also import `re`."""

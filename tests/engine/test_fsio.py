@@ -2,10 +2,13 @@
 
 import errno
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import portalocker
 import pytest
 
 from memtui.engine import fsio
@@ -176,3 +179,77 @@ def test_hooks_see_every_call(tmp_path: Path, folder: int) -> None:
     assert calls == ["create_file", "close", "list_dir"]
     fsio.list_dir(folder)
     assert calls == ["create_file", "close", "list_dir"]
+
+
+@pytest.fixture
+def lock_file(tmp_path: Path) -> Iterator[int]:
+    """An open lock file: `tmp_path / "lock"`."""
+    handle = fsio.open_lock(str(tmp_path / "lock"))
+    yield handle
+    os.close(handle)
+
+
+@pytest.mark.parametrize("take", [fsio.lock, fsio.lock_now])
+def test_portalocker_keeps_out_a_program_that_uses_the_system_s_own_lock(
+    tmp_path: Path, lock_file: int, monkeypatch: pytest.MonkeyPatch, take: Callable[[int], object]
+) -> None:
+    called: list[str] = []
+
+    def watch(name: str) -> None:
+        real = getattr(portalocker, name)
+
+        def watched(*arguments: object) -> None:
+            called.append(name)
+            real(*arguments)
+
+        monkeypatch.setattr(portalocker, name, watched)
+
+    def is_free() -> bool:
+        program = "import fcntl, sys; fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+        done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "lock")], capture_output=True, text=True)
+        assert not done.returncode or "BlockingIOError" in done.stderr
+        return not done.returncode
+
+    watch("lock")
+    watch("unlock")
+    take(lock_file)
+    assert called == ["lock"]
+    assert not is_free()
+    fsio.unlock(lock_file)
+    assert called == ["lock", "unlock"]
+    assert is_free()
+
+
+@pytest.mark.parametrize(
+    ("refusal", "number"),
+    [
+        (OSError(errno.ENOLCK, ""), errno.ENOLCK),
+        (PermissionError(errno.EACCES, ""), errno.EACCES),
+        (EOFError(), errno.EIO),
+    ],
+)
+@pytest.mark.parametrize("call", [fsio.lock, fsio.lock_now, fsio.unlock])
+def test_what_the_system_refuses_portalocker_is_raised_as_the_system_s_error(
+    lock_file: int,
+    monkeypatch: pytest.MonkeyPatch,
+    call: Callable[[int], object],
+    refusal: Exception,
+    number: int,
+) -> None:
+    def refuse(handle: int, flags: int) -> None:
+        raise refusal
+
+    monkeypatch.setattr("portalocker.portalocker.LOCKER", refuse)
+    with pytest.raises(OSError) as caught:
+        call(lock_file)
+    assert caught.value.errno == number
+
+
+def test_a_lock_that_somebody_has_is_not_taken(tmp_path: Path, lock_file: int) -> None:
+    other = fsio.open_lock(str(tmp_path / "lock"))
+    try:
+        fsio.lock(other)
+        assert not fsio.lock_now(lock_file)
+    finally:
+        os.close(other)
+    assert fsio.lock_now(lock_file)

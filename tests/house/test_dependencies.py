@@ -6,7 +6,9 @@ import re
 import sys
 import tomllib
 
-from tests.house.source import ROOT
+import pytest
+
+from tests.house.source import ROOT, Source, dotted, imported_names, sources
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 OWN = {"memtui", *sys.stdlib_module_names, "_sha2"}
@@ -68,3 +70,32 @@ def test_what_needs_an_extra_is_brought_by_it() -> None:
         along = set().union(*map(brought, declared))
         assert found[extra] <= along | always, extra
         assert declared <= found[extra] | always, extra
+
+
+def own_locks(source: Source) -> list[str]:
+    """The calls that lock a file without portalocker, or with a class of it that opens the file itself."""
+    bound = imported_names(source.tree)
+    names = [dotted(node.func, bound) for node in ast.walk(source.tree) if isinstance(node, ast.Call)]
+    return [
+        name
+        for name in names
+        if name in ("fcntl.flock", "fcntl.lockf", "os.lockf")
+        or (name.startswith("portalocker.") and name not in ("portalocker.lock", "portalocker.unlock"))
+    ]
+
+
+def test_every_lock_is_taken_by_portalocker_on_a_handle_of_ours() -> None:
+    assert not {source.name: found for source in sources("memtui") if (found := own_locks(source))}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import fcntl\nfcntl.flock(1, 2)",
+        "from os import lockf as f\nf(1, 2, 3)",
+        "import portalocker\nportalocker.Lock('a')",
+    ],
+)
+def test_another_lock_is_found(text: str) -> None:
+    assert own_locks(Source.of(text))
+    assert not own_locks(Source.of("import portalocker\nportalocker.lock(1, portalocker.LockFlags.EXCLUSIVE)"))

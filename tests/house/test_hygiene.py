@@ -11,7 +11,18 @@ from tests.house.source import Source, sources
 SCREEN = frozenset({"textual", "rich"})
 
 SLOW = frozenset(
-    {"asyncio", "dataclasses", "frontmatter", "inspect", "pathlib", "platformdirs", "tomllib", "watchfiles", "yaml"}
+    {
+        "asyncio",
+        "dataclasses",
+        "frontmatter",
+        "inspect",
+        "pathlib",
+        "platformdirs",
+        "portalocker",
+        "tomllib",
+        "watchfiles",
+        "yaml",
+    }
 )
 """What a command that reads one memory has no use for; together they would cost several times its own work."""
 
@@ -41,11 +52,12 @@ def test_a_deferred_screen_would_be_seen(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Path:
-    """A folder of memories, one of them with plain front matter."""
+    """A folder of memories, one of them with plain front matter, and a ledger that knows them."""
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "plain.md").write_text("---\ndescription: How we write\n---\nText.\n")
     (folder / "bare.md").write_text("No front matter.\n")
+    loaded_by_command([f"--root=notes={folder}", "--only-root", "ls"], str(tmp_path / "loaded"))
     return folder
 
 
@@ -68,6 +80,13 @@ def test_a_one_shot_command_is_light(arguments: list[str], memory: Path, tmp_pat
     assert done.stdout.strip() or arguments[0] == "history"
     assert "memtui.cli" in loaded
     assert not tops(loaded) & (SLOW | SCREEN), sorted(tops(loaded) & (SLOW | SCREEN))
+
+
+def test_the_library_of_locks_is_loaded_by_a_command_that_writes(memory: Path, tmp_path: Path) -> None:
+    command = [f"--root=notes={memory}", "--only-root", "mv", "notes/bare.md", "notes/new.md"]
+    done, loaded = loaded_by_command(command, str(tmp_path / "loaded"))
+    assert done.returncode == 0, done.stderr
+    assert "portalocker" in loaded
 
 
 def test_what_python_loads_anyway_is_not_held_against_a_command(tmp_path: Path) -> None:

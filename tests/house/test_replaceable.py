@@ -8,7 +8,7 @@ from memtui.engine import fsio
 from tests.house.rules import CHANGES_BY_HANDLE, CHANGES_BY_NAME, READS
 from tests.house.source import ROOT, Source, dotted, imported_names, sources
 
-CALLS = CHANGES_BY_NAME | CHANGES_BY_HANDLE | READS | {"os.close", "os.read", "fcntl.flock", "fcntl.lockf"}
+CALLS = CHANGES_BY_NAME | CHANGES_BY_HANDLE | READS | {"os.close", "os.read", "portalocker.lock", "portalocker.unlock"}
 
 HELPERS = frozenset({"_rename_flags", "_openat2", "_libc"})
 """Called by operations only."""
