@@ -33,14 +33,14 @@ class _Workbench:
         """List its actions with the user's keys, and say which of these cannot be used; loads nothing that draws."""
         from memtui.tui.keys.overrides import with_overrides
 
-        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines), digits=settings.digits)
+        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines))
 
     def test_keys(self, settings: "Settings") -> int:
         """Show what the terminal sends, until escape is pressed twice; returns the exit number."""
         from memtui.tui.keys.keytest import run
         from memtui.tui.keys.overrides import with_overrides
 
-        table, _ = with_overrides(dict(settings.keys), digits=settings.digits)
+        table, _ = with_overrides(dict(settings.keys))
         return run(table, no_color=settings.terminal.no_color)
 
     def serve(

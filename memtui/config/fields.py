@@ -53,13 +53,6 @@ FIELDS = (
         "The workbench's theme; `auto` takes its own colours, or its monochrome ones under `NO_COLOR`.",
     ),
     Field(
-        "digits",
-        "text",
-        "What digits do outside text: open the views `1` to `8`, or count as in vim (`5 j`); then views are `g 1` to "
-        "`g 8`.",
-        choices=("views", "counts"),
-    ),
-    Field(
         "calm",
         "yes/no",
         "No animation, fewer frames: for slow links and quiet eyes.",
@@ -114,6 +107,9 @@ TABLES = (
     ("roots", "An array of tables, each a folder of memories that memtui would not find by itself."),
 )
 """Settings that are not simple values."""
+
+REMOVED = ("digits",)
+"""Settings that older versions had: a file that still has one is read, and the line is named."""
 
 ACCESS = (
     ("rw", "reads and writes"),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from memtui.config.by_hand import SCOPES, root_problem
 from memtui.config.directories import expand_user
-from memtui.config.fields import ACCESS, FIELDS, ROOT_KEYS, TABLES, Field
+from memtui.config.fields import ACCESS, FIELDS, REMOVED, ROOT_KEYS, TABLES, Field
 from memtui.config.settings import AccessRule, RootEntry, Value
 from memtui.config.smallfile import LIMIT, read_small
 from memtui.errors import UsageError
@@ -27,6 +27,7 @@ class Chosen(NamedTuple):
     roots: tuple[RootEntry, ...]
     access: tuple[AccessRule, ...] = ()
     key_lines: tuple[tuple[str, int], ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 class _File(NamedTuple):
@@ -103,6 +104,7 @@ def read_config(path: str, home: str | None) -> Chosen:
     keys: tuple[tuple[str, str], ...] = ()
     roots: tuple[RootEntry, ...] = ()
     access: tuple[AccessRule, ...] = ()
+    removed: list[str] = []
     fields = {field.key: field for field in FIELDS}
     for key, value in _flatten(table):
         if key == "keys":
@@ -113,11 +115,15 @@ def read_config(path: str, home: str | None) -> Chosen:
             access = _access(file, value)
         elif key in fields:
             values.append((key, _check(file, fields[key], value), file.line_of(key)))
+        elif key in REMOVED:
+            line = file.line_of(key)
+            place = "config.toml" + (f", line {line}" if line else "")
+            removed.append(f"{place}: memtui has no setting {key!r} any more and ignores it.")
         else:
             known = [*fields, *(name for name, _ in TABLES)]
             raise file.refuse(f"there is no setting {key!r}.", _suggest(key, known), key=key, line=file.line_of(key))
     lines = tuple((id_, file.line_of(f"keys.{id_}")) for id_, _ in keys)
-    return Chosen(tuple(values), keys, roots, access, lines)
+    return Chosen(tuple(values), keys, roots, access, lines, tuple(removed))
 
 
 def _read_text(path: str) -> str:

@@ -111,7 +111,8 @@ class Settings(NamedTuple):
     """Action id and key, in the file's order."""
     key_lines: tuple[tuple[str, int], ...] = ()
     """Action id and the line of the file its key is set on."""
-    digits: str = "views"
+    removed: tuple[str, ...] = ()
+    """One sentence for each setting of the file that memtui no longer has."""
     roots: tuple[RootEntry, ...] = ()
     """The `[[roots]]` of the settings file."""
     workspace: str | None = None
@@ -172,6 +173,7 @@ def load_settings(
     origins: dict[str, str] = {}
     keys: tuple[tuple[str, str], ...] = ()
     key_lines: tuple[tuple[str, int], ...] = ()
+    removed: tuple[str, ...] = ()
     roots: tuple[RootEntry, ...] = ()
     access: tuple[AccessRule, ...] = ()
     _from_environment(environ, values, origins)
@@ -180,7 +182,7 @@ def load_settings(
 
         chosen = read_config(directories.config_file, user)
         keys, roots, access = chosen.keys, chosen.roots, chosen.access
-        key_lines = chosen.key_lines
+        key_lines, removed = chosen.key_lines, chosen.removed
         for key, value, line in chosen.values:
             values[key], origins[key] = value, f"config.toml, line {line}" if line else "config.toml"
     for key, value in (options or {}).items():
@@ -190,6 +192,7 @@ def load_settings(
         user,
         keys=keys,
         key_lines=key_lines,
+        removed=removed,
         roots=roots,
         access=access,
         workspace=_workspace(environ),

@@ -16,10 +16,10 @@ from textual.screen import Screen
 from textual.scrollbar import ScrollBar
 
 from memtui.tui import heap, messages, signals, themes
-from memtui.tui.actions import ACTIONS, COUNTS, Action
+from memtui.tui.actions import ACTIONS, Action
 from memtui.tui.bridge import Bridge
 from memtui.tui.browse.browser import BrowserScreen, Facts
-from memtui.tui.browse.returning import Place, read_place
+from memtui.tui.browse.returning import NOWHERE, read_place
 from memtui.tui.draw.lines import Painted
 from memtui.tui.draw.paint import Paint
 from memtui.tui.faults import SafeEnd
@@ -65,19 +65,18 @@ class MemtuiApp(SafeEnd[int]):
         )
         self.theme = name
         self._paint: Paint | None = None
-        self.digits = facts.settings.digits
-        """Whether digits are views or counts."""
-        table, self._key_problems = self._table(facts.settings)
+        table, key_problems = self._table(facts.settings)
+        self._setting_problems = (*facts.settings.removed, *key_problems)
         self.browser = BrowserScreen(bridge, facts, table, bridge.now)
 
     @staticmethod
     def _table(settings: Settings) -> tuple[tuple[Action, ...], tuple[str, ...]]:
         """The actions with the user's keys."""
-        if not settings.keys and settings.digits != COUNTS:
+        if not settings.keys:
             return ACTIONS, ()
         from memtui.tui.keys.overrides import with_overrides
 
-        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines), digits=settings.digits)
+        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines))
 
     @property
     def paint(self) -> Paint:
@@ -115,7 +114,7 @@ class MemtuiApp(SafeEnd[int]):
         gc.collect()
         gc.freeze()
         self.browser.returning.finish()
-        for problem in (self.browser.facts.news, self._theme_problem, *self._key_problems):
+        for problem in (self.browser.facts.news, self._theme_problem, *self._setting_problems):
             if problem:
                 self.browser.say(problem, "warning")
 
@@ -226,7 +225,7 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
     kept, damaged = bridge.place(name)
     place = read_place(kept)
     if session.options.fresh:
-        place = Place(bookmarks=place.bookmarks)
+        place = NOWHERE
     if session.options.all_projects:
         place = place._replace(projects=True)
     project = surroundings.project.rpartition("/")[2] or surroundings.project

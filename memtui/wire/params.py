@@ -32,7 +32,7 @@ GLOBALS = (
     ),
     Param("--ascii", "draw with ASCII only", "flag"),
     Param("--calm", "no animation, few repaints (for slow links)", "flag"),
-    Param("--fresh", "open the workbench as if for the first time; bookmarks stay", "flag"),
+    Param("--fresh", "open the workbench as if for the first time", "flag"),
     Param("--no-mouse", "leave the mouse to the terminal, as for selecting text", "flag"),
     Param("--version", "print the version", "flag"),
     Param("--help", "print this help", "flag"),

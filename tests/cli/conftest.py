@@ -86,7 +86,7 @@ class FakeWorkbench:
         return self.then(session)
 
     def actions(self, settings: Settings) -> tuple[Sequence[Key], Sequence[str]]:
-        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines), digits=settings.digits)
+        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines))
 
     def test_keys(self, settings: Settings) -> int:
         self.tested.append(settings)

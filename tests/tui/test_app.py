@@ -17,7 +17,6 @@ from memtui.tui.actions import BROWSER_ROOMS, BY_ID, Action, in_room, keymap_of,
 from memtui.tui.draw.rowlist import RowList
 from memtui.tui.draw.scroller import Scroller
 from memtui.tui.keys.keyed import KeyedScreen
-from memtui.tui.keys.letters import row_list
 from memtui.tui.views.table import COMMON, VIEW
 from memtui.tui.views.view import ViewScreen
 from tests.tui.fake_engine import FakeEngine
@@ -118,6 +117,13 @@ async def enter(screen: Shown, view: str) -> None:
     elif view in FROM_FILES:
         rows = screen.app.screen.query_one(RowList)
         await screen.until(lambda: rows.count() > 1)
+
+
+def row_list(screen: KeyedScreen[None]) -> RowList | None:
+    """The list that keys move in."""
+    if isinstance(screen.focused, RowList):
+        return screen.focused
+    return next((rows for rows in screen.query(RowList) if rows.is_on_screen and rows.can_focus), None)
 
 
 def top(screen: Shown) -> KeyedScreen[None]:
@@ -411,7 +417,7 @@ def looks(screen: KeyedScreen[None], before: list[object]) -> bool:
 
 
 def test_what_is_common_works_in_every_view() -> None:
-    assert {"labels", "zoom", "themes", "go_bookmark", "help", "palette", "undo"} <= set(COMMON)
+    assert {"zoom", "themes", "help", "palette", "undo"} <= set(COMMON)
 
 
 async def test_what_an_opaque_screen_covers_is_not_drawn() -> None:

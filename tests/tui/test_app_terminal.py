@@ -40,11 +40,11 @@ def letters(data: bytes) -> bytes:
 
 
 def tour(terminal: Terminal) -> None:
-    """Through every view, the editor, help, palette, labels, the landing prompt, the info and the search."""
+    """Through every view, the editor, help, palette, the landing prompt, the info and the search."""
     terminal.wait_for("a.md")
     terminal.settle(0.2)
     for keys, shown in (
-        (";", "the letter at a row"), ("esc", "enter edit"), ("i", "path"), ("?", "This pane"), ("esc", "enter edit"),
+        ("i", "path"), ("?", "This pane"), ("esc", "enter edit"),
         (":", "what do you want"), ("esc", "enter edit"), ("C", "Copy 1 memory"), ("esc", "enter edit"),
         ("H", "History"), ("esc", "enter edit"), ("p", "pinned"), ("w", "No difference"), ("esc", "enter edit"),
         ("ctrl+f", "search"), ("one", "1 hit"), ("esc", ""), ("esc", "enter edit"),

@@ -39,7 +39,14 @@ def config(call: Call) -> int:
 
 
 def _check(call: Call) -> None:
-    """Check what reading the file alone does not show: roots that cannot be used, keys of unknown actions."""
+    """Check what reading the file alone does not refuse: roots that cannot be used, keys of unknown actions."""
+    if call.settings.removed:
+        raise UsageError(
+            " ".join(said.replace("config.toml", call.settings.config_file, 1) for said in call.settings.removed),
+            code="E_CONFIG",
+            hint="Delete the line.",
+            details={"file": call.settings.config_file},
+        )
     _, problems = call.workbench.actions(call.settings)
     if problems:
         raise UsageError(

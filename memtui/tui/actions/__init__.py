@@ -28,9 +28,6 @@ BROWSER_ROOMS = ("everywhere", "views", "list", "memory", "view")
 CASE_ROOMS = ("gone", "deleted", "moved", "line_ends", "unsaved")
 """The rooms of questions that are answered with one key."""
 
-COUNTS = "counts"
-"""The value of the setting `digits` with which digits are counts and views are opened with `g` first."""
-
 TEXT_ROOMS = ("editor", "entry", "form", "conflict", *CASE_ROOMS)
 """Rooms whose own keys come before those of `everywhere`."""
 

@@ -25,7 +25,6 @@ from memtui.tui.browse.cells import count_words
 from memtui.tui.browse.chrome import Chrome
 from memtui.tui.browse.commands import Commands
 from memtui.tui.browse.groups import worth_showing
-from memtui.tui.browse.jumps import Jumping
 from memtui.tui.browse.nodes import SORTS
 from memtui.tui.browse.panes import Panes
 from memtui.tui.browse.parts import Parts
@@ -109,7 +108,6 @@ class BrowserScreen(Parts):
         self.page_view = PageView(id="page")
         self.info_view = PageView(id="info-page")
         self.side = Side(self)
-        self.jumping = Jumping(self)
         self.commands = Commands(self)
         self.panes = Panes(self)
         self.returning = Returning(self, facts.place_name, facts.place)
@@ -253,7 +251,6 @@ class BrowserScreen(Parts):
 
     def go_when_there(self, address: Address) -> None:
         """Put the cursor on a memory as soon as its row is known."""
-        self.jumping.note()
         self._await(address, None, self.bridge.openings.begin(f"go to {address}", at_most=PATIENCE, stays=True))
 
     def open_when_there(self, address: Address, *, then: str = "") -> None:
@@ -290,10 +287,6 @@ class BrowserScreen(Parts):
         """Show another view, or this screen again."""
         self.chrome.clear()
         self.views.show(id_)
-
-    def before_jump(self) -> None:
-        """Remember the place."""
-        self.jumping.note()
 
     def clicked(self, line: str, text: str) -> None:
         """A click on how the tree is sorted sorts it in the next way."""
@@ -362,7 +355,6 @@ class BrowserScreen(Parts):
         """
         if "views" in self.__dict__:
             left = left or self.views.take_left()
-        self.jumping.note()
         self.chrome.clear()  # what was said before is old when the user comes back
         opening = self.bridge.openings.begin(f"open {address}")
         self.call_next(self.host.open, address, opening, then=then, left=left)

@@ -96,11 +96,6 @@ class Commands:
             "preview_down": lambda: screen.page_view.scroll_rows(3),
             "preview_up": lambda: screen.page_view.scroll_rows(-3),
             "zoom": self._zoom,
-            "set_bookmark": screen.jumping.ask_for_letter,
-            "go_bookmark": screen.jumping.ask_where,
-            "jump_back": screen.jumping.back,
-            "jump_forward": screen.jumping.forward,
-            "labels": screen.letters.label_rows,
             "themes": lambda: self.open_palette(self.theme_commands()),
         }
         self._does["search_all"] = partial(screen.show_view, "search")
@@ -161,8 +156,6 @@ class Commands:
     def _move(self, what: str) -> None:
         screen = self._screen
         focused = screen.focused
-        if what in ("top", "bottom") and focused is screen.memories:
-            screen.jumping.note()
         text = screen.info_view if focused is screen.info_view else screen.page_view
         (text if focused is text else screen.memories).advance(what)
 
@@ -362,7 +355,7 @@ class Commands:
             for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
             if action.id not in skip and action.id in self.ids
         ]
-        return [*commands, *screen.jumping.commands(), *self.theme_commands()]
+        return [*commands, *self.theme_commands()]
 
     def theme_commands(self) -> list[Command]:
         """Every theme as a line of the palette."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from memtui.engine.model import Address
 from memtui.safe_text import visible
-from memtui.tui.browse.jumps import Bookmark, Jumping, read_bookmarks
 from memtui.tui.browse.nodes import MEMORY, SORTS, Key
 from memtui.tui.browse.side import CHANGES, INFO, PREVIEW
 from memtui.tui.views.table import VIEWS
@@ -34,21 +33,8 @@ MAIN = "memories"
 ONLY = ("conflicts", "pinned", "unseen")
 
 
-class Kept(Protocol):
-    """What the engine found."""
-
-    @property
-    def value(self) -> object:
-        """As it was kept."""
-        ...
-
-
 class Keeper(Protocol):
     """What keeping a place needs of the engine."""
-
-    def place(self, name: str) -> Kept:
-        """Read it."""
-        ...
 
     def keep_place(self, name: str, value: object) -> bool:
         """Write it."""
@@ -86,7 +72,6 @@ class Place(NamedTuple):
     """Whether the memories of every project were shown."""
     editing: Key = ()
     """What was open in the editor."""
-    bookmarks: tuple[tuple[str, Bookmark], ...] = ()
 
 
 NOWHERE = Place()
@@ -131,7 +116,6 @@ def read_place(value: object) -> Place:
         value.get("info") is not False,
         value.get("projects") is True,
         _key(value.get("editing")),
-        tuple(read_bookmarks(value.get("bookmarks")).items()),
     )
 
 
@@ -149,7 +133,6 @@ def written(place: Place) -> dict[str, object]:
         "opened": sorted(place.opened)[:MOST_FOLDS],
         "closed": sorted(place.closed)[:MOST_FOLDS],
         "only": sorted(place.only),
-        "bookmarks": {letter: [*mark.key, mark.at] for letter, mark in place.bookmarks},
     }
 
 
@@ -181,7 +164,6 @@ class Returning:
         forest.by_agent, forest.instructions = place.by_agent, place.instructions
         forest.set_filter(place.words)
         forest.folds.remember(place.opened, place.closed)
-        screen.jumping.bookmarks = dict(place.bookmarks)
 
     def arrive(self) -> None:
         """With the first rows: the cursor and the scroll, and the pane that had the keys."""
@@ -256,15 +238,9 @@ class Returning:
             self._screen.bridge.store(self._job(place))
 
     def _job(self, place: Place) -> Callable[[Keeper], object]:
-        """What writes it; bookmarks that another window set meanwhile stay."""
-        name, own, jumping = self._name, frozenset(self._screen.jumping.own), place.bookmarks
-
-        def job(engine: Keeper) -> object:
-            theirs = read_place(engine.place(name).value).bookmarks
-            merged = {**dict(jumping), **{letter: mark for letter, mark in theirs if letter not in own}}
-            return engine.keep_place(name, written(place._replace(bookmarks=tuple(merged.items()))))
-
-        return job
+        """What writes it."""
+        name, value = self._name, written(place)
+        return lambda engine: engine.keep_place(name, value)
 
     def now(self) -> Place:
         """Where the user is."""
@@ -272,8 +248,7 @@ class Returning:
         forest, tree, node = screen.forest, screen.memories, screen.memories.current
         focus = {id(screen.page_view): "page", id(screen.info_view): "info"}.get(id(screen.focused), "tree")
         address = screen.host.wanted if screen.editing else None
-        jumping: Jumping = screen.jumping
-        view = jumping.here.view
+        view = screen.views.current if "views" in screen.__dict__ else MAIN
         opened, closed = forest.folds.chosen
         made = screen.views.made(view) if view != MAIN else None
         return Place(
@@ -296,5 +271,4 @@ class Returning:
             screen.panes.info_wanted,
             screen.projects.all,
             (MEMORY, *address) if address is not None else (),
-            tuple(jumping.bookmarks.items()),
         )

@@ -10,12 +10,8 @@ from collections.abc import Sequence
 from textual import events
 from textual.message import Message
 
-from memtui.safe_text import cell_width
 from memtui.tui.draw.scroller import PAGES, STEPS, Scroller, Token
 from memtui.tui.draw.spans import Run
-
-LABELS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&()*+-./<=>?@[]^_{|}~"
-"""The letters of rows, from the top."""
 
 AHEAD = 0.6
 """How much of the view a step over its edge brings in: one large repaint now and then instead of one at every key."""
@@ -30,7 +26,6 @@ class RowList(Scroller):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._cursor = 0
-        self._labels = ""
 
     # For subclasses
 
@@ -52,21 +47,7 @@ class RowList(Scroller):
     def token(self, index: int) -> Token:
         """How a line looks."""
         here = index == self._cursor and index < self.count()
-        runs = tuple(self.runs(index, cursor=here))
-        if self._labels and index < self.count() and 0 <= index - self.top < len(self._labels):
-            runs = ((self._labels[index - self.top], "title-focus"), *without_first_cell(runs))
-        return runs, ("cursor" if self.has_focus else "rest") if here else ""
-
-    def show_labels(self) -> str:
-        """Show a letter at each row in view, and return them from the top."""
-        self._labels = LABELS[: max(0, min(self.size.height, self.count() - self.top))]
-        self.repaint()
-        return self._labels
-
-    def hide_labels(self) -> None:
-        """Show the rows as they are again."""
-        self._labels = ""
-        self.repaint()
+        return tuple(self.runs(index, cursor=here)), ("cursor" if self.has_focus else "rest") if here else ""
 
     # Moving
 
@@ -126,12 +107,3 @@ class RowList(Scroller):
             self.go(index)
         elif event.chain == 2:
             self.post_message(self.Opened())
-
-
-def without_first_cell(runs: Sequence[Run]) -> Sequence[Run]:
-    """Leave out the first cell of a line, which holds the sign of the cursor or of a mark."""
-    for number, (text, style) in enumerate(runs):
-        if text:
-            rest = text[1:] if cell_width(text[0]) < 2 else " " + text[1:]
-            return (*runs[:number], (rest, style), *runs[number + 1 :])
-    return runs

@@ -15,7 +15,7 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from memtui.tui.actions import COUNTS, LINE, OUTSIDE, TEXT, Action, keymap, shown_key
+from memtui.tui.actions import LINE, OUTSIDE, TEXT, Action, keymap, shown_key
 from memtui.tui.draw.lines import Lines
 from memtui.tui.draw.spans import Line
 from memtui.tui.keys.keygate import HOLD, KeyGate, Verdict
@@ -132,9 +132,6 @@ class KeyedScreen(Screen[T]):
     def opening_given_up(self) -> None:
         """The user goes on without what was being opened: take away what was made ready for it."""
 
-    def before_jump(self) -> None:
-        """The cursor is about to go far: the place may be worth coming back to."""
-
     def asks_at_once(self, first: str) -> Line | None:
         """Give the line for a first key that asks before it does something, such as `d`."""
         del first
@@ -150,8 +147,6 @@ class KeyedScreen(Screen[T]):
         reason = self.unavailable(action)
         if reason:
             self.say(reason, "warning")
-        elif action.id == "labels":
-            self.letters.label_rows()
         else:
             self.perform(action)
 
@@ -213,16 +208,12 @@ class KeyedScreen(Screen[T]):
         elif self.letters.waiting:
             event.stop()
             self.letters.take("")
-        elif self.letters.count and event.key == "escape":
-            event.stop()
-            self.letters.drop_count()
-            self.show_hint(None)
         elif self._sequences.pending:
             event.stop()
             self._cancelled(self._sequences.cancel())
         elif action is not None:
             event.stop()
-            self._do(action)
+            self.attempt(action)
 
     def release(self) -> bool:
         """Do what the keys mean that wait for company, now; False when none waits."""
@@ -259,8 +250,6 @@ class KeyedScreen(Screen[T]):
         if self.letters.waiting:
             self.letters.take(" " if key == "space" else key)
             return
-        if self._counting and not self._sequences.pending and self.letters.counts(key):
-            return
         step = self._sequences.feed(key)
         if step.pending:
             line = self.asks_at_once(key)
@@ -272,23 +261,9 @@ class KeyedScreen(Screen[T]):
             self._cancelled(step.cancelled)
         elif step.action is not None:
             self.show_hint(None)
-            self._do(step.action)
-        elif self.letters.drop_count():
-            self.show_hint(None)
-
-    @property
-    def _counting(self) -> bool:
-        return getattr(self.app, "digits", "") == COUNTS
-
-    def _do(self, action: Action) -> None:
-        times = self.letters.drop_count()
-        if times:
-            self.letters.repeat(action, times)
-        else:
-            self.attempt(action)
+            self.attempt(step.action)
 
     def _cancelled(self, first: str) -> None:
-        self.letters.drop_count()
         self.show_hint(None)
         if self.asks_at_once(first) is not None:
             self.say("Cancelled; nothing was changed.")

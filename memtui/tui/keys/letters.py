@@ -1,7 +1,4 @@
-"""Keys by name; and what takes more than one press: a letter that follows, labels on rows, a count before a move.
-
-They work the same on every screen, because no screen knows of them but this one's users in `keyed.py`.
-"""
+"""Keys by name; and the letter that a question waits for, the same on every screen."""
 
 from __future__ import annotations
 
@@ -9,18 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from memtui.tui.actions import Action, shown_keys
-from memtui.tui.draw.rowlist import RowList
 from memtui.tui.draw.spans import Line
 
 if TYPE_CHECKING:
     from textual import events
 
     from memtui.tui.keys.keyed import KeyedScreen
-
-MOST = 9_999
-"""The largest count."""
-REPEATED = 200
-"""More than this a key that is no plain step is not repeated."""
 
 
 class Letters:
@@ -29,10 +20,6 @@ class Letters:
     def __init__(self, screen: KeyedScreen[Any]) -> None:
         self._screen = screen
         self._done: Callable[[str], None] | None = None
-        self.count = 0
-        """Typed so far; 0: none."""
-
-    # One letter
 
     @property
     def waiting(self) -> bool:
@@ -50,59 +37,6 @@ class Letters:
         self._screen.show_hint(None)
         if done is not None:
             done(key)
-
-    # Labels
-
-    def label_rows(self) -> None:
-        """Show a letter at each row in view of the list in focus, and go where the next key says."""
-        rows = row_list(self._screen)
-        labels = rows.show_labels() if rows is not None else ""
-        if rows is None or not labels:
-            self._screen.say("There is no row to jump to here.")
-            return
-
-        def done(key: str) -> None:
-            rows.hide_labels()
-            place = labels.find(key) if len(key) == 1 else -1
-            if place >= 0:
-                self._screen.before_jump()
-                rows.go(rows.top + place)
-
-        self.ask([(" ; ", "strong"), (" the letter at a row goes there   ", "dim")], done)
-
-    # Counts
-
-    def counts(self, key: str) -> bool:
-        """Take a digit of a count; False when it is none."""
-        if not (len(key) == 1 and key in "0123456789") or (key == "0" and not self.count):
-            return False
-        self.count = min(self.count * 10 + int(key), MOST)
-        self._screen.show_hint([(f" {self.count} ", "strong"), (" times: a key that moves follows   ", "dim")])
-        return True
-
-    def drop_count(self) -> int:
-        """Forget the count, and return it."""
-        count, self.count = self.count, 0
-        return count
-
-    def repeat(self, action: Action, times: int) -> None:
-        """Do a move so many times; with top and bottom the count is a row."""
-        screen = self._screen
-        rows = row_list(screen)
-        if rows is not None and screen.focused is rows and action.id in ("down", "up", "top", "bottom"):
-            screen.show_hint(None)
-            rows.move({"down": times, "up": -times}.get(action.id, times - 1 - rows.cursor))
-            return
-        for _ in range(min(times, REPEATED) if action.moves or action.id == "mark" else 1):
-            screen.attempt(action)
-
-
-def row_list(screen: KeyedScreen[Any]) -> RowList | None:
-    """The list keys move in: the one in focus, else the first one on the screen."""
-    if isinstance(screen.focused, RowList):
-        return screen.focused
-    found = [rows for rows in screen.query(RowList) if rows.is_on_screen and rows.can_focus]
-    return found[0] if found else None
 
 
 def name_of(event: events.Key) -> str:

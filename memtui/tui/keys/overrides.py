@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from memtui.tui.actions import ACTIONS, BROWSER_ROOMS, BY_ID, COUNTS, TEXT_ROOMS, Action, in_room, shown_keys
+from memtui.tui.actions import ACTIONS, BROWSER_ROOMS, BY_ID, TEXT_ROOMS, Action, in_room, shown_keys
 from memtui.tui.views.table import COMMON, VIEW, VIEWS
 
 NAMED = frozenset(
@@ -33,24 +33,20 @@ NO_LINES: Mapping[str, int] = MappingProxyType({})
 
 
 def with_overrides(
-    overrides: Mapping[str, str | Iterable[str]], *, lines: Mapping[str, int] = NO_LINES, digits: str = ""
+    overrides: Mapping[str, str | Iterable[str]], *, lines: Mapping[str, int] = NO_LINES
 ) -> tuple[tuple[Action, ...], tuple[str, ...]]:
     """Replace keys as the settings ask.
 
     Args:
         overrides: action id to its new keys; a string may hold several, separated by commas.
         lines: action id to the line of the settings file it stands on.
-        digits: the setting of that name; with `counts` the views are opened by `g` and their digit.
 
     Returns:
         The table with the new keys, and one sentence for each name or key that could not be used.
     """
-    table = dict(BY_ID)
-    if digits == COUNTS:
-        for view in VIEWS:
-            table[view.action] = table[view.action]._replace(keys=(f"g {view.key}",))
     if not overrides:
-        return (tuple(table.values()), ()) if digits == COUNTS else (ACTIONS, ())
+        return ACTIONS, ()
+    table = dict(BY_ID)
     problems = []
     for id_, wanted in overrides.items():
         told, keys = _usable(id_, wanted, table)

@@ -29,7 +29,6 @@ from memtui.tui.views.listed import ListedScreen
 if TYPE_CHECKING:
     from memtui.entries.model import Entry
     from memtui.tui.browse.browser import BrowserScreen
-    from memtui.tui.browse.nodes import Node
 
 NEEDS = frozenset({"entry_edit", "entry_remove", "copy_contents", "copy_sha"})
 """Actions that work on the entry under the cursor."""
@@ -76,11 +75,6 @@ much of it is used."""
             self.loaded, self._shown, self._go_to = False, None, 1
             self.list.change_rows(lambda: setattr(self, "shelf", Shelf(address)))
             self.give(())
-        self.load()
-
-    def entered(self, node: Node | None) -> None:
-        """Come back to it, by the jump list."""
-        del node
         self.load()
 
     def news(self) -> None:

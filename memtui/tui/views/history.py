@@ -29,7 +29,6 @@ from memtui.tui.views.redacting import Redacting
 
 if TYPE_CHECKING:
     from memtui.tui.browse.browser import BrowserScreen
-    from memtui.tui.browse.nodes import Node
 
 BEFORE, CURRENT = "the one before", "the file"
 """What a version is compared with, unless one is marked."""
@@ -87,11 +86,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.prompt, self.refused = None, ""
         self.list.change_rows(lambda: None)
         self.give(())
-        self.load()
-
-    def entered(self, node: Node | None) -> None:
-        """Come back to it, by the jump list."""
-        del node
         self.load()
 
     @property

@@ -56,7 +56,6 @@ class Views:
         wanted = self._make(id_) if VIEW[id_].screen else None
         if app.screen is wanted:
             return wanted
-        self._screen.jumping.note()
         self._screen.returning.changed()
         while app.screen is not self._screen and app.screen is not wanted:
             app.pop_screen()
@@ -72,7 +71,6 @@ class Views:
 
         made = self._make("history")
         assert isinstance(made, HistoryScreen)
-        self._screen.jumping.note()
         made.about(address, at)
         while made in app.screen_stack and app.screen is not made:
             app.pop_screen()
@@ -88,7 +86,6 @@ class Views:
         made = self._make("entries")
         if found is None or not isinstance(made, EntriesScreen):
             return
-        self._screen.jumping.note()
         made.about(found)
         while made in app.screen_stack and app.screen is not made:
             app.pop_screen()

@@ -14,10 +14,7 @@ MOVES = ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "pa
 PANES = ("next_pane", "previous_pane", "preview_down", "preview_up")
 """Actions of every list with a text beside it."""
 
-COMMON = (
-    *("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all"),
-    *("labels", "go_bookmark", "zoom", "themes"),
-)
+COMMON = (*("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all", "zoom", "themes"),)
 """Actions that work in every view; their keys come after the view's own."""
 
 

@@ -43,6 +43,7 @@ def test_config_path_and_check_without_a_file(cli: Cli, config: Path) -> None:
     [
         ("calm = maybe\n", "config.toml"),
         ("clam = true\n", "clam"),
+        ('digits = "counts"\n', "config.toml, line 1: memtui has no setting 'digits' any more and ignores it."),
         ('[keys]\nqiut = "Q"\n', "config.toml, line 2: No action is called 'qiut'. Did you mean 'quit'?"),
         (
             'calm = true\n\n[keys]\npin = "n"\n',
@@ -72,7 +73,7 @@ def test_keys_lists_every_action_with_the_users_own_keys(cli: Cli, config: Path)
 
 
 def test_keys_tells_what_cannot_be_used_and_lists_the_rest(cli: Cli, config: Path) -> None:
-    config.write_text('digits = "counts"\n[keys]\npin = "n"\n')
+    config.write_text('digits = "counts"\n[keys]\npin = "n"\nview_changes = "g 3"\n')
     result = cli("keys")
     assert result.status == 0
     assert "config.toml, line 3: n is used by new and pin" in result.err

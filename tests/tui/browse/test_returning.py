@@ -130,7 +130,7 @@ async def test_zoom_info_pane_and_the_text_in_focus_come_back() -> None:
         await screen.press("i", "tab", "ctrl+d", "z")
         top = screen.browser.page_view.top
         assert top > 0
-        await screen.until(lambda: kept(engine)[-5:-3] == ("right", False) and kept(engine).page == top)
+        await screen.until(lambda: kept(engine)[-4:-2] == ("right", False) and kept(engine).page == top)
     async with again(engine, size=(200, 60)) as screen:
         browser = screen.browser
         await screen.until(lambda: browser.page_view.top == top)
@@ -141,16 +141,28 @@ async def test_zoom_info_pane_and_the_text_in_focus_come_back() -> None:
         assert browser.panes.zoomed == ""
 
 
-async def test_the_editor_opens_again_and_bookmarks_stay() -> None:
+async def test_the_editor_opens_again() -> None:
     engine = engine_with(MANY)
     async with shown(engine, place_name=NAME) as screen:
         await screen.go("memtui:project/f3/n012.md")
-        await screen.press("b", "a", "enter")
+        await screen.press("enter")
         await screen.until(lambda: kept(engine).editing != ())
     async with again(engine) as screen:
         await screen.until(lambda: screen.browser.editing)
         assert screen.browser.host.address == Address.parse("memtui:project/f3/n012.md")
-        assert set(screen.browser.jumping.bookmarks) == {"a"}
+
+
+async def test_a_session_of_an_older_version_comes_back_without_its_bookmarks() -> None:
+    engine = engine_with()
+    row = ["memory", "memtui:workspace", "todo.md"]
+    engine.places[NAME] = {"cursor": row, "view": "memories", "bookmarks": {"a": [*row, 1_700_000_000_000]}}
+    async with again(engine) as screen:
+        assert screen.here == "memtui:workspace/todo.md"
+        await screen.press("k")
+        await screen.until(lambda: writes(engine) == 1)
+    written_now = engine.places[NAME]
+    assert isinstance(written_now, dict)
+    assert "bookmarks" not in written_now
 
 
 async def test_only_and_what_changed_come_back() -> None:
@@ -214,23 +226,10 @@ async def test_leaving_keeps_the_place_at_once(monkeypatch: pytest.MonkeyPatch) 
 async def test_read_only_keeps_nothing() -> None:
     engine = engine_with()
     async with shown(engine, place_name=NAME, read_only=True) as screen:
-        await screen.press("j", "b", "a")
-        assert "keeps nothing" in screen.footer
+        await screen.press("j")
         await asyncio.sleep(0.3)
         await screen.press("q")
     assert writes(engine) == 0
-
-
-async def test_bookmarks_of_two_windows_live_side_by_side() -> None:
-    engine = engine_with()
-    async with shown(engine, place_name=NAME) as screen:
-        await screen.press("b", "a")
-        await screen.until(lambda: len(kept(engine).bookmarks) == 1)
-        other = kept(engine)
-        extra = (*other.bookmarks, ("z", dict(other.bookmarks)["a"]))
-        engine.places[NAME] = written(other._replace(bookmarks=extra))
-        await screen.press("b", "b")
-        await screen.until(lambda: {letter for letter, _ in kept(engine).bookmarks} == {"a", "b", "z"})
 
 
 async def test_a_user_who_went_on_is_not_pulled_back() -> None:
@@ -255,6 +254,12 @@ async def test_a_row_that_comes_late_is_found_while_nobody_touched_anything() ->
 async def test_what_is_said_at_the_start_is_one_line() -> None:
     async with shown(news="What was kept of the last session cannot be read, so it begins anew.") as screen:
         await screen.until_text("cannot be read, so it begins anew")
+
+
+async def test_a_setting_that_is_gone_is_named_at_the_start() -> None:
+    said = "config.toml, line 2: memtui has no setting 'digits' any more and ignores it."
+    async with shown(settings={"removed": (said,)}) as screen:
+        await screen.until_text("has no setting 'digits' any more")
 
 
 async def test_the_row_of_a_view_is_kept_when_the_cursor_moves_in_it() -> None:

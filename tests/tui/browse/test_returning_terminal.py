@@ -47,10 +47,6 @@ def go_somewhere(terminal: Terminal) -> None:
     """To a row out of sight at the start, then to another view."""
     terminal.wait_for("n00.md")
     to_the_end(terminal)
-    terminal.press("b")
-    terminal.wait_for("a letter keeps")
-    terminal.press("x")
-    terminal.wait_for("Bookmark x")
     terminal.press("6")
     terminal.wait_for("[6 Trash]")
 
@@ -59,8 +55,6 @@ def is_back(terminal: Terminal) -> None:
     terminal.wait_for("[6 Trash]")
     terminal.press("1")
     terminal.wait_for(on("n59.md"))
-    terminal.press("'")
-    terminal.wait_for("x n59.md")
 
 
 @pytest.mark.parametrize("death", [signal.SIGTERM, signal.SIGHUP, None], ids=["SIGTERM", "SIGHUP", "ctrl+q"])
@@ -92,7 +86,7 @@ def test_it_comes_back_after_kill_9_and_idling_writes_nothing(tmp_path: Path, ho
         is_back(terminal)
 
 
-def test_fresh_starts_clean_and_keeps_bookmarks(tmp_path: Path) -> None:
+def test_fresh_starts_clean(tmp_path: Path) -> None:
     with start(tmp_path) as terminal:
         go_somewhere(terminal)
         terminal.press("ctrl+q")
@@ -100,8 +94,6 @@ def test_fresh_starts_clean_and_keeps_bookmarks(tmp_path: Path) -> None:
     with start(tmp_path, "--fresh") as terminal:
         terminal.wait_for("[1 Memories]")
         terminal.wait_for(on("n00.md"))
-        terminal.press("'")
-        terminal.wait_for("x n59.md")
 
 
 def test_a_spoilt_place_is_one_line_and_no_harm(tmp_path: Path, home: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.tui.actions import ACTIONS, keymap
+from memtui.tui.actions import keymap
 from memtui.tui.keys.overrides import with_overrides
 
 
@@ -69,13 +69,3 @@ def test_clashes_in_the_views_are_found_too() -> None:
 def test_the_table_itself_has_no_clash() -> None:
     _, problems = with_overrides({"pin": "p"})
     assert problems == ()
-
-
-def test_digits_as_counts_move_the_views() -> None:
-    table, problems = with_overrides({}, digits="counts")
-    assert problems == ()
-    assert keymap(["views"], table)["g 3"].id == "view_changes"
-    assert "3" not in keymap(["views"], table)
-    assert with_overrides({}) == (ACTIONS, ())
-    table, problems = with_overrides({"view_changes": "f9"}, digits="counts")
-    assert keymap(["views"], table)["f9"].id == "view_changes"

@@ -243,18 +243,6 @@ async def test_it_goes_back_to_what_it_lies_over(world: World) -> None:
         await screen.until(lambda: screen.app.screen is screen.browser)
 
 
-async def test_the_jump_list_comes_back_to_it(world: World) -> None:
-    async with real(world) as screen:
-        view = await history(screen)
-        await screen.press("3")
-        await screen.until(lambda: screen.browser.views.current == "changes")
-        screen.browser.jumping.back()
-        await screen.until(lambda: screen.app.screen is view)
-        await screen.until_text("version 2 -> version 3")
-        await screen.press("escape")
-        await screen.until(lambda: screen.app.screen is not view)
-
-
 async def test_two_thousand_versions_open_and_scroll(world: World) -> None:
     with world.engine() as engine, engine._rooms.ledger.transaction() as db:
         db.execute(
