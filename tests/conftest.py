@@ -70,7 +70,7 @@ def clock() -> Clock:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The test's own HOME, with every memtui and XDG folder below it and the working directory beside it."""
     for name in list(os.environ):
-        if name not in KEPT_VARIABLES and not name.startswith(("PYTEST_", "COV_")):
+        if name not in KEPT_VARIABLES and not name.startswith(("PYTEST_", "COV_", "TEXTUAL_SNAPSHOT_")):
             monkeypatch.delenv(name)
     folder = tmp_path / "home"
     places = {
