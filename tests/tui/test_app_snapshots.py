@@ -336,3 +336,15 @@ def test_a_screen_looks_as_it_did(
 
         with workbench(stage, workspace="tide" if name == "empty" else None) as app:
             assert snap_compare(app, terminal_size=size, run_before=act)
+
+
+async def test_what_changed_stays_there_after_it_counts_as_seen(tmp_path: Path) -> None:
+    with Stage(str(tmp_path / PLACE)) as stage, workbench(stage) as app:
+        async with app.run_test(size=USUAL) as pilot:
+            person = Person(app, pilot, cast("Any", None))
+            await person.until(lambda: not app.browser.chrome.loading)
+            await person.go(DECISIONS)
+            await person.see("w", words="since you last looked")
+            await person.until_text("A5 agent edits")
+            await person.rest()
+            assert "+1 -1 since you last looked" in person.text

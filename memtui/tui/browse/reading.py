@@ -142,12 +142,16 @@ class Difference(NamedTuple):
     page: Page
     title: str
     sha256: str | None
+    before: bytes | None
+    """What the user had seen before this was shown."""
 
 
-def since_seen(engine: Reader, memory: Memory, width: int, *, plain: bool = False) -> Difference:
-    """Show what changed in a memory since the user looked."""
+def since_seen(
+    engine: Reader, memory: Memory, width: int, *, plain: bool = False, shown: Difference | None = None
+) -> Difference:
+    """Show what changed in a memory since the user looked; what is shown already is compared with the same text."""
     address = memory.address
-    before = _seen(engine, address)
+    before = shown.before if shown is not None and shown.address == address else _seen(engine, address)
     try:
         snapshot: Snapshot | None = engine.read(address)
     except NotFoundError:
@@ -160,7 +164,7 @@ def since_seen(engine: Reader, memory: Memory, width: int, *, plain: bool = Fals
         page = text_page(after or b"", width, plain=plain)
     else:
         page = diff_page(before, after, width, plain=plain)
-    return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None)
+    return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None, before)
 
 
 REVIEW = {

@@ -149,8 +149,9 @@ class Side:
             return
         width, plain = self.width, self._screen.facts.ascii
         if self.mode == CHANGES:
+            difference = self.difference
             self._screen.bridge.run(
-                lambda engine: reading.since_seen(engine, memory, width, plain=plain),
+                lambda engine: reading.since_seen(engine, memory, width, plain=plain, shown=difference),
                 self._give_difference,
                 what=f"compare {memory.address}",
                 latest="side",
