@@ -441,8 +441,11 @@ def lock_now(handle: int) -> bool:
 
 def is_locked(handle: int) -> bool:
     """Whether somebody else holds the exclusive lock."""
+    import portalocker
+
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        with _system_errors():
+            portalocker.lock(handle, portalocker.LockFlags.SHARED | portalocker.LockFlags.NON_BLOCKING)
     except BlockingIOError:
         return True
     unlock(handle)
