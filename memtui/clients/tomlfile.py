@@ -1,13 +1,12 @@
-"""Changes of a TOML settings file, made by adding a table at its end, or by taking that table's lines out.
+"""Changes of a TOML settings file: a table put in, changed in place, or taken out, with all comments and order kept.
 
-A TOML file that went through a parser and a printer would come back without its comments and its order. Each change is
-read again before anybody sees it, and must mean what was asked for and nothing else.
+tomlkit, which keeps them, is imported only when a table that is there changes. Each change is read again before anybody
+sees it, and must mean what was asked for and nothing else.
 """
 
 import copy
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from memtui.config import toml
 from memtui.errors import UsageError
@@ -16,8 +15,13 @@ from memtui.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
+    from tomlkit.items import Item, Key, Table
+
+    Body = list[tuple[Key | None, Item]]
+
 BOM = "\ufeff"
-_SETTING = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
+_MARK = "\0\n"
+"""Stands in for a table that goes: a line that no TOML file can hold."""
 Path = tuple[str, ...]
 """Names of tables, from the document's own down."""
 
@@ -51,7 +55,7 @@ def parse(text: str) -> "dict[str, Any]":
 
 
 def put(text: str, path: Path, value: "dict[str, object]") -> str:
-    """Give the table at a path these values: in place when it has lines of its own, else at the end of the file.
+    """Give the table at a path these values: in place when it is there, else at the end of the file.
 
     Args:
         text: the whole file.
@@ -59,36 +63,28 @@ def put(text: str, path: Path, value: "dict[str, object]") -> str:
         value: texts, numbers, lists of texts; a table in it becomes a table of its own.
 
     Raises:
-        UsageError: `E_CONFIG`: the text is not TOML, or the table is written in a way that cannot be changed line by
-            line.
+        UsageError: `E_CONFIG`: the text is not TOML, or the table is written in a way that cannot be changed.
     """
-    wanted = copy.deepcopy(parse(text))
-    holder = wanted
-    for depth, name in enumerate(path[:-1], 1):
-        holder = holder.setdefault(name, {})
-        if not isinstance(holder, dict):
-            raise _in_the_way(path[:depth])
-    present = holder.get(path[-1])
-    holder[path[-1]] = value
-    newline = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
-    block = newline.join(_lines(path, value)) + newline
-    if isinstance(present, dict):
-        changed = _with_settings(text, path, {name: each for name, each in value.items() if present.get(name) != each})
-        if _reads_as(changed, wanted):
-            return changed  # not a comment is lost
-    if present is not None:
-        lines = _split(text)
-        places = _places(text, path)
-        if places:
-            first = places[0]
-            kept = [line for at, line in enumerate(lines) if at not in places]
-            text = "".join([*kept[:first], block, *kept[first:]])
-        return _checked(text, wanted, path)
-    if text.removeprefix(BOM).strip():
-        text += newline if text.endswith("\n") else newline * 2
+    import tomlkit
+    from tomlkit.items import Whitespace
+
+    if get(text, path) is not None:
+        document, bare = _document(text, path)
+        for body, at in _found(document.body, path):
+            table: Any = body[at][1]
+            tail = _without_tail(table)
+            _set(table, value)
+            _without_tail(table)
+            table.value.body.append((None, Whitespace(tail)))
+        after = document.as_string()
     else:
-        text = text[: len(text) - len(text.removeprefix(BOM))]
-    return _checked(text + block, wanted, path)
+        whole: dict[str, object] = value
+        for name in reversed(path):
+            whole = {name: whole}
+        bare = text.removeprefix(BOM)
+        gap = "" if not bare.strip() else "\n" if bare.endswith("\n") else "\n\n"
+        after = (bare if gap else "") + gap + tomlkit.dumps(whole)
+    return _checked(_as_before(text, after), text, path, value)
 
 
 def take(text: str, path: Path, ours: Mapping[str, object]) -> str:
@@ -107,61 +103,115 @@ def take(text: str, path: Path, ours: Mapping[str, object]) -> str:
     """
     if get(text, path) is None:
         return text
-    wanted = copy.deepcopy(parse(text))
-    holder = wanted
-    for name in path[:-1]:
-        holder = holder[name]
-    del holder[path[-1]]
-    places = _places(text, path)
-    lines = _split(text)
-    if places and places[-1] == len(lines) - 1 and places[0] and not lines[places[0] - 1].strip():
-        places.insert(0, places[0] - 1)
-    left = _left(lines, places, path, ours)
-    after = "".join(left.get(at, line) for at, line in enumerate(lines) if at not in places or at in left)
-    if len(path) > 1 and not holder and _reads_as(after, _without(wanted, path[:-1])):
-        return after  # the table around it was only implied by ours
-    return _checked(after, wanted, path)
+    import tomlkit
+    from tomlkit.items import Whitespace
+
+    document, _ = _document(text, path)
+    name = ".".join(tomlkit.key(each).as_string() for each in path)
+    for body, at in _found(document.body, path):
+        table: Any = body[at][1]
+        tail = _without_tail(table)
+        theirs = re.sub(r"(?m)^(?=[^\r\n])", "# ", _not_ours(table, name, ours))
+        body[at] = (None, Whitespace(_MARK + theirs + tail))
+    before, *rest = document.as_string().split(_MARK)
+    if not any(rest) and before.endswith(("\n\n", "\n\r\n")):
+        before = before[:-1].removesuffix("\r")  # the blank line that `put` left above
+    return _checked(_as_before(text, before + "".join(rest)), text, path, None)
 
 
-def _left(lines: list[str], places: list[int], path: Path, ours: Mapping[str, object]) -> dict[int, str]:
-    """The lines of a table that are not ours, as comments, and the headers of those."""
-    left: dict[int, str] = {}
-    header, names, mine = -1, ours, True
-    for at in places:
-        line = lines[at].removeprefix(BOM)
-        if line.lstrip().startswith("[") and (name := _header(line.strip())) is not None:
-            header, mine, names = at, True, ours
-            for below in name[len(path) :]:
-                value = names.get(below)
-                names = value if isinstance(value, dict) else {}
-            continue
-        if setting := _SETTING.match(line):
-            mine = setting[1] in names
-        if not mine:
-            left[header], left[at] = f"# {lines[header]}", f"# {line}"
-    return left
+def _document(text: str, path: Path) -> "tuple[Any, str]":
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
 
-
-def _without(value: "dict[str, Any]", path: Path) -> "dict[str, Any]":
-    found = copy.deepcopy(value)
-    holder = found
-    for name in path[:-1]:
-        holder = holder[name]
-    del holder[path[-1]]
-    return found
-
-
-def _reads_as(text: str, wanted: object) -> bool:
+    bare = text.removeprefix(BOM)
     try:
-        return parse(text) == wanted
+        return tomlkit.parse(bare), bare
+    except (TOMLKitError, RecursionError) as error:
+        raise _in_the_way(path) from error
+
+
+def _found(body: "Body", path: Path) -> "Iterator[tuple[Body, int]]":
+    """Find the tables at a path that have headers of their own: what holds each, and its number there."""
+    from tomlkit.items import Table
+
+    for at, (key, item) in enumerate(body):
+        if key is not None and key.key == path[0] and isinstance(item, Table) and not key.is_dotted():
+            if len(path) == 1:
+                yield body, at
+            else:
+                yield from _found(item.value.body, path[1:])
+
+
+def _without_tail(table: "Table") -> str:
+    """Take the blank lines and comments at a table's end off, and return them: they belong to what follows it."""
+    from tomlkit.items import Table
+
+    body, tail = table.value.body, ""
+    while body and body[-1][0] is None:
+        tail = body.pop()[1].as_string() + tail
+    return (_without_tail(body[-1][1]) if body and isinstance(body[-1][1], Table) else "") + tail
+
+
+def _set(table: "Any", value: "Mapping[str, Any]") -> None:
+    for name in [name for name in table if name not in value]:
+        del table[name]
+    for name, each in value.items():
+        if isinstance(each, dict) and isinstance(table.get(name), dict):
+            _set(table[name], each)
+        elif table.get(name) != each:
+            table[name] = each
+
+
+def _not_ours(table: "Table", name: str, ours: Mapping[str, object]) -> str:
+    """Write down what in a table is not ours, under the table's header; nothing when there is nothing else."""
+    import tomlkit
+    from tomlkit.items import Table
+
+    left = above = ""
+    for key, item in table.value.body:
+        if key is None:
+            above += item.as_string()
+            continue
+        if isinstance(item, Table) and not key.is_dotted():
+            below = ours.get(key.key)
+            left += _not_ours(item, f"{name}.{key.as_string()}", below if isinstance(below, dict) else {})
+        elif key.key not in ours:
+            alone = tomlkit.document()
+            alone.body.append((key, item))
+            left += above + alone.as_string()
+        above = ""
+    return f"[{name}]\n{left}" if left else ""
+
+
+def _as_before(text: str, after: str) -> str:
+    """Give a changed text the byte-order mark and the line ends that the file has."""
+    if "\n" in text and text.count("\n") == text.count("\r\n"):
+        after = re.sub(r"(?<!\r)\n", "\r\n", after)
+    return (BOM if text.startswith(BOM) else "") + after
+
+
+def _checked(after: str, text: str, path: Path, value: object) -> str:
+    try:
+        right = get(after, path) == value and _others(after, path) == _others(text, path)
     except UsageError:
-        return False
-
-
-def _checked(text: str, wanted: object, path: Path) -> str:
-    if not _reads_as(text, wanted):
+        right = False
+    if not right:
         raise _in_the_way(path)
-    return text
+    return after
+
+
+def _others(text: str, path: Path) -> "dict[str, Any]":
+    """Read all but a table, and without the tables around it that hold nothing else."""
+    value = copy.deepcopy(parse(text))
+    holders: list[dict[str, Any]] = [value]
+    for name in path[:-1]:
+        below = holders[-1].get(name)
+        holders.append(below if isinstance(below, dict) else {})
+    holders[-1].pop(path[-1], None)
+    for holder, name in zip(holders[-2::-1], path[-2::-1], strict=True):
+        if holder.get(name) == {}:
+            del holder[name]
+    return value
 
 
 def _in_the_way(path: Path) -> UsageError:
@@ -170,118 +220,3 @@ def _in_the_way(path: Path) -> UsageError:
         code="E_CONFIG",
         hint="Change it by hand.",
     )
-
-
-def _places(text: str, path: Path) -> list[int]:
-    """Find the lines of a table and of the tables in it: from each header to its last setting; by number, from 0."""
-    found: list[int] = []
-    inside = False
-    waiting: list[int] = []
-    lines = _split(text.removeprefix(BOM))
-    for at, line in enumerate(lines):
-        stripped = line.strip()
-        if stripped.startswith("["):
-            name = _header(stripped)
-            if name is not None and (inside or name[: len(path)] == path) and _complete(lines[:at]):
-                was, inside = inside, name[: len(path)] == path
-                waiting = waiting if was and inside else []
-        if not inside:
-            continue
-        if not stripped or stripped.startswith("#"):
-            waiting.append(at)
-        else:
-            found += [*waiting, at]
-            waiting = []
-    return found
-
-
-def _with_settings(text: str, path: Path, settings: "dict[str, object]") -> str:
-    """Give a table's own settings other values, each on its line, or on a new one below the header.
-
-    What is not written so simply comes out wrong or not at all: the caller reads it again.
-    """
-    lines = _split(text)
-    own: list[int] = []
-    for at in _places(text, path):
-        if lines[at].lstrip(" \t" + BOM).startswith("["):
-            if own:
-                break
-            if _header(lines[at].strip().removeprefix(BOM)) != path:
-                return text
-        own.append(at)
-    for name, value in settings.items():
-        setting = f"{_key(name)} = {json.dumps(value, ensure_ascii=False)}"
-        for at in own[1:]:
-            if name in _read(lines[at]):
-                lines[at] = setting + _after_value(lines[at])
-                break
-        else:
-            if not own:
-                return text
-            head = lines[own[0]]
-            lines[own[0]] = head + setting + head[len(head.rstrip("\r\n")) :]
-    return "".join(lines)
-
-
-def _read(line: str) -> "dict[str, Any]":
-    """Read one line by itself; nothing when it says nothing so."""
-    try:
-        return toml.loads(line)
-    except toml.NotTomlError:
-        return {}
-
-
-def _after_value(line: str) -> str:
-    """Return what stands behind a line's value: blanks, a comment, the line's end."""
-    for at, sign in enumerate(line):
-        if sign == "#" and _read(line[:at]) == _read(line):
-            return line[len(line[:at].rstrip(" \t")) :]
-    return line[len(line.rstrip()) :]
-
-
-def _split(text: str) -> list[str]:
-    """Split into lines, each with its end; only a line feed ends one."""
-    lines = [f"{line}\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
-
-
-def _complete(lines: list[str]) -> bool:
-    """Whether these lines end outside of any value, so that what follows is no part of a longer text or list."""
-    try:
-        toml.loads("".join(lines))
-    except toml.NotTomlError:
-        return False
-    return True
-
-
-def _header(line: str) -> Path | None:
-    """Read the name of a table from its header's line; None when this line is none."""
-    try:
-        value: Any = toml.loads(line)
-    except toml.NotTomlError:
-        return None
-    names: list[str] = []
-    while isinstance(value, dict) and value:
-        name, value = next(iter(value.items()))
-        names.append(name)
-        if isinstance(value, list):
-            value = value[-1]
-    return tuple(names)
-
-
-def _lines(path: Path, value: "dict[str, object]") -> list[str]:
-    """Write a table, and the tables in it."""
-    lines = [f"[{'.'.join(map(_key, path))}]"]
-    inner: list[str] = []
-    for name, each in value.items():
-        if isinstance(each, dict):
-            inner += ["", *_lines((*path, name), each)]
-        else:
-            lines.append(f"{_key(name)} = {json.dumps(each, ensure_ascii=False)}")
-    return lines + inner
-
-
-def _key(name: str) -> str:
-    plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-    return name if plain else json.dumps(name)

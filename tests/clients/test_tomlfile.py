@@ -45,6 +45,20 @@ def test_a_table_in_the_middle_keeps_its_place() -> None:
     assert tomlfile.take(after, PATH, OURS) == "# top\n\n# next\n[z]\nq = 1\n"
 
 
+def test_a_table_that_gets_another_setting_keeps_what_stands_around_it() -> None:
+    text = 'a = 1\r\n[mcp_servers.memtui] # ours\r\ncommand = "x" # c\r\n\r\n# next\r\n[z]\r\nq = 1\r\n'
+    after = tomlfile.put(text, PATH, {"command": "x", "args": ["mcp"]})
+    assert after == text.replace("# c\r\n", '# c\r\nargs = ["mcp"]\r\n')
+    assert tomlfile.take(after, PATH, OURS) == "a = 1\r\n\r\n# next\r\n[z]\r\nq = 1\r\n"
+
+
+def test_what_others_wrote_into_our_table_stays_as_comments() -> None:
+    text = '[mcp_servers.memtui]\ncommand = "x"\n# theirs\n"a b".c = 1\n[mcp_servers.memtui.t]\nq = [\n  1,\n]\n# z\n'
+    assert tomlfile.take(text, PATH, OURS) == (
+        '# [mcp_servers.memtui]\n# # theirs\n# "a b".c = 1\n# [mcp_servers.memtui.t]\n# q = [\n#   1,\n# ]\n# z\n'
+    )
+
+
 def test_lines_end_as_they_did() -> None:
     after = tomlfile.put("a = 1\r\n", PATH, {"command": "x"})
     assert after == 'a = 1\r\n\r\n[mcp_servers.memtui]\r\ncommand = "x"\r\n'
