@@ -10,8 +10,8 @@ import sys
 from textual import constants
 
 from memtui.engine.model import Address, Memory, Root
-from tests.tui.fake_engine import NOW, FakeEngine, sha
-from tests.tui.shown import make_app
+from tests.workbench.fake_engine import NOW, FakeEngine, sha
+from tests.workbench.shown import make_app
 
 ROOT = Root("notes", "/home/ann/notes", "files", "global", "files")
 TEXT = b"---\ndescription: In memory\n---\nSome words.\n"

@@ -14,8 +14,8 @@ import pytest
 from memtui.cli.call import Key
 from memtui.cli.main import run
 from memtui.config.settings import Settings
-from memtui.tui.keys.overrides import with_overrides
 from memtui.wire.session import Session
+from memtui.workbench.keys.overrides import with_overrides
 
 
 class Result(NamedTuple):

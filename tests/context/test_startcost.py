@@ -18,9 +18,9 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import NotFoundError
 from memtui.pointers.cutline import measure
-from memtui.tui.browse.cells import count_words
-from memtui.tui.views import cost_jobs
-from memtui.tui.views.cost_rows import ITEM, Row
+from memtui.ui.draw.words import count_words
+from memtui.workbench.views import cost_jobs
+from memtui.workbench.views.cost_rows import ITEM, Row
 from tests.agents import homes
 from tests.agents.machine import Machine, snapshot
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memtui.tui.actions import ACTIONS
 from memtui.wire.verbs import VERBS
+from memtui.workbench.actions import ACTIONS
 
 TWINS = {
     "accept_deletion": "rm", "accept_root": "roots --accept", "copy_to": "view, create", "describe": "edit, save",

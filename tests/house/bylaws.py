@@ -38,8 +38,7 @@ WORKBENCH = (
     "messages",
     "keys",
     "actions",
-    "draw",
-    "clipboard faults heap lanes signals themes",
+    "faults",
 )
 """Rooms of the workbench from top to bottom, each imports those below it; `pyproject.toml` has the other rooms."""
 
@@ -148,7 +147,7 @@ def arrows_up(files: Sequence[Source]) -> dict[str, int]:
 
 def _room(module: str) -> str:
     """The room of the workbench a module is in, or nothing."""
-    return module.split(".")[2] if module.startswith("memtui.tui.") else ""
+    return module.split(".")[2] if module.startswith("memtui.workbench.") else ""
 
 
 def unlisted_and_outlived(found: Mapping[str, int], listed: Mapping[str, int]) -> list[str]:

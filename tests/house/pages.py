@@ -7,7 +7,7 @@ from pathlib import Path
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"`((?:memtui|tests|docs|screenshots|engine|config|agents|wire|cli|tui)/[\w./-]*)`")
+FILE = re.compile(r"`((?:memtui|tests|docs|screenshots|engine|config|agents|wire|cli|ui|workbench)/[\w./-]*)`")
 CODE = re.compile(r"`([^`\n]+)`")
 
 

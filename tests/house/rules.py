@@ -52,6 +52,9 @@ CLOCKS = (
     "datetime.datetime.utcnow",
     "datetime.date.today",
 )
+SCREENS = ("ui", "workbench")
+"""Rooms that draw: they read no file."""
+
 DATABASES = frozenset({"apsw", "sqlite3", "aiosqlite"})
 
 SQL = re.compile(
@@ -67,9 +70,9 @@ def file_calls(source: Source) -> Iterator[tuple[str, int]]:
     bound = imported_names(source.tree)
     inside = source.room == "engine"
     watched = CHANGES_BY_NAME | (CHANGES_BY_HANDLE if inside else frozenset())
-    if inside or source.room == "tui":
+    if inside or source.room in SCREENS:
         watched |= READS
-    methods = WRITING_METHODS | PATH_METHODS | (READING_METHODS if inside or source.room == "tui" else frozenset())
+    methods = WRITING_METHODS | PATH_METHODS | (READING_METHODS if inside or source.room in SCREENS else frozenset())
     if not any(name.partition(".")[0] == "pathlib" for name in bound.values()):
         methods = frozenset()
     for node in ast.walk(source.tree):
@@ -79,7 +82,7 @@ def file_calls(source: Source) -> Iterator[tuple[str, int]]:
         if name in watched or (name.startswith(("shutil.", "tempfile.")) and name not in HARMLESS):
             yield name, node.lineno
         elif name in ("open", "io.open", "io.FileIO", "codecs.open") or name.endswith("Path.open"):
-            if inside or source.room == "tui" or _may_write(node):
+            if inside or source.room in SCREENS or _may_write(node):
                 yield name, node.lineno
         elif isinstance(node.func, ast.Attribute) and node.func.attr in methods:
             owner = dotted(node.func.value, bound)
@@ -126,7 +129,7 @@ def stream_uses(source: Source) -> Iterator[tuple[str, int]]:
 
 def clock_reads(source: Source) -> Iterator[tuple[str, int]]:
     """Every look at the wall clock below the fronts, with its line; waiting and measuring use the monotonic one."""
-    if source.room in ("cli", "tui"):
+    if source.room in ("cli", *SCREENS):
         return
     bound = imported_names(source.tree)
     for node in ast.walk(source.tree):

@@ -37,7 +37,7 @@ class Source(NamedTuple):
 
     @property
     def room(self) -> str:
-        """The part of the package it belongs to: `engine`, `tui`, ..., or its own name at the top."""
+        """The part of the package it belongs to: `engine`, `workbench`, ..., or its own name at the top."""
         return self.module.split(".")[1] if "." in self.module else ""
 
 

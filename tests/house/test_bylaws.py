@@ -79,10 +79,10 @@ BAD: dict[str, list[tuple[list[Source], dict[str, int] | int]]] = {
         (files(a="import memtui.b", b="def later():\n    import memtui.a"), {"memtui.a": 1, "memtui.b": 1}),
     ],
     "arrows up": [
-        (files(tui__draw__a="from memtui.tui.views import b", tui__views__b="x = 1"), 1),
-        (files(tui__heap="import memtui.tui.lanes", tui__lanes="x = 1"), {"memtui.tui.heap -> memtui.tui.lanes": 1}),
-        (files(tui__attic="import memtui.tui.draw", tui__draw="x = 1"), 1),
-        (files(tui__app="import memtui.tui.attic", tui__attic="x = 1"), 1),
+        (files(workbench__keys__a="from memtui.workbench.views import b", workbench__views__b="x = 1"), 1),
+        (files(workbench__keys__a="import memtui.workbench.views", workbench__views="x = 1"), 1),
+        (files(workbench__attic="import memtui.workbench.keys", workbench__keys="x = 1"), 1),
+        (files(workbench__app="import memtui.workbench.attic", workbench__attic="x = 1"), 1),
     ],
 }
 
@@ -117,7 +117,11 @@ GOOD = {
     "names": [files(a="class Found: ...\nclass _Row: ...", b="class _Row: ...\nclass Other:\n    class Found: ...")],
     "circles": [files(a="from memtui import b, c", b="from memtui import c", c="import os")],
     "arrows up": [
-        files(tui__views__a="from memtui.tui.draw import b", tui__draw__b="import memtui.tui.draw.c", tui__draw__c="")
+        files(
+            workbench__views__a="from memtui.workbench.keys import b",
+            workbench__keys__b="import memtui.workbench.keys.c",
+            workbench__keys__c="",
+        )
     ],
 }
 
@@ -140,7 +144,9 @@ def test_what_is_listed_may_only_become_less() -> None:
 
 def test_every_room_of_the_workbench_has_a_floor() -> None:
     there = {
-        path.stem for path in (ROOT / "memtui/tui").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+        path.stem
+        for path in (ROOT / "memtui/workbench").iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
     }
     assert there - {"__init__"} == {room for floor in WORKBENCH for room in floor.split()}
 

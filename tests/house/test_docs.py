@@ -7,9 +7,9 @@ import pytest
 
 from memtui.config.fields import FIELDS, TABLES, VARIABLES
 from memtui.errors import CODES
-from memtui.tui.actions import ACTIONS
 from memtui.wire.outcomes import EXIT, MEANING, REFUSED
 from memtui.wire.verbs import GLOBALS, VERBS
+from memtui.workbench.actions import ACTIONS
 from tests.house import pages
 from tests.house.source import ROOT
 

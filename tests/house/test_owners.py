@@ -63,7 +63,7 @@ OWNERS = {
         "only memtui/cli/output.py writes to the terminal",
         rules.stream_uses,
         ("memtui/cli/output.py",),
-        {("memtui/tui/signals.py", "sys.__stderr__"): "gives the terminal back while the process dies"},
+        {("memtui/ui/signals.py", "sys.__stderr__"): "gives the terminal back while the process dies"},
     ),
 }
 
@@ -98,8 +98,8 @@ BAD = {
         ("memtui/agents/layouts/mux.py", "open('a', mode=mode)"),
         ("memtui/wire/x.py", "import shutil\nshutil.rmtree('a')"),
         ("memtui/cli/x.py", "from pathlib import Path\nPath('a').write_text('')"),
-        ("memtui/tui/browse/tree.py", "from pathlib import Path\nPath('a').read_text()"),
-        ("memtui/tui/browse/tree.py", "import os\nos.path.exists('a')"),
+        ("memtui/workbench/browse/tree.py", "from pathlib import Path\nPath('a').read_text()"),
+        ("memtui/workbench/browse/tree.py", "import os\nos.path.exists('a')"),
     ],
     "sql": [
         ("memtui/engine/search.py", "import apsw"),
@@ -111,7 +111,7 @@ BAD = {
     "environment": [
         ("memtui/engine/x.py", "import os\nos.environ['HOME']"),
         ("memtui/agents/x.py", "from os import getenv\ngetenv('HOME')"),
-        ("memtui/tui/x.py", "from pathlib import Path\nPath.home()"),
+        ("memtui/workbench/x.py", "from pathlib import Path\nPath.home()"),
         ("memtui/cli/x.py", "import os.path\nos.path.expanduser('~')"),
     ],
     "clock": [
@@ -122,7 +122,7 @@ BAD = {
     "streams": [
         ("memtui/engine/x.py", "print('x')"),
         ("memtui/cli/main.py", "import sys\nsys.stdout.write('x')"),
-        ("memtui/tui/x.py", "from sys import stderr\nstderr.flush()"),
+        ("memtui/workbench/x.py", "from sys import stderr\nstderr.flush()"),
     ],
 }
 
@@ -148,7 +148,7 @@ GOOD = {
         ("memtui/engine/x.py", "environ = 1"),
     ],
     "clock": [("memtui/engine/x.py", "import time\ntime.monotonic()\ntime.sleep(1)\nself.time.time")],
-    "streams": [("memtui/cli/output.py", "print('x')"), ("memtui/tui/x.py", "log.print('x')")],
+    "streams": [("memtui/cli/output.py", "print('x')"), ("memtui/workbench/x.py", "log.print('x')")],
 }
 
 

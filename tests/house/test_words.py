@@ -11,7 +11,7 @@ LINES = 6
 LONGER = {"memtui/errors.py": 14}
 """It draws the error tree."""
 
-SPOKEN_BY_ITS_BASE = "memtui/tui/"
+SPOKEN_BY_ITS_BASE = ("memtui/ui/", "memtui/workbench/")
 """Screens and widgets answer Textual's own methods; what those mean is Textual's to say."""
 
 

@@ -6,7 +6,7 @@ from tests.house.source import Source, sources
 from tests.house.workers import thread_workers, worker_offences
 
 ALLOWED = {
-    ("memtui/tui/signals.py", "_last_words"): "runs while the process dies, when there is no event loop to post to",
+    ("memtui/ui/signals.py", "_last_words"): "runs while the process dies, when there is no event loop to post to",
 }
 
 PASSED = frozenset(ALLOWED)
@@ -16,7 +16,9 @@ HEAD = "class Screen:\n    @work(thread=True)\n    def load(self):\n        "
 
 def test_thread_workers_only_post_messages() -> None:
     found = [
-        str(offence) for source in sources("memtui/tui") for offence in worker_offences(source, frozenset(ALLOWED))
+        str(offence)
+        for source in sources("memtui/ui", "memtui/workbench")
+        for offence in worker_offences(source, frozenset(ALLOWED))
     ]
     assert not found, "\n".join(found)
 
@@ -54,13 +56,13 @@ def test_a_worker_that_posts_and_plain_methods_pass(text: str) -> None:
 
 
 def test_the_bridge_has_thread_workers() -> None:
-    assert [source.name for source in sources("memtui/tui") if list(thread_workers(source))]
+    assert [source.name for source in sources("memtui/ui", "memtui/workbench") if list(thread_workers(source))]
 
 
 def test_no_exception_outlives_its_reason() -> None:
     there = {
         (source.name, getattr(function, "name", "lambda"))
-        for source in sources("memtui/tui")
+        for source in sources("memtui/ui", "memtui/workbench")
         for function, _ in thread_workers(source)
     }
     assert set(ALLOWED) <= there

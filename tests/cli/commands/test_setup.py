@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.config.fields import FIELDS
-from memtui.tui.actions import ACTIONS
+from memtui.workbench.actions import ACTIONS
 from tests.cli.conftest import Cli, FakeWorkbench
 
 

@@ -1,1 +1,0 @@
-"""The workbench: anything seen. Nothing here is imported by another room except through `memtui.tui.app`."""

@@ -1,1 +1,0 @@
-"""Keys: sequences, pastes, the palette and the help page; all of it made from the action table."""

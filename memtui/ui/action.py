@@ -1,0 +1,81 @@
+"""What an action is: its keys, its words and where it works; and what is read out of a table of them."""
+
+from collections.abc import Iterable
+
+from memtui.values import NamedTuple
+
+TEXT, LINE, SCREEN, OUTSIDE = "text", "line", "screen", "outside"
+"""What an action opens: a text to type in, one line to type in, a screen, or another program."""
+
+
+class Action(NamedTuple):
+    """One thing a user can do."""
+
+    id: str
+    """Stable name: what the key settings refer to."""
+    keys: tuple[str, ...]
+    """Alternatives. `g g` is two keys one after the other; single characters are written as they are."""
+    label: str
+    """Two words at most, for the footer."""
+    help: str
+    """One sentence, for help, palette and docs."""
+    room: str
+    """Where it works: the name of a group of keys."""
+    writes: bool = False
+    """Changes something on disk, so it is off with --read-only."""
+    footer: int = 0
+    """Rank in the footer, 1 first; 0: not shown there."""
+    moves: bool = False
+    """Only moves about: may run at once even while a paste is being recognised."""
+    opens: str = ""
+    """Opens something that the keys after it are for: `TEXT`, `LINE`, `SCREEN` or `OUTSIDE`; empty: nothing."""
+
+
+def in_room(*rooms: str, actions: Iterable[Action]) -> tuple[Action, ...]:
+    """Return the actions of these rooms, in table order."""
+    return tuple(action for action in actions if action.room in rooms)
+
+
+def keymap_of(actions: Iterable[Action]) -> dict[str, Action]:
+    """Return key or sequence to action; earlier actions win."""
+    found: dict[str, Action] = {}
+    for action in actions:
+        for key in action.keys:
+            found.setdefault(key, action)
+    return found
+
+
+def keymap(rooms: Iterable[str], actions: Iterable[Action]) -> dict[str, Action]:
+    """Return key or sequence (`g g`) to action for these rooms; earlier rooms win, then earlier actions."""
+    actions = tuple(actions)
+    found: dict[str, Action] = {}
+    for room in rooms:
+        for action in in_room(room, actions=actions):
+            for key in action.keys:
+                found.setdefault(key, action)
+    return found
+
+
+_SHOWN = {
+    "escape": "esc",
+    "pagedown": "page down",
+    "pageup": "page up",
+    "question_mark": "?",
+    "colon": ":",
+    "slash": "/",
+}
+
+
+def beside_text(action: Action) -> Action:
+    """Leave only the keys that work where text is typed, where a letter is a letter."""
+    return action._replace(keys=tuple(key for key in action.keys if len(key) > 1 and " " not in key))
+
+
+def shown_key(key: str) -> str:
+    """Write a key as people do: `esc`, `page down`, `g g`."""
+    return _SHOWN.get(key, key)
+
+
+def shown_keys(action: Action) -> str:
+    """Write all keys of an action as people do."""
+    return ", ".join(shown_key(key) for key in action.keys)

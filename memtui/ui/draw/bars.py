@@ -1,0 +1,82 @@
+"""Lines of words for a given width: the title of a pane, the footer, a message; nothing here draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtui.safe_text import cell_width, one_line
+from memtui.ui.action import Action, shown_key
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import end_of_line
+
+LEAST_TITLE = 22
+"""Cells of a title below which its notes give way."""
+
+
+def spread(left: Sequence[Run], right: Sequence[Run], width: int) -> Line:
+    """Put runs at both ends of a line; the left ones give way when there is no room."""
+    used = sum(cell_width(text) for text, _ in right)
+    line: Line = []
+    room = width - used - 1
+    for text, style in left:
+        size = cell_width(text)
+        if size > room:
+            line.append((one_line(text, room), style))
+            room -= cell_width(line[-1][0])
+            break
+        line.append((text, style))
+        room -= size
+    return [*line, (" " * (room + 1), "dim"), *right]
+
+
+def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain: bool) -> Line:
+    """A pane's title line: `-- Memories ------- 214 files -`; the focused one is reversed and has a `>`."""
+    rule = "-" if plain else "─"
+    note_width = sum(cell_width(text) for text, _ in notes)
+    if width - note_width < LEAST_TITLE:
+        notes, note_width = (), 0
+    room = max(width - note_width - (8 if notes else 5), 1)
+    shown = end_of_line(words, room, plain=plain)
+    name: Run = (f">{shown} " if focused else f" {shown} ", "title-focus" if focused else "strong")
+    fill = width - 2 - cell_width(name[0]) - note_width - (3 if notes else 0)
+    tail: Line = [(" ", "rule"), *notes, (f" {rule}", "rule")] if notes else []
+    return [(rule * 2, "rule"), name, (rule * max(fill, 0), "rule"), *tail]
+
+
+def underway(words: str, width: int, *, plain: bool) -> Line:
+    """How far a change of many memories is."""
+    return [(" " + one_line(words, width - 2, ascii_tokens=plain), "draft")]
+
+
+LONG_WORD = 40
+"""Cells of a word, such as an address, that gives way in a message that is too long."""
+
+
+def message(line: Line, width: int, *, key: str = "M", plain: bool = False) -> Line:
+    """What was said, in one line: of long addresses the end is kept, and what is left out is pointed at."""
+    text, style = line[0]
+    if cell_width(text) <= width:
+        return line
+    text = " ".join(end_of_line(word, LONG_WORD, plain=plain) for word in text.split(" "))
+    if cell_width(text) <= width:
+        return [(text, style)]
+    more: Line = [(f"  {key}", "key"), (" shows it whole", "dim")]
+    room = width - sum(cell_width(words) for words, _ in more)
+    return [(one_line(text, max(room, 1), ascii_tokens=plain), style), *more]
+
+
+def footer(actions: Sequence[Action], width: int, *, end: Sequence[Action] = ()) -> Line:
+    """As many keys as fit, in the order of their rank; the ones in `end` are always there."""
+    tail: Line = []
+    for action in end:
+        tail += [(shown_key(action.keys[0]), "key"), (f" {action.label}  ", "dim")]
+    room = width - sum(cell_width(text) for text, _ in tail) - 2
+    line: Line = [(" ", "dim")]
+    for action in sorted((a for a in actions if a.footer), key=lambda a: a.footer):
+        key = shown_key(action.keys[0])
+        size = len(key) + len(action.label) + 3
+        if size > room:
+            break
+        line += [(key, "key"), (f" {action.label}  ", "dim")]
+        room -= size
+    return spread(line, tail, width)

@@ -1,0 +1,53 @@
+"""Words that fit into cells: text made safe before it is measured, and cut at the end that matters less."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from memtui.safe_text import cell_width, one_line, visible
+
+
+def fit(text: str, width: int, *, plain: bool = False, right: bool = False) -> str:
+    """Make text safe and exactly so many cells wide."""
+    if width <= 0:
+        return ""
+    cut = one_line(text, width, ascii_tokens=plain)
+    pad = " " * (width - cell_width(cut))
+    return pad + cut if right else cut + pad
+
+
+def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
+    """Make text safe and at most so many cells wide, keeping its end: of a path that is the name."""
+    safe = visible(text, ascii_tokens=plain)
+    if cell_width(safe) <= width:
+        return safe
+    dots = "..." if plain else "…"
+    return (dots + end_of(safe, width - len(dots)))[: max(width, 1)]
+
+
+def both_ends(text: str, width: int, *, plain: bool = False) -> str:
+    """Make text safe and at most so many cells wide, keeping both ends: of an address that is the root and the name."""
+    safe = visible(text, ascii_tokens=plain)
+    if cell_width(safe) <= width:
+        return safe
+    head, slash, name = safe.rpartition("/")
+    wanted = cell_width(slash + name) if head else 0
+    end = end_of(safe, min(max(wanted, width // 2), width * 3 // 4))
+    return one_line(safe, width - cell_width(end), ascii_tokens=plain) + end
+
+
+def end_of(text: str, width: int) -> str:
+    """As much of the end of safe text as fits; only as much of a long one is looked at as can be shown."""
+    near = text[-reach(width) :]
+    return near[bisect_left(range(len(near)), -width, key=lambda start: -cell_width(near[start:])) :]
+
+
+def reach(width: int) -> int:
+    """How many characters so many cells can show: more than cells, for accents take none."""
+    return max(width, 0) * 4 + 16
+
+
+def count_words(count: int, word: str) -> str:
+    """Say `1 file`, `9 files`, `2 memories`."""
+    plural = word[:-1] + "ies" if word.endswith("y") else word + "s"
+    return f"{count:,} {word if count == 1 else plural}"

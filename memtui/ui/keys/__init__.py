@@ -1,0 +1,1 @@
+"""Keys: from the terminal, one after the other, to the screen each one is for."""

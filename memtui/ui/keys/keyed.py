@@ -1,0 +1,298 @@
+"""A screen whose keys come from the action table: sequences, pastes, disabled keys and their reasons, in one place.
+
+Every screen with single-letter keys derives from it, so that none of them can act on a paste or stay silent about a key
+that does nothing now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, TypeVar
+
+from textual import events, on
+from textual.keys import _character_to_key
+from textual.reactive import Reactive
+from textual.screen import Screen
+from textual.widget import Widget
+
+from memtui.ui.action import LINE, OUTSIDE, TEXT, Action, keymap, shown_key
+from memtui.ui.draw.spans import Line
+from memtui.ui.keys.keygate import HOLD, KeyGate, Verdict
+from memtui.ui.keys.letters import Letters, key_named, name_of
+from memtui.ui.keys.prefix import HINT_AFTER, Sequences
+from memtui.ui.keys.typeahead import TypeAhead, typeahead_of
+from memtui.ui.widgets.lines import Lines
+
+T = TypeVar("T")
+
+READ_ONLY = "memtui was started with --read-only, so nothing can be written."
+"""Why what writes is off."""
+
+LINE_ENDS = frozenset({"enter", "tab", "ctrl+j"})
+"""Keys that a pasted text is full of."""
+
+STAY_IN_TEXT = frozenset({"escape", "tab", "shift+tab"})
+"""Keys that mean something else where text is typed."""
+
+
+class KeyedScreen(Screen[T]):
+    """A screen that runs actions."""
+
+    ROOMS: ClassVar[tuple[str, ...]] = ()
+    """The rooms of the action table whose keys work here."""
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """Which pane has the focus; a change repaints two titles, never the screen."""
+
+    def __init__(self, table: Iterable[Action]) -> None:
+        super().__init__()
+        self.table = tuple(table)
+        self._sequences = Sequences(keymap(self.ROOMS, self.table))
+        self._gate = KeyGate()
+        self._held: list[events.Key] = []
+        """What the gate holds, as it came."""
+        self.letters = Letters(self)
+        keys = keymap(["everywhere"], self.table)
+        self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
+
+    # For subclasses
+
+    @property
+    def typing(self) -> bool:
+        """Whether letters are text now."""
+        return False
+
+    @property
+    def answering(self) -> bool:
+        """Whether a question has the keys, so that letters that do not answer it are no text either."""
+        return False
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to a line of text that is being typed; False when there is none, or it has no use for it."""
+        del key, character
+        return False
+
+    def perform(self, action: Action) -> None:
+        """Do it."""
+        raise NotImplementedError
+
+    def unavailable(self, action: Action) -> str:
+        """Say in one sentence why an action is off now; nothing when it is on."""
+        del action
+        return ""
+
+    def say(self, text: str, level: str = "name") -> None:
+        """Show one line to the user; `level` is the name of a style."""
+        raise NotImplementedError
+
+    def show_hint(self, line: Line | None) -> None:
+        """Show which keys may follow, or the usual footer again."""
+        raise NotImplementedError
+
+    def show_progress(self) -> None:
+        """Say how far a change of many memories is, or the usual footer again when it ended."""
+
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to a line of text that is being typed; False when there is none."""
+        del text
+        return False
+
+    def opens(self, action: Action) -> str:
+        """What an action opens here and now, as `Action.opens`: keys that follow are for that."""
+        return action.opens
+
+    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
+        """Whether this screen is what an action was to open, which was asked for on the screen `before`."""
+        if kind == TEXT:
+            return self.typing
+        if kind == OUTSIDE:
+            return False
+        line = kind == LINE and (self.typing or getattr(self, "prompt", None) is not None)
+        return line or self is not before or action.room == "views"
+
+    def asks_by_itself(self, after: str) -> bool:
+        """Whether it is a question that came up unasked, so that no key typed before is an answer.
+
+        Args:
+            after: the last key before it that is no character.
+        """
+        del after
+        return False
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each key is to be through before the next one is given, so that `not_yet` knows of it."""
+        return False
+
+    def not_yet(self, event: events.Key | events.Paste) -> bool:
+        """Whether a key has to wait for something this screen is about to show."""
+        del event
+        return False
+
+    def opening_given_up(self) -> None:
+        """The user goes on without what was being opened: take away what was made ready for it."""
+
+    def asks_at_once(self, first: str) -> Line | None:
+        """Give the line for a first key that asks before it does something, such as `d`."""
+        del first
+        return None
+
+    # Keys
+
+    def attempt(self, action: Action) -> None:
+        """Do an action, or say why it cannot be done now; keys that follow one that opens something wait."""
+        kind, ahead = self.opens(action), self._ahead
+        if kind and ahead is not None:
+            ahead.expect(action, kind, self.app.screen)
+        reason = self.unavailable(action)
+        if reason:
+            self.say(reason, "warning")
+        else:
+            self.perform(action)
+
+    def on_key(self, event: events.Key) -> None:
+        """Take a key that no text field wanted."""
+        if self._must_wait or (self.typing and self._ahead is not None and self._ahead.passed(event)):
+            event.stop()
+            self._hand_on([event])
+            return
+        if self.typing:
+            self._beside_text(event)
+            return
+        if self.take_text(event.key, event.character):
+            event.stop()
+            return
+        key = name_of(event)
+        action = self._sequences.peek(key)
+        if not event.is_printable or event.character is None:
+            self._special(event, action)
+            return
+        event.stop()
+        moves = action is not None and action.moves
+        writes = action is not None and action.writes
+        filters = action is not None and action.id == "filter"
+        match self._gate.feed(key, event.time, moves=moves, writes=writes, filters=filters):
+            case Verdict.RUN:
+                self.dispatch(key)
+            case Verdict.HOLD:
+                self._held.append(event)
+                self.set_timer(HOLD, self._release)
+            case Verdict.BURST:
+                self._held.clear()
+                self._sequences.cancel()
+                self.show_hint(None)
+                self.say("That looked like a paste, so it was ignored: this list takes single keys.", "warning")
+            case Verdict.DROP:
+                pass
+
+    def _beside_text(self, event: events.Key) -> None:
+        """Take a key that a text field had no use for: only those that work everywhere and are no text."""
+        action = self._everywhere.get(event.key)
+        if action is None and self.answering:
+            action = next((one for one in self.table if one.id == "help" and name_of(event) in one.keys), None)
+        if action is not None and event.key not in STAY_IN_TEXT:
+            event.stop()
+            self.attempt(action)
+
+    def _special(self, event: events.Key, action: Action | None) -> None:
+        """Take a key that is no character."""
+        if event.key in LINE_ENDS and self._gate.pasting(event.time):
+            event.stop()
+            return
+        self._release()
+        if self._must_wait:
+            event.stop()
+            self._hand_on([event])
+        elif self.take_text(event.key, event.character):  # what was held has opened a line of text
+            event.stop()
+        elif self.letters.waiting:
+            event.stop()
+            self.letters.take("")
+        elif self._sequences.pending:
+            event.stop()
+            self._cancelled(self._sequences.cancel())
+        elif action is not None:
+            event.stop()
+            self.attempt(action)
+
+    def release(self) -> bool:
+        """Do what the keys mean that wait for company, now; False when none waits."""
+        waited = bool(self._held)
+        self._release()
+        return waited
+
+    def _release(self) -> None:
+        keys, held = self._gate.due(), self._held
+        self._held = []
+        for index, key in enumerate(keys):
+            if self._must_wait or self.typing:
+                self._hand_on(held[index:])
+                return
+            if not self.take_text(key, " " if key == "space" else key):
+                self.dispatch(key)
+
+    @property
+    def _ahead(self) -> TypeAhead | None:
+        return typeahead_of(self.app)
+
+    @property
+    def _must_wait(self) -> bool:
+        """Whether keys are for what is being opened, or for what lies over this screen by now."""
+        return not self.is_active or (self._ahead is not None and self._ahead.opening)
+
+    def _hand_on(self, keys: list[events.Key]) -> None:
+        """Give keys that were on their way here to what they are for, once it can take them."""
+        if self._ahead is not None:
+            self._ahead.give_back(keys)
+
+    def dispatch(self, key: str) -> None:
+        """Do what a key means after the keys before it."""
+        if self.letters.waiting:
+            self.letters.take(" " if key == "space" else key)
+            return
+        step = self._sequences.feed(key)
+        if step.pending:
+            line = self.asks_at_once(key)
+            if line is not None:
+                self.show_hint(line)
+            else:
+                self.set_timer(HINT_AFTER, lambda: self._show_choices(key))
+        elif step.cancelled:
+            self._cancelled(step.cancelled)
+        elif step.action is not None:
+            self.show_hint(None)
+            self.attempt(step.action)
+
+    def _cancelled(self, first: str) -> None:
+        self.show_hint(None)
+        if self.asks_at_once(first) is not None:
+            self.say("Cancelled; nothing was changed.")
+
+    def _show_choices(self, first: str) -> None:
+        if self._sequences.pending != first:
+            return
+        line: Line = [(f" {shown_key(first)} ", "strong"), (" ", "dim")]
+        for key, action in self._sequences.choices(first):
+            line += [(key, "key"), (f" {action.label}   ", "dim")]
+        self.show_hint([*line, ("esc cancels", "dim")])
+
+    @on(Lines.Clicked)
+    def _clicked(self, event: Lines.Clicked) -> None:
+        """Press the key that was clicked."""
+        event.stop()
+        keys = key_named(event.key, self.table) if event.key else ()
+        for key in keys:
+            character = " " if key == "space" else key if len(key) == 1 else None
+            name = key if character is None or key.isalnum() or key == "space" else _character_to_key(key)
+            self.app.post_message(events.Key(name, character))
+        if not keys:
+            self.clicked(event.line, event.text)
+
+    def clicked(self, line: str, text: str) -> None:
+        """Something that is no key was clicked in a line of words; `line` is its id."""
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Give a paste to the text that is typed in; a paste outside text is never keys."""
+        event.stop()
+        if not self.take_paste(event.text) and not self.typing:
+            self.say("A paste outside text is ignored.", "warning")

@@ -1,0 +1,170 @@
+"""The command palette: every action and theme by name, with its key, and the reason when it is off.
+
+Its own list instead of the stock one, because that one offers a screenshot of private text, draws an emoji, and can
+take seconds to match a long line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label
+
+from memtui.ui.draw.spans import Run
+from memtui.ui.draw.words import fit
+from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.safe_input import SafeInput
+
+
+class Command(NamedTuple):
+    """One line of the palette."""
+
+    words: str
+    """What it does, in a sentence."""
+    keys: str
+    run: Callable[[], None]
+    off: str = ""
+    """Why it cannot be run now."""
+    preview: Callable[[], None] | None = None
+    """Shows what it would do, as long as the cursor is on it."""
+
+
+def matching(commands: Sequence[Command], text: str) -> tuple[Command, ...]:
+    """Return the commands that hold every typed word, those that start with the text first."""
+    words = text.casefold().split()
+    found = [command for command in commands if all(word in command.words.casefold() for word in words)]
+    return tuple(sorted(found, key=lambda command: not command.words.casefold().startswith(text.casefold().strip())))
+
+
+class CommandList(RowList):
+    """The commands that match."""
+
+    def __init__(self, commands: Sequence[Command]) -> None:
+        super().__init__(id="commands")
+        self.commands = tuple(commands)
+        self.can_focus = False
+
+    def count(self) -> int:
+        """How many match."""
+        return len(self.commands)
+
+    def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
+        """Draw one."""
+        if index >= len(self.commands):
+            return [(" No command has these words.", "dim")] if index == 0 else ()
+        command = self.commands[index]
+        width = max(self.room, 20)
+        words = f"{command.words} ({command.off})" if command.off else command.words
+        return [
+            ("> " if cursor else "  ", "cursor"),
+            (fit(words, width - 18), "dim" if command.off else "name"),
+            (fit(command.keys, 16, right=True), "key"),
+        ]
+
+    def moved(self, *, by_user: bool) -> None:
+        """Show what the command under the cursor would do."""
+        del by_user
+        if isinstance(self.screen, Palette):
+            self.screen.preview()
+
+    @property
+    def current(self) -> Command | None:
+        """The command under the cursor."""
+        return self.commands[self.cursor] if self.cursor < len(self.commands) else None
+
+    def show(self, commands: Sequence[Command]) -> None:
+        """Show others."""
+        self.commands = tuple(commands)
+        self._cursor = 0
+        self.scroll_to_row(0)
+        self.repaint()
+
+
+class Palette(ModalScreen[Command | None]):
+    """Type a few letters, enter runs."""
+
+    DEFAULT_CSS = """
+    Palette { align: center top; background: $background 60%; }
+    Palette > Vertical { width: 84; max-width: 100%; height: 60%; min-height: 8; margin: 1 0 0 0;
+        background: $background; border: none; }
+    #palette-line { height: 1; background: $boost; }
+    #palette-line > Label { width: 2; color: $accent; background: $boost; }
+    Palette Input { height: 1; width: 1fr; border: none; padding: 0 1; background: $boost; }
+    """
+
+    BINDINGS = [  # noqa: RUF012 - Textual's own shape
+        Binding("escape", "close", show=False),
+        Binding("down,ctrl+n", "move(1)", show=False),
+        Binding("up,ctrl+p", "move(-1)", show=False),
+        Binding("pagedown", "move(10)", show=False),
+        Binding("pageup", "move(-10)", show=False),
+    ]
+
+    def __init__(self, commands: Sequence[Command], revert: Callable[[], None] = lambda: None) -> None:
+        """Take the commands; `revert` ends a preview when another command, or none, is chosen."""
+        super().__init__()
+        self._all = tuple(commands)
+        self._revert = revert
+        self._previewing = False
+
+    def compose(self) -> ComposeResult:
+        """The text and the list."""
+        with Vertical():
+            with Horizontal(id="palette-line"):
+                yield Label(" :", markup=False)
+                yield SafeInput(placeholder="what do you want to do?", compact=True, id="palette-input")
+            yield CommandList(self._all)
+
+    def on_mount(self) -> None:
+        """Start typing; there is nothing to type into when the workbench was left meanwhile."""
+        for line in self.query(Input):
+            line.cursor_blink = False
+            line.focus()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self.query_one(CommandList).show(matching(self._all, event.value))
+        self.preview()
+
+    def preview(self) -> None:
+        """Show what the command under the cursor would do, or end the preview of another one."""
+        rows = self.query_one(CommandList)
+        command = rows.current
+        if command is not None and command.preview is not None:
+            self._previewing = True
+            command.preview()
+        elif self._previewing:
+            self._previewing = False
+            self._revert()
+
+    def leave(self, chosen: Command | None) -> None:
+        """Close, with what was there before a preview unless that is chosen."""
+        if self._previewing and (chosen is None or chosen.preview is None):
+            self._revert()
+        self.dismiss(chosen)
+
+    @on(Input.Submitted)
+    @on(RowList.Opened)
+    def _chosen(self) -> None:
+        commands = self.query_one(CommandList)
+        if commands.current is not None:
+            self.leave(commands.current)
+
+    def action_close(self) -> None:
+        """Choose nothing."""
+        self.leave(None)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor."""
+        self.query_one(CommandList).move(by)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click beside the list closes it."""
+        if event.widget is self:
+            self.leave(None)

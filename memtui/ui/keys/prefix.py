@@ -1,0 +1,60 @@
+"""Two keys in a row: `g g`, `y p`, `d t`; which ones may follow, and what each would do.
+
+Key lists in Textual are alternatives, never sequences; and a first key that waits without saying for what is a trap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memtui.ui.action import Action
+from memtui.values import NamedTuple
+
+HINT_AFTER = 0.3
+"""Seconds after which the possible second keys are shown."""
+
+
+class Step(NamedTuple):
+    """What a key led to."""
+
+    action: Action | None = None
+    """Run this."""
+    pending: str = ""
+    """The first key of a sequence; another one must follow."""
+    cancelled: str = ""
+    """The first key of a sequence that this key does not go on with."""
+
+
+class Sequences:
+    """Follows keys through the table."""
+
+    def __init__(self, keys: Mapping[str, Action]) -> None:
+        """Take keys and sequences (`g g`) with their actions."""
+        self._keys = dict(keys)
+        self._firsts = {key.split(" ")[0] for key in keys if " " in key}
+        self.pending = ""
+
+    def feed(self, key: str) -> Step:
+        """Take the next key."""
+        first, self.pending = self.pending, ""
+        if first:
+            action = self._keys.get(f"{first} {key}")
+            return Step(action) if action is not None else Step(cancelled=first)
+        if key in self._firsts:
+            self.pending = key
+            return Step(pending=key)
+        return Step(self._keys.get(key))
+
+    def cancel(self) -> str:
+        """Forget the first key, and return it."""
+        first, self.pending = self.pending, ""
+        return first
+
+    def choices(self, first: str) -> tuple[tuple[str, Action], ...]:
+        """Return the keys that may follow, with what they do."""
+        found = [(key.split(" ")[1], action) for key, action in self._keys.items() if key.startswith(first + " ")]
+        return tuple(found)
+
+    def peek(self, key: str) -> Action | None:
+        """Return what a key would do now, without taking it."""
+        return self._keys.get(f"{self.pending} {key}" if self.pending else key)

@@ -1,0 +1,1 @@
+"""Widgets: lists, lines and texts that send only what changed."""

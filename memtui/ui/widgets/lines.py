@@ -1,0 +1,124 @@
+"""A few lines of text that change in place: header, titles, footer, details, activity.
+
+Only the lines that differ are drawn again, and of those only the cells that can differ; a stock widget repaints itself
+whole, and rebuilding one costs a slow link more than everything else together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from memtui.safe_text import cell_width
+from memtui.ui.draw.paint import Paint
+from memtui.ui.draw.spans import Run
+
+Make = Callable[[int], Sequence[Sequence[Run]]]
+"""Makes lines for a width."""
+
+
+class Painted(Widget):
+    """A widget that draws runs with the app's paint."""
+
+    ALLOW_SELECT = False
+
+    @property
+    def paint(self) -> Paint:
+        """The styles of the current theme."""
+        paint: Paint = self.app.paint  # type: ignore[attr-defined]
+        return paint
+
+    def forget_drawn(self) -> None:
+        """Draw everything anew, in other colours."""
+        self.refresh()
+
+    @property
+    def size(self) -> Size:
+        """The size: without border and padding it need not be looked up in the layout, which costs more than a line."""
+        return self.outer_size
+
+    @property
+    def plain(self) -> bool:
+        """Whether only ASCII is drawn."""
+        plain: bool = self.app.plain  # type: ignore[attr-defined]
+        return plain
+
+
+class Lines(Painted):
+    """Lines of runs, from the top, made for the width there is."""
+
+    DEFAULT_CSS = "Lines { height: 1; width: 1fr; }"
+
+    class Clicked(Message):
+        """A run was clicked."""
+
+        def __init__(self, line: str, text: str, key: str) -> None:
+            """Say which line (its widget's id) and what stands there; `key` is the key it belongs to, if any."""
+            super().__init__()
+            self.line = line
+            self.text = text
+            self.key = key
+
+    def __init__(self, make: Make | None = None, *, id: str | None = None, ground: str = "") -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.ground = ground
+        self._make: Make = make or _nothing
+        self._width = -1
+        self._lines: tuple[tuple[Run, ...], ...] = ()
+
+    def set_lines(self, *lines: Sequence[Run]) -> None:
+        """Show these lines, whatever the width."""
+        self._make = lambda _: lines
+        self.update()
+
+    def update(self) -> None:
+        """Make the lines anew, and draw those that differ."""
+        if self._width < 0:
+            return
+        old, new = self._lines, self._made(self._width)
+        for y in range(max(len(new), len(old))):
+            if y >= len(new) or y >= len(old) or new[y] != old[y]:
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def _made(self, width: int) -> tuple[tuple[Run, ...], ...]:
+        self._width = width
+        self._lines = tuple(tuple(line) for line in self._make(width))
+        return self._lines
+
+    @property
+    def text(self) -> str:
+        """What is shown, for tests."""
+        return "\n".join("".join(text for text, _ in line) for line in self._lines)
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell what was clicked: a key, the words after it, or something else; not while something is typed here."""
+        line = self._lines[event.y] if 0 <= event.y < len(self._lines) else ()
+        at, key = 0, ""
+        if any(style == "caret" for _, style in line):
+            return
+        for text, style in line:
+            if style == "key":
+                key = text.strip()
+            elif style not in ("dim", "agent"):
+                key = ""
+            at += cell_width(text)
+            if event.x < at:
+                self.post_message(self.Clicked(self.id or "", text, key if text.strip() else ""))
+                return
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line."""
+        width = self.size.width
+        lines = self._lines if width == self._width else self._made(width)
+        return self.paint.strip(lines[y] if y < len(lines) else (), width, self.ground)
+
+
+def _nothing(width: int) -> Sequence[Sequence[Run]]:
+    """No lines, at any width."""
+    del width
+    return ()

@@ -1,0 +1,63 @@
+"""A scrolling view of prepared lines: only the rows on screen are drawn, whatever the number of lines.
+
+Diffs and merged texts can have thousands of lines; a widget per line, or one big renderable, would make every key slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from memtui.ui.draw.paint import Paint
+from memtui.ui.draw.spans import Run
+from memtui.ui.widgets.scroller import thumb
+
+
+class LinesView(ScrollView, can_focus=True):
+    """Shows lines of runs; long ones end at the right edge, so whoever makes them folds them first."""
+
+    DEFAULT_CSS = """
+    LinesView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 0; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._lines: Sequence[Sequence[Run]] = ()
+
+    @property
+    def paint(self) -> Paint:
+        """The styles of the current theme."""
+        paint: Paint = self.app.paint  # type: ignore[attr-defined]
+        return paint
+
+    @property
+    def text(self) -> str:
+        """Every line, for tests."""
+        return "\n".join("".join(text for text, _ in line) for line in self._lines)
+
+    def show(self, lines: Sequence[Sequence[Run]], *, top: int | None = None) -> None:
+        """Show other lines.
+
+        Args:
+            lines: runs for each line.
+            top: the line to scroll to; None: stay where it is.
+        """
+        self._lines = lines
+        self.virtual_size = Size(0, len(lines))
+        if top is not None:
+            self.scroll_to(y=max(top, 0), animate=False, force=True)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one row."""
+        top, (width, height) = self.scroll_offset.y, self.size
+        row = y + top
+        runs = self._lines[row] if row < len(self._lines) else ()
+        if len(self._lines) <= height:
+            return self.paint.strip(runs, width)
+        plain: bool = self.app.plain  # type: ignore[attr-defined]
+        mark = thumb(y, top, len(self._lines), height, plain=plain)
+        return Strip.join([self.paint.strip(runs, width - 1), self.paint.strip([mark], 1)])

@@ -1,0 +1,61 @@
+"""The text beside the tree: read-only lines drawn from the visible window only, whatever their number.
+
+Stock text widgets split, highlight or mount everything first, which a list of a thousand items turns into seconds.
+"""
+
+from __future__ import annotations
+
+from memtui.ui.draw.pages import Page
+from memtui.ui.widgets.scroller import Scroller, Token
+
+
+class PageView(Scroller):
+    """A page of lines."""
+
+    HELP = """The memory's text, read-only, with line numbers. An `A` beside a line: somebody else changed it since you
+last looked. Enter opens the editor."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._page: Page = ()
+
+    @property
+    def page(self) -> Page:
+        """What is shown."""
+        return self._page
+
+    @property
+    def text(self) -> str:
+        """What is shown as text, for copying and tests."""
+        return "\n".join("".join(text for text, _ in line.runs) for line in self._page)
+
+    def length(self) -> int:
+        """How many lines there are."""
+        return len(self._page)
+
+    def token(self, index: int) -> Token:
+        """How a line looks."""
+        return (self._page[index].runs if index < len(self._page) else ()), ""
+
+    def show(self, page: Page, *, keep_place: bool = False) -> None:
+        """Show another page, from its start unless the place is to be kept."""
+        self._page = page
+        self._top = max(0, min(self._top, len(page) - self.size.height)) if keep_place else 0
+        self.repaint()
+
+    def jump_paragraph(self, step: int) -> None:
+        """Scroll to the next (1) or previous (-1) blank line."""
+        row = self.top + step
+        while 0 <= row < len(self._page) and not self._is_blank(row):
+            row += step
+        self.scroll_to_row(row)
+
+    def _is_blank(self, row: int) -> bool:
+        return not any(text.strip() for text, style in self._page[row].runs if style != "number")
+
+    def go_to_source(self, line: int) -> None:
+        """Scroll to a line of the text, with a little above it."""
+        for index, drawn in enumerate(self._page):
+            if drawn.source == line:
+                self.scroll_to_row(index - 2)
+                return

@@ -1,0 +1,156 @@
+"""One line of typed text in the footer's place: new, rename, move, filter; with what enter would do beside it.
+
+Drawn in the line that is there already, because a stock input moves every pane by a row, and that repaints the screen.
+What is typed or pasted into it holds no control characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.ui.draw.bars import spread
+from memtui.ui.draw.spans import Line
+from memtui.ui.draw.words import both_ends, end_of, reach
+from memtui.ui.widgets.typed_line import closing, pasted_line, typed_over
+
+
+class Question(NamedTuple):
+    """What is asked."""
+
+    label: str
+    value: str
+    done: Callable[[str], None]
+    """Called with the text on enter; may refuse it."""
+    cancelled: Callable[[], None] = lambda: None
+    changed: Callable[[str], None] = lambda _: None
+    hint: Callable[[str], Line] | None = None
+    """What enter would do with the text."""
+    cursor: int | None = None
+    """Where the cursor starts; None: at the end."""
+    step: Callable[[int], None] | None = None
+    """Called with 1 for down and -1 for up; None: these keys are not for the line."""
+    over: bool = False
+    """Whether what is typed first takes the place of the text that is there, as in a selected text."""
+
+
+class Prompt:
+    """The text being typed for a question."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.text = question.value
+        self.cursor = len(question.value) if question.cursor is None else question.cursor
+        self._end = closing(question.value, self.cursor)
+        self._chosen = question.over and bool(question.value)
+        self.note: Line = []
+        """Said at the right end, instead of the hint."""
+
+    def feed(self, key: str, character: str | None) -> bool:
+        """Take a key; False when it means nothing in a line of text."""
+        before = self.text
+        if key == "enter":
+            self.question.done(self.text)
+        elif key == "escape":
+            self.question.cancelled()
+        elif key in ("up", "down") and self.question.step is not None:
+            self.question.step(1 if key == "down" else -1)
+        elif character is not None and character.isprintable() and visible(character) == character:
+            self._insert(character)
+        elif not self._edit(key):
+            return False
+        if self.text != before:
+            self.note = []
+            self.question.changed(self.text)
+        return True
+
+    def _edit(self, key: str) -> bool:
+        """Move or delete, in the text as it is."""
+        chosen, self._chosen = self._chosen, False
+        match key:
+            case "left":
+                self.cursor = max(self.cursor - 1, 0)
+            case "right":
+                self.cursor = min(self.cursor + 1, len(self.text))
+            case "home" | "ctrl+a":
+                self.cursor = 0
+            case "end" | "ctrl+e":
+                self.cursor = len(self.text)
+            case "backspace":
+                self._replace(max(self.cursor - 1, 0), self.cursor, "")
+            case "delete" | "ctrl+d":
+                self._replace(self.cursor, self.cursor + 1, "")
+            case "ctrl+u":
+                self._replace(0, self.cursor, "")
+            case "ctrl+k":
+                self._replace(self.cursor, len(self.text), "")
+            case "ctrl+w" | "ctrl+backspace" | "alt+backspace":
+                self._replace(self._word_start(), self.cursor, "")
+            case "ctrl+left" | "alt+b":
+                self.cursor = self._word_start()
+            case _:
+                self._chosen = chosen
+                return False
+        return True
+
+    def _word_start(self) -> int:
+        head = self.text[: self.cursor].rstrip(" /")
+        return max(head.rfind(" "), head.rfind("/")) + 1
+
+    def _insert(self, text: str) -> None:
+        if self._chosen and text:
+            self.text, self.cursor, self._chosen = "", 0, False
+        self._replace(self.cursor, self.cursor, text)
+        self.text = typed_over(self.text, self.cursor, self._end)
+
+    def _replace(self, start: int, end: int, text: str) -> None:
+        self.text = self.text[:start] + text + self.text[end:]
+        self.cursor = start + len(text)
+
+    @property
+    def before_end(self) -> str:
+        """What is typed, without the end of the name that the line began with."""
+        head = self.text[: self.cursor]
+        return head if self._end and self.text[self.cursor :] == self._end else self.text
+
+    def paste(self, pasted: str) -> None:
+        """Take a paste as one line, without what cannot be seen."""
+        self.note = []
+        self._insert(pasted_line(pasted))
+        self.question.changed(self.text)
+
+    def refuse(self, text: str) -> None:
+        """Say why the text cannot be used."""
+        self.note = [(text, "error")]
+
+    def line(self, width: int, *, plain: bool = False) -> tuple[Line, int]:
+        """Draw it: the line, and the cell the cursor is in."""
+        label = f" {self.question.label} "
+        beside = self.note or (self.question.hint(self.text) if self.question.hint is not None else [])
+        # The text has what is said beside it does not need, and never less than half.
+        free = width - len(label) - 2 - sum(cell_width(text) for text, _ in beside)
+        room = max(min(width - len(label) - 2, max(free, width // 2, 30)), 8)
+        first, last = max(self.cursor - reach(room), 0), self.cursor + reach(room)
+        drawn = [one if visible(one) == one else ("?" if plain else "·") for one in self.text[first:last]]
+        at = self.cursor - first
+        if self._end and drawn[at:] == list(self._end) and self.text[: self.cursor].rpartition("/")[2] == "":
+            del drawn[at:]  # a suffix alone is no name, and must not look like one
+        before = end_of("".join(drawn[:at]), room - 1)
+        under = drawn[at] if at < len(drawn) else " "
+        after = one_line("".join(drawn[at + 1 :]), max(room - cell_width(before) - 1, 0), ascii_tokens=plain)
+        ink = "caret" if self._chosen else "strong"
+        left: Line = [(label, "key"), (before, ink), (under, "caret"), (after, ink), (" ", "dim")]
+        used = sum(cell_width(text) for text, _ in left)
+        return spread(left, _cut(beside, width - used - 1, plain=plain), width), len(label) + cell_width(before)
+
+
+def _cut(line: Line, room: int, *, plain: bool) -> Line:
+    """As much of a line as fits; of what is cut the end is kept, where an address has its name."""
+    out: Line = []
+    for text, style in line:
+        if room <= 0:
+            break
+        out.append((both_ends(text, room, plain=plain), style))
+        room -= cell_width(out[-1][0])
+    return out

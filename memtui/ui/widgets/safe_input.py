@@ -1,0 +1,38 @@
+"""A stock text input that draws and takes no control characters; for screens that are not the main one."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual import events
+from textual.widgets import Input
+
+from memtui.safe_text import visible
+from memtui.ui.widgets.typed_line import pasted_line, typed_over
+
+
+class SafeInput(Input):
+    """An input that is safe with hostile text."""
+
+    closing = ""
+    """The end of a name that is typed over; see `typed_over`."""
+
+    def on_mount(self) -> None:
+        """Hold the cursor still: an idle screen sends nothing."""
+        self.cursor_blink = False
+
+    @property
+    def _value(self) -> Text:
+        """The value with a dot for each character that cannot be drawn, so that positions stay true."""
+        drawn = "".join(one if visible(one) == one else "·" for one in self.value)
+        return Text(drawn, no_wrap=True, overflow="ignore", end="")
+
+    def insert_text_at_cursor(self, text: str) -> None:
+        """Take what was typed."""
+        super().insert_text_at_cursor(text)
+        self.value = typed_over(self.value, self.cursor_position, self.closing)
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """Take a paste as one line, without what cannot be seen."""
+        event.stop()
+        event.prevent_default()
+        self.insert_text_at_cursor(pasted_line(event.text))

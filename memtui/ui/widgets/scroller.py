@@ -1,0 +1,196 @@
+"""Lines that scroll: only those in view are made, only those that look different are sent, and a thumb shows the place.
+
+Stock scrolling views lay out the whole screen anew when their content grows or the focus moves, which repaints all of
+it; over a slow link that is the difference between instant and annoying.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import events
+from textual.geometry import Region
+from textual.strip import Strip
+
+from memtui.ui.draw.spans import Run, differing
+from memtui.ui.widgets.lines import Painted
+
+KEPT_STRIPS = 1_024
+"""Drawn lines that are kept; several screens full."""
+
+_ALL = 10**9
+STEPS = {"down": 1, "up": -1, "top": -_ALL, "bottom": _ALL}
+"""Actions that move by lines or rows, and by how many; the ends are further away than any text is long."""
+PAGES = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
+"""Actions that move by pages, and by how many."""
+
+WHEEL = 3
+"""Lines of one step of the mouse wheel."""
+
+Token = tuple[tuple[Run, ...], str]
+"""What a line looks like: its runs, and what it stands on."""
+
+
+def thumb(y: int, top: int, length: int, height: int, *, plain: bool) -> Run:
+    """What the last cell of a row shows: whether this part of all lines is in view.
+
+    Args:
+        y: the row, from 0.
+        top: the first line in view.
+        length: lines there are.
+        height: rows there are.
+        plain: whether only ASCII is drawn.
+    """
+    if length <= height:
+        return " ", "dim"
+    size = max(1, height * height // length)
+    start = round((height - size) * top / (length - height))
+    if not start <= y < start + size:
+        return " ", "dim"
+    return ("|" if plain else "▐"), "rule"
+
+
+class Scroller(Painted, can_focus=True):
+    """A window on lines."""
+
+    DEFAULT_CSS = "Scroller { width: 1fr; height: 1fr; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._top = 0
+        self._drawn: dict[int, Token] = {}
+        self._strips: dict[tuple[Token, int], Strip] = {}
+
+    # For subclasses
+
+    def length(self) -> int:
+        """How many lines there are to scroll over."""
+        raise NotImplementedError
+
+    def token(self, index: int) -> Token:
+        """How a line looks; lines past the last one may be asked for too."""
+        raise NotImplementedError
+
+    # Scrolling
+
+    @property
+    def room(self) -> int:
+        """Cells of a line, without the thumb."""
+        return max(self.size.width - 1, 1)
+
+    @property
+    def top(self) -> int:
+        """The first line in view."""
+        return self._top
+
+    def scroll_to_row(self, row: int) -> None:
+        """Put a line at the top, as far as the lines reach."""
+        top = max(0, min(row, self.length() - self.size.height))
+        if top != self._top:
+            self._top = top
+            self.repaint()
+
+    def scroll_rows(self, rows: int) -> None:
+        """Scroll by so many lines."""
+        self.scroll_to_row(self._top + rows)
+
+    def advance(self, what: str) -> None:
+        """Do what an action of `STEPS` or `PAGES` says."""
+        self.scroll_rows(STEPS[what] if what in STEPS else round(PAGES[what] * self.size.height))
+
+    # Drawing
+
+    def _thumb(self, y: int) -> Run:
+        """What the last cell of a line shows: whether this part of all lines is in view."""
+        return thumb(y, self._top, self.length(), self.size.height, plain=self.plain)
+
+    def _line(self, y: int) -> Token:
+        runs, ground = self.token(y + self._top)
+        return (*runs, self._thumb(y)), ground
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line."""
+        token = self._drawn[y] = self._line(y)
+        room = self.room
+        strip = self._strips.get((token, room))
+        if strip is None:
+            if len(self._strips) > KEPT_STRIPS:
+                self._strips.clear()
+            *runs, thumb = token[0]
+            if thumb[0] == " ":
+                strip = self.paint.strip(runs, room + 1, token[1])
+            else:
+                strip = Strip.join([self.paint.strip(runs, room, token[1]), self.paint.strip([thumb], 1)])
+            self._strips[token, room] = strip
+        return strip
+
+    def repaint(self, lines: Sequence[int] | None = None) -> None:
+        """Draw again the lines in view (or these of them) that would look different."""
+        if not self.is_mounted:
+            return
+        width = self.size.width
+        for y in range(self.size.height) if lines is None else lines:
+            if not 0 <= y < self.size.height:
+                continue
+            old, new = self._drawn.get(y), self._line(y)
+            if old == new:
+                continue
+            alike = old is not None and old[1] == new[1] and old[1] == ""
+            for start, end in self._spans(old, new) if alike and old is not None else [(0, width)]:
+                self.refresh(Region(start, y, end - start, 1))
+
+    def _spans(self, old: Token, new: Token) -> list[tuple[int, int]]:
+        """Which cells of a line differ; the thumb is in the last one, however short the text is."""
+        (*before, thumb), (*after, other), room = old[0], new[0], self.room
+        same = thumb == other
+        spans = list(differing(tuple(before), tuple(after), room + (same and thumb[0] == " ")))
+        return spans if same else [*spans, (room, room + 1)]
+
+    def forget_drawn(self) -> None:
+        """Draw everything anew, in other colours."""
+        self._strips.clear()
+        self._drawn.clear()
+        self.refresh()
+
+    # Events
+
+    def on_resize(self) -> None:
+        """Fill the new size, which may already be drawn from the old first line."""
+        self._top = max(0, min(self._top, self.length() - self.size.height))
+        self.repaint()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Scroll with the wheel."""
+        event.stop()
+        self.scroll_rows(WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scroll with the wheel."""
+        event.stop()
+        self.scroll_rows(-WHEEL)
+
+    # Focus changes one title and one row, so the widget is not drawn again as a whole
+
+    def focus(self, scroll_visible: bool = True) -> Scroller:
+        """Take the focus."""
+        self.screen.set_focus(self, scroll_visible=scroll_visible)
+        return self
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """No style depends on the focus."""
+
+    def on_focus(self, event: events.Focus) -> None:
+        """Take note of the focus, and tell the screen."""
+        event.prevent_default()
+        self._note_focus(focused=True)
+
+    def on_blur(self, event: events.Blur) -> None:
+        """Take note that the focus went, and tell the screen."""
+        event.prevent_default()
+        self._note_focus(focused=False)
+
+    def _note_focus(self, *, focused: bool) -> None:
+        self.has_focus = focused
+        self.repaint()
+        if self.parent is not None:
+            self.parent.post_message(events.DescendantFocus(self) if focused else events.DescendantBlur(self))

@@ -1,0 +1,250 @@
+"""The workbench as one program: it puts screen, bridge, themes and signals together, and does nothing else.
+
+Whatever has to happen before the first frame is here, and it is little: a person who opens a tool twenty times a day
+feels every import.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual import constants, events, screen
+from textual.screen import Screen
+from textual.scrollbar import ScrollBar
+
+from memtui.ui import heap, signals, themes
+from memtui.ui.action import Action
+from memtui.ui.draw.paint import Paint
+from memtui.ui.keys import paste_guard
+from memtui.ui.keys.typeahead import TypeAhead
+from memtui.ui.widgets.lines import Painted
+from memtui.wire import person
+from memtui.workbench import messages
+from memtui.workbench.actions import ACTIONS
+from memtui.workbench.bridge import Bridge
+from memtui.workbench.browse.browser import BrowserScreen, Facts
+from memtui.workbench.browse.returning import NOWHERE, read_place
+from memtui.workbench.faults import SafeEnd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memtui.config.settings import Settings
+    from memtui.wire.session import Session
+
+CALM_FPS = 15
+SETTLED = 1.2
+"""Seconds after the first frame when everything was read and shown, and what that took can be given back."""
+
+
+class MemtuiApp(SafeEnd[int]):
+    """memtui."""
+
+    CSS_PATH = "browse/browser.tcss"
+    TITLE = "memtui"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, bridge: Bridge, facts: Facts) -> None:
+        super().__init__()
+        self.bridge = bridge
+        self.ahead = TypeAhead(self, bridge.openings, super().on_event)
+        """What gives keys on, in the order they were typed."""
+        self.plain = facts.ascii
+        """Whether only ASCII is drawn."""
+        self.show_faults = facts.settings.debug
+        self.lend_terminal: Callable[[str], None] = lambda _: None
+        """Told which other program gets the terminal, and (with nothing) when it comes back."""
+        self.animation_level = "none"
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+        name, self._theme_problem = themes.choose(
+            themes.at_start(facts.settings, facts.kept_theme),
+            no_color=facts.settings.terminal.no_color,
+            known=frozenset(self.available_themes),
+        )
+        self.theme = name
+        self._paint: Paint | None = None
+        table, key_problems = self._table(facts.settings)
+        self._setting_problems = (*facts.settings.removed, *key_problems)
+        self.browser = BrowserScreen(bridge, facts, table, bridge.now)
+
+    @staticmethod
+    def _table(settings: Settings) -> tuple[tuple[Action, ...], tuple[str, ...]]:
+        """The actions with the user's keys."""
+        if not settings.keys:
+            return ACTIONS, ()
+        from memtui.workbench.keys.overrides import with_overrides
+
+        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines))
+
+    @property
+    def paint(self) -> Paint:
+        """The styles of the current theme."""
+        if self._paint is None:
+            self._paint = Paint(self.theme_variables, ansi=self.current_theme.ansi, plain=self.plain)
+        return self._paint
+
+    @property
+    def _background_screens(self) -> list[Screen[Any]]:
+        """What shows through the screen on top: nothing behind one that is opaque.
+
+        Textual counts the screen below always, and draws the top one anew whenever the hidden one changes.
+        """
+        stack = self._screen_stack
+        return [] if stack and stack[-1].styles.background.a == 1 else super()._background_screens
+
+    def get_default_screen(self) -> BrowserScreen:
+        """The main screen."""
+        return self.browser
+
+    def on_mount(self) -> None:
+        """Draw first; read afterwards."""
+        self.bridge.attach(self, self.browser)
+        self.theme_changed_signal.subscribe(self, self._theme_changed)
+        signals.after_a_stop(partial(asyncio.get_running_loop().call_soon_threadsafe, self.refresh))
+        self.call_after_refresh(self._painted)
+
+    def _painted(self) -> None:
+        """The first frame is on its way: now read, watch, and let memory be tidied again."""
+        heap.share()
+        self.bridge.start()
+        self.set_timer(SETTLED, heap.give_back)
+        gc.enable()
+        gc.collect()
+        gc.freeze()
+        self.browser.returning.finish()
+        for problem in (self.browser.facts.news, self._theme_problem, *self._setting_problems):
+            if problem:
+                self.browser.say(problem, "warning")
+
+    def _theme_changed(self, _: Any) -> None:
+        self._paint = None
+        self.browser.redraw()
+        for top in self.screen_stack[1:]:
+            for widget in top.query(Painted):
+                widget.forget_drawn()
+
+    def on_finished(self, event: messages.Finished) -> None:
+        """Give a result to whoever asked, unless the user did not want to wait for what it opens."""
+        opening = event.opening
+        try:
+            if event.then is not None and not (opening is not None and opening.given_up):
+                event.then(event.result)
+        finally:
+            if opening is not None:
+                opening.end()
+            if self.ahead.waiting:
+                self.call_later(self.ahead.go_on)
+
+    def on_failed(self, event: messages.Failed) -> None:
+        """Give an error to whoever asked, or show it."""
+        opening = event.opening
+        try:
+            if event.otherwise is None or (opening is not None and opening.given_up):
+                self.browser.show_error(event.what, event.error)
+            else:
+                event.otherwise(event.error)
+        finally:
+            if opening is not None:
+                opening.end(failed=not opening.stays)
+
+    def on_app_focus(self) -> None:
+        """Somebody is looking: the watcher may look more often, and once now."""
+        self.bridge.focus(focused=True)
+        self.browser.side.attend()
+
+    def on_app_blur(self) -> None:
+        """Nobody is looking."""
+        self.bridge.focus(focused=False)
+
+    def last_words(self) -> None:
+        """Store what is typed and where the user is, before the process ends."""
+        self.flush_drafts()
+        self.browser.returning.flush()
+
+    def flush_drafts(self) -> int:
+        """Store what is typed, at the end by a fault."""
+        self.browser.bridge.keep_drafts_apart()
+        return self.browser.host.flush()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Pass an event on; after a key or a click there may be something to keep."""
+        if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
+            self.browser.returning.touched(in_tree=self.screen is self.browser)
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self.ahead.take(event)
+        elif not isinstance(event, events.MouseEvent) or event.is_forwarded or self.ahead.hears_mouse(event):
+            await super().on_event(event)
+
+    async def action_quit(self) -> None:
+        """Leave, with every draft on disk."""
+        self.browser.leave()
+
+
+def run_workbench(session: Session, *, demo: bool = False) -> int:
+    """Run the workbench to its end.
+
+    Args:
+        session: settings, roots and engine, as the command line opened them.
+        demo: the roots are a throw-away copy that an agent keeps writing to.
+
+    Returns:
+        The exit number.
+    """
+    gc.disable()
+    options = session.options
+    if options.calm:
+        screen.UPDATE_PERIOD = 1 / CALM_FPS  # type: ignore[misc]
+    constants.SMOOTH_SCROLL = False  # type: ignore[misc]
+    if options.ascii:
+        from memtui.ui.draw.plain_bars import PlainBars
+
+        ScrollBar.renderer = PlainBars
+    bridge = Bridge(session.engine, actor=person.acting(options, "tui"), read_only=options.read_only)
+    app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))
+    last_words = signals.LastWords(app.last_words)
+    app.lend_terminal = last_words.lend_terminal
+    last_words.install()
+    paste_guard.install()
+    try:
+        app.run(mouse=not options.no_mouse)
+    finally:
+        bridge.close()
+        last_words.uninstall()
+        gc.enable()
+    return app.status
+
+
+def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
+    """Gather what the screen is told at the start."""
+    from memtui.wire.session import other_projects, own_roots, roots_now
+
+    surroundings = session.surroundings
+    name = surroundings.project or "no project"
+    kept, damaged = bridge.place(name)
+    place = read_place(kept)
+    if session.options.fresh:
+        place = NOWHERE
+    if session.options.all_projects:
+        place = place._replace(projects=True)
+    project = surroundings.project.rpartition("/")[2] or surroundings.project
+    return Facts(
+        settings=session.settings,
+        roots=own_roots(session),
+        project=project,
+        workspace=session.settings.workspace or "",
+        ascii=session.options.ascii,
+        calm=session.options.calm,
+        demo=demo,
+        own_roots=lambda: roots_now(session),
+        more_roots=lambda: other_projects(session),
+        listing=bridge.remembered(),
+        place_name=name,
+        kept_theme=bridge.place(themes.KEPT)[0],
+        place=place,
+        news="What was kept of the last session cannot be read, so it begins anew." if damaged else "",
+        surroundings=surroundings,
+    )

@@ -1,0 +1,408 @@
+"""The only file of the workbench that holds the engine: jobs go in, messages come out.
+
+`bridge.run(lambda engine: ..., then=..., what="...")` is the one pattern: the function runs in a thread, `then` gets
+its result on the event loop. So no screen can block, and no thread can touch a widget.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from textual.message import Message
+
+from memtui.engine import now_ms
+from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Notice, OpenConflict
+from memtui.errors import InternalError, MemtuiError
+from memtui.ui import heap
+from memtui.ui.keys.openings import Opening, Openings
+from memtui.ui.lanes import Lanes
+from memtui.workbench import messages
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine as Engine
+    from memtui.engine.watch import Watch
+
+T = TypeVar("T")
+
+READ, WRITE, ROWS = "read", "write", "rows"
+"""Lanes: looking at one memory; changing things, in the order asked; keeping the rows true."""
+
+ONE_BY_ONE = 64
+"""Up to so many rows are asked for one by one; more are cheaper in one list."""
+
+MAKE_WAY = 2.0
+"""Seconds between two looks at the rows while many memories are being changed: the looking would hold up the change."""
+
+TOLD_EVERY = 0.5
+"""Seconds between two lines about how far a change of many memories is."""
+
+ACTIVITY = 60
+"""How many audit entries the activity strip may want: many of them may be one operation."""
+
+
+class Target(Protocol):
+    """Whatever takes messages from any thread."""
+
+    def post_message(self, message: Message) -> bool:
+        """Queue a message."""
+        ...
+
+
+class Bridge:
+    """Runs everything that may block, and turns what happens into messages."""
+
+    def __init__(
+        self, engine: Engine, *, actor: Actor, read_only: bool = False, clock: Callable[[], int] = now_ms
+    ) -> None:
+        self._engine = engine
+        self.now = clock
+        """Milliseconds since the epoch."""
+        self.started = clock()
+        """When the workbench started."""
+        self.actor = actor
+        self.read_only = read_only
+        self.openings = Openings()
+        """What is being opened, which keys wait for."""
+        self._app: Target | None = None
+        self._screen: Target | None = None
+        self._lanes = Lanes()
+        self._latest: dict[str, int] = {}
+        self._lock = threading.Lock()
+        self._pending: set[Address] = set()
+        self._shown_soon: list[Opening] = []
+        """What ends once the rows that are asked for are told."""
+        self._everything = False
+        self._queued = False
+        self._doing = ""
+        """What the running write is called, for people."""
+        self._told_at = 0.0
+        """When it was last said how far it is; zero: not yet."""
+        self._watch: Watch | None = None
+        self._unsubscribe: Callable[[], None] | None = None
+
+    # Jobs
+
+    def run(
+        self,
+        job: Callable[[Engine], T],
+        then: Callable[[T], None] | None = None,
+        *,
+        what: str,
+        otherwise: Callable[[MemtuiError], None] | None = None,
+        lane: str = READ,
+        latest: str | None = None,
+        opens: str = "",
+        stays: bool = False,
+        at_most: float | None = None,
+        doing: str = "",
+    ) -> None:
+        """Run a job with the engine in a thread.
+
+        Args:
+            job: called with the engine, off the event loop; touches no widget.
+            then: called on the event loop with its result.
+            what: what is tried, for people (`rename notes.md`); shown when it fails.
+            otherwise: called on the event loop with the error, instead of showing it.
+            lane: `READ`, or `WRITE` for anything that changes something: writes keep their order.
+            latest: a group of which only the newest job matters: older ones are skipped and their results dropped.
+            opens: what comes of it on the screen, for people (`open notes.md`): keys that follow wait for that.
+            stays: a user who does not want to wait for what it opens still gets its result.
+            at_most: seconds that keys wait for it; None: until it ends.
+            doing: what is said of a write while it changes many memories: `Moving 5,000 memories to the trash`.
+        """
+        ticket = self._take_ticket(latest)
+        opening = self.openings.begin(opens, stays=stays, at_most=at_most) if opens else None
+        nothing = messages.Finished(None, None, opening)
+
+        def work() -> None:
+            message: Message = nothing
+            if self._is_newest(latest, ticket):
+                if lane == WRITE:
+                    self._doing = doing or what[:1].upper() + what[1:]
+                try:
+                    message = messages.Finished(then, job(self._engine), opening)
+                except MemtuiError as error:
+                    message = messages.Failed(what, error, otherwise, opening)
+                except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
+                    message = messages.Failed(what, _unexpected(error), otherwise, opening)
+                if lane == WRITE and self._told_at:
+                    self._told_at = 0.0
+                    self._post(self._screen, messages.Progressed(""))
+            if self._is_newest(latest, ticket):
+                self._post(self._app, message)
+            elif opening is not None:
+                self._post(self._app, nothing)
+            if message is not nothing:
+                self._tell_of_ledger()
+
+        self._lanes.submit(lane, work)
+
+    def stream(
+        self,
+        job: Callable[[Engine, Callable[[], bool], Callable[[T], None]], T],
+        then: Callable[[T], None],
+        *,
+        what: str,
+        group: str,
+        otherwise: Callable[[MemtuiError], None] | None = None,
+        opens: str = "",
+    ) -> None:
+        """Run a job that has partial results, in a thread of its own; only the newest of its group counts.
+
+        Args:
+            job: called with the engine, with a function that says whether nobody wants the result any more, and with
+                one that takes what there is so far.
+            then: called on the event loop with each partial result, and with the last one.
+            what: what is tried, for people.
+            group: the group, and the thread.
+            otherwise: called on the event loop with the error, instead of showing it.
+            opens: what comes of it on the screen, for people: keys that follow wait for the last result.
+        """
+        ticket = self._latest.get(group, 0) + 1
+
+        def outdated() -> bool:
+            return not self._is_newest(group, ticket)
+
+        def tell(part: T) -> None:
+            if not outdated():
+                self._post(self._app, messages.Finished(then, part))
+
+        self.run(
+            lambda engine: job(engine, outdated, tell),
+            then,
+            what=what,
+            otherwise=otherwise,
+            lane=group,
+            latest=group,
+            opens=opens,
+            stays=True,
+        )
+
+    def _take_ticket(self, group: str | None) -> int:
+        if group is None:
+            return 0
+        self._latest[group] = self._latest.get(group, 0) + 1
+        return self._latest[group]
+
+    def _is_newest(self, group: str | None, ticket: int) -> bool:
+        return group is None or self._latest[group] == ticket
+
+    def drop(self, group: str) -> None:
+        """Forget the jobs of a `latest` group: nothing of theirs arrives any more."""
+        self._take_ticket(group)
+
+    @property
+    def underway(self) -> str:
+        """How far a change of many memories is, for people; nothing when none runs; from any thread."""
+        found = self._engine.progress()
+        if found is None:
+            return ""
+        done, total = found
+        told = f"{self._doing}: {done:,}"
+        return f"{told} done" if f"{total:,}" in self._doing else f"{told} of {total:,}"
+
+    def stop_soon(self) -> bool:
+        """Have a change of many memories end after the one it is at; says whether one runs."""
+        return self._engine.stop_soon()
+
+    def attach(self, app: Target, screen: Target) -> None:
+        """Say who takes the outcome of jobs, and who takes news about rows."""
+        self._app, self._screen = app, screen
+
+    # The rows
+
+    def remembered(self) -> Listing | None:
+        """Return the rows of the last run, without touching a memory file; for the first frame only."""
+        try:
+            return self._engine.cached()
+        except MemtuiError as error:
+            self._post(self._app, messages.Failed("remember the last run", error, None))
+            return None
+
+    def start(self) -> None:
+        """Read every row, then follow what happens on disk."""
+        self._lanes.submit(ROWS, self._guarded("read the memories", self._first_rows))
+        self._lanes.submit(ROWS, self._guarded("follow changes", self._follow))
+
+    def reload(self) -> None:
+        """Read and hash everything again."""
+        self._lanes.submit(ROWS, self._guarded("read the memories again", self._reread))
+
+    def refresh(
+        self, addresses: Iterable[Address] = (), *, everything: bool = False, shows: Opening | None = None
+    ) -> None:
+        """Ask for these rows again, soon and together with whatever else is asked for; from any thread.
+
+        Args:
+            addresses: which.
+            everything: all of them.
+            shows: ends once they are told.
+        """
+        with self._lock:
+            if shows is not None:
+                self._shown_soon.append(shows)
+            self._pending.update(addresses)
+            self._everything = self._everything or everything
+            if self._queued or not (self._pending or self._everything or self._shown_soon):
+                return
+            self._queued = True
+        self._lanes.submit(ROWS, self._guarded("read the changed memories", self._send_pending))
+
+    def refresh_drafts(self) -> None:
+        """Tell the screen anew which memories have unsaved text."""
+        self._lanes.submit(ROWS, self._guarded("read the drafts", self._send_drafts))
+
+    def store_draft(self, draft: Draft) -> None:
+        """Bring a draft to disk before this returns; from any thread, also when the event loop is gone.
+
+        Raises:
+            MemtuiError: it could not be stored.
+        """
+        self._engine.save_draft(draft)
+
+    def keep_drafts_apart(self) -> bool:
+        """Keep drafts in files of their own from now on, whatever becomes of the ledger; as `store_draft`."""
+        return self._engine.keep_drafts_apart()
+
+    def store_conflict(self, found: OpenConflict) -> None:
+        """Bring the decisions about a conflict to disk before this returns; as `store_draft`."""
+        self._engine.save_conflict(found)
+
+    def store(self, job: Callable[[Engine], object]) -> None:
+        """Do a small write before this returns; as `store_draft`."""
+        job(self._engine)
+
+    def place(self, name: str) -> tuple[object, bool]:
+        """What was kept of an earlier run under a name, and whether that was damaged; for the first frame only."""
+        found = self._engine.place(name)
+        return found.value, found.damaged
+
+    def focus(self, focused: bool) -> None:
+        """Tell the watcher whether somebody is looking."""
+        if self._watch is not None:
+            self._watch.focus(focused)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nobody waits for what is read any more; from any thread."""
+        return self._lanes.closed
+
+    def close(self) -> None:
+        """Stop following, and let writes that were asked for end."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+        if self._watch is not None:
+            self._watch.stop()
+        for group in self._latest:
+            self.drop(group)
+        self.stop_soon()
+        self._lanes.close(wait_for=(WRITE,))
+        self._app = self._screen = None
+
+    def _first_rows(self) -> None:
+        self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+        self._tell_of_ledger()
+        self._send_drafts()
+        self._send_activity()
+
+    def _tell_of_ledger(self) -> None:
+        """Pass on what the engine has to say of its own records, such as that they were damaged and replaced."""
+        told = tuple(Notice("ledger", text) for text in self._engine.notices())
+        if told:
+            self._post(self._screen, messages.NoticesArrived(told))
+
+    def _follow(self) -> None:
+        self._unsubscribe = self._engine.subscribe(self._on_changes)
+        self._watch = self._engine.watch(self._on_changes, self._on_health)
+        self._reread()
+        heap.give_back()
+
+    def _reread(self) -> None:
+        self._on_changes(self._engine.reconcile())
+        self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+        self._send_activity()
+
+    def _on_changes(self, changes: Changes) -> None:
+        """Take what happened, on whatever thread it is told."""
+        self._tell_progress()
+        addresses = {change.address for change in changes.changes} | changes.touched
+        addresses |= {change.old_address for change in changes.changes if change.old_address is not None}
+        if changes.notices:
+            self._post(self._screen, messages.NoticesArrived(changes.notices))
+        if changes.health is not None:
+            self._on_health(changes.health)
+        self.refresh(addresses, everything=bool(changes.roots))
+
+    def _tell_progress(self) -> None:
+        """Say now and then how far a change of many memories is."""
+        now = time.monotonic()
+        if now - self._told_at >= TOLD_EVERY and (words := self.underway):
+            self._told_at = now
+            self._post(self._screen, messages.Progressed(words))
+
+    def _on_health(self, health: Health) -> None:
+        self._post(self._screen, messages.HealthChanged(health))
+
+    def _send_pending(self) -> None:
+        self._engine.make_way(MAKE_WAY)
+        with self._lock:
+            addresses, everything = self._pending, self._everything
+            self._pending, self._everything, self._queued = set(), False, False
+            shown, self._shown_soon = self._shown_soon, []
+        try:
+            self._send_rows(addresses, everything=everything)
+        finally:
+            for opening in shown:
+                self._post(self._app, messages.Finished(None, None, opening))
+        self._send_activity()
+
+    def _send_rows(self, addresses: set[Address], *, everything: bool) -> None:
+        if everything or len(addresses) > ONE_BY_ONE:
+            self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+        else:
+            rows = self._engine.memories(addresses)
+            self._post(self._screen, messages.RowsChanged(tuple(rows.values()), tuple(addresses - rows.keys())))
+
+    def _send_drafts(self) -> None:
+        self._post(self._screen, messages.DraftsChanged(self._engine.drafts()))
+
+    def _send_activity(self) -> None:
+        engine = self._engine
+        deleted = tuple(change.address for change in engine.changes() if change.kind == "deleted")
+        from memtui.workbench.views import activity_jobs
+        from memtui.workbench.views.activity_rows import strip_records
+
+        loaded = activity_jobs.load(engine, activity_jobs.Wish(), None, limit=ACTIVITY)
+        lines = activity_jobs.count(engine, strip_records(loaded.records))
+        news = messages.ActivityChanged(
+            loaded.records, deleted, engine.vanished(), loaded.operations, lines, loaded.next_undo
+        )
+        self._post(self._screen, news)
+
+    def _guarded(self, what: str, work: Callable[[], None]) -> Callable[[], None]:
+        def guarded() -> None:
+            try:
+                work()
+            except MemtuiError as error:
+                self._post(self._app, messages.Failed(what, error, None))
+            except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
+                self._post(self._app, messages.Failed(what, _unexpected(error), None))
+
+        return guarded
+
+    @staticmethod
+    def _post(target: Target | None, message: Message) -> None:
+        if target is not None:
+            target.post_message(message)
+
+
+def _unexpected(error: Exception) -> MemtuiError:
+    """Turn a fault of ours into something that can be shown."""
+    return InternalError(
+        f"{type(error).__name__}: {error}",
+        unharmed="memtui goes on; what is on disk is as it was before this step.",
+        hint="Run memtui doctor; with MEMTUI_DEBUG=1 it shows where it happened.",
+    )

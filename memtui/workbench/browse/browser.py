@@ -1,0 +1,429 @@
+"""The main screen: it puts the parts together, knows what is focused, and decides which part does what a key asks.
+
+What the parts do is theirs: keys (`commands.py`), rows (`rows.py`), words (`bars.py`), reading (`side.py`), writing
+(`verbs.py`), lists on top (`viewing.py`), the editor (`host.py`). A screen that did it all is the one nobody changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.widget import Widget
+
+from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Address, Listing, Root
+from memtui.errors import MemtuiError
+from memtui.safe_text import visible
+from memtui.ui.action import Action
+from memtui.ui.draw.spans import Line
+from memtui.ui.draw.words import count_words
+from memtui.ui.keys.keyed import KeyedScreen
+from memtui.ui.keys.openings import Opening
+from memtui.ui.widgets.page_view import PageView
+from memtui.ui.widgets.rowlist import RowList
+from memtui.values import NamedTuple
+from memtui.workbench import messages
+from memtui.workbench.actions import BROWSER_ROOMS
+from memtui.workbench.bridge import WRITE, Bridge
+from memtui.workbench.browse.chrome import Chrome
+from memtui.workbench.browse.commands import Commands
+from memtui.workbench.browse.groups import worth_showing
+from memtui.workbench.browse.nodes import SORTS
+from memtui.workbench.browse.panes import Panes
+from memtui.workbench.browse.parts import Parts
+from memtui.workbench.browse.returning import NOWHERE, Place, Returning
+from memtui.workbench.browse.rows import Effect, Forest
+from memtui.workbench.browse.side import Side
+from memtui.workbench.browse.tree import MemoryTree
+from memtui.workbench.edit.drafts import offer_words
+from memtui.workbench.edit.intents import Intent
+from memtui.workbench.views.tabs import Tabs
+
+if TYPE_CHECKING:
+    from memtui.ui.widgets.prompts import Prompt, Question
+    from memtui.workbench.views.view import ViewScreen
+
+
+PATIENCE = 0.3
+"""Seconds that keys wait for a row that was written just now."""
+
+
+class Facts(NamedTuple):
+    """What the screen is told at the start; only the roots may become more."""
+
+    settings: Settings
+    roots: tuple[Root, ...]
+    """Those of where the user stands."""
+    project: str = ""
+    workspace: str = ""
+    ascii: bool = False
+    calm: bool = False
+    demo: bool = False
+    own_roots: Callable[[], tuple[Root, ...]] = tuple
+    """Finds the roots of where the user stands again."""
+    more_roots: Callable[[], tuple[Root, ...]] = tuple
+    """Finds the roots of every project; slow."""
+    listing: Listing | None = None
+    """The rows of the last run."""
+    place_name: str = ""
+    """What the place is kept under for the next start; empty: it is not kept."""
+    place: Place = NOWHERE
+    """Where the user was in the last run."""
+    news: str = ""
+    """What is said at the start."""
+    kept_theme: object = None
+    """What was kept of the theme that was chosen with a key."""
+    surroundings: Surroundings | None = None
+    """Where the user stands, for what depends on more than the roots."""
+
+
+class Awaited(NamedTuple):
+    """What is done when the row of a memory is there."""
+
+    address: Address
+    then: str | None
+    """That of `open_editor`; None: only the cursor goes there."""
+    opening: Opening
+    left: tuple[ViewScreen, ...]
+    """The view it was asked for in, to go back to."""
+
+
+class BrowserScreen(Parts):
+    """Tree, text, details, activity."""
+
+    ROOMS: ClassVar[tuple[str, ...]] = BROWSER_ROOMS
+
+    def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], now: Callable[[], int]) -> None:
+        super().__init__(table)
+        self.bridge = bridge
+        self.facts = facts
+        self.now = now
+        self.forest = Forest()
+        self.forest.names = {"project": facts.project, "workspace": facts.workspace}
+        self.chrome = Chrome(self)
+        self.memories = MemoryTree(self.forest, now, ascii_only=facts.ascii, below=self.chrome.below_tree)
+        self.page_view = PageView(id="page")
+        self.info_view = PageView(id="info-page")
+        self.side = Side(self)
+        self.commands = Commands(self)
+        self.panes = Panes(self)
+        self.returning = Returning(self, facts.place_name, facts.place)
+        self.returning.prepare()
+        self._drafts_told = False
+        self.prompt: Prompt | None = None
+        """The line of text being typed in the footer."""
+        self.editing = False
+        """Whether the editor is shown."""
+        self._leaving = False
+        """The user is on the way out, and a change of many memories is coming to its end."""
+        self._awaited: Awaited | None = None
+        """What is done when the row of a memory is there."""
+
+    def compose(self) -> ComposeResult:
+        """Everything this size has room for."""
+        yield from self.panes.compose()
+
+    def on_mount(self) -> None:
+        """Show what was known at the end of the last run, before anything is read."""
+        self.panes.place()
+        listing = self.facts.listing
+        roots = self.facts.roots
+        self.forest.load(worth_showing(roots, listing, ()), listing.items if listing is not None else ())
+        self.memories.apply(Effect(rebuilt=True, touched=frozenset()))
+        self.memories.focus()
+        self.returning.arrive()
+        self.memories.start_at_memory()
+        self.facts = self.facts._replace(listing=None)
+
+    # What is known
+
+    @property
+    def typing(self) -> bool:
+        """Whether letters are text now."""
+        focused = self.focused
+        return focused is not None and not isinstance(focused, RowList | PageView)
+
+    @property
+    def top_screen(self) -> KeyedScreen[Any]:
+        """The screen that has the keys: a view that lies on this one, or this one."""
+        top = self.app.screen
+        return top if isinstance(top, KeyedScreen) else self
+
+    @property
+    def page_is_read(self) -> bool:
+        """Whether the memory's text is on the screen, in front of the user."""
+        return self.is_active and self.app.app_focus and self.page_view.is_on_screen and not self.editing
+
+    @property
+    def help_text(self) -> str:
+        """What the focused pane is."""
+        for node in self.focused.ancestors_with_self if self.focused is not None else ():
+            if isinstance(node, Widget) and node.HELP:
+                return node.HELP
+        return ""
+
+    def root_problem(self, root_id: str) -> str:
+        """What is wrong with a root."""
+        status = self.forest.statuses.get(root_id)
+        if status is None:
+            return ""
+        words = [problem.text for problem in status.problems]
+        if root_id in self.forest.losses.vanished:
+            held = count_words(self.forest.losses.vanished[root_id], "memory")
+            words.append(f"The folder is not there; it held {held}, and their texts are kept. 3 tells more.")
+        if any(problem.code == "unreviewed" for problem in status.problems):
+            words.append("g a shows what waits.")
+        return " ".join(words)
+
+    # News
+
+    def on_rows_loaded(self, event: messages.RowsLoaded) -> None:
+        """Take in a full list."""
+        self.filling.take(event.listing)
+
+    def on_rows_changed(self, event: messages.RowsChanged) -> None:
+        """Take in rows that differ."""
+        rows = [memory for memory in event.rows if not self.forest.others.hides(memory.address.root)]
+        there = {memory.address for memory in event.rows}.union(event.gone)
+        self.filling.told_of(there)
+        self.take(self.forest.update(rows, event.gone))
+        self.checkup.rows_changed(there)
+        if self.editing:
+            self.host.rows_changed(there)
+
+    def on_drafts_changed(self, event: messages.DraftsChanged) -> None:
+        """Take in which memories have unsaved text; what is left from an earlier run is offered once."""
+        self.take(self.forest.set_drafts(event.drafts))
+        if not self._drafts_told:
+            self._drafts_told = True
+            if event.drafts:
+                self.say(offer_words(event.drafts), "draft")
+
+    def on_activity_changed(self, event: messages.ActivityChanged) -> None:
+        """Take in the newest entries of the audit."""
+        self.chrome.recent = event
+        vanished = {one.root.id: one.memories for one in event.vanished}
+        losses = self.forest.losses
+        if vanished != losses.vanished:
+            losses.vanished = vanished
+            self.memories.repaint()
+            self.bridge.refresh(everything=True)
+        self.take(self.forest.set_deleted(event.deleted))
+        self.chrome.update("activity")
+        if "views" in self.__dict__:
+            self.views.news()
+
+    def on_progressed(self, event: messages.Progressed) -> None:
+        """Say how far a change of many memories is, where the keys are shown."""
+        self.chrome.progress = event.words
+        self.chrome.update("footer")
+        for top in (one for one in self.app.screen_stack[1:] if isinstance(one, KeyedScreen)):
+            top.show_progress()
+
+    def on_health_changed(self, event: messages.HealthChanged) -> None:
+        """Say how the watcher is."""
+        if event.health != self.chrome.health and event.health.state != "watching":
+            self.say(f"Not following changes as they happen: {event.health.reason or event.health.state}.", "warning")
+        self.chrome.health = event.health
+        self.chrome.update("header")
+
+    def on_notices_arrived(self, event: messages.NoticesArrived) -> None:
+        """Tell what must be told."""
+        for notice in event.notices:
+            self.say(notice.text, "warning")
+
+    def take(self, effect: Effect) -> None:
+        """Show what became of the rows."""
+        self.memories.apply(effect)
+        self.returning.find_row()
+        self.memories.start_at_memory()
+        self.chrome.update("header", "tree-title")
+        if self._awaited is not None and self._awaited.address in self.forest.nodes:
+            (address, then, opening, left), self._awaited = self._awaited, None
+            if not self.memories.reveal(address) and self.forest.filtered:
+                self.filtering.come_back_to(self.forest.nodes[address].key)
+            if then is not None:
+                self.open_editor(address, then=then, left=left)
+            opening.end()
+
+    def go_when_there(self, address: Address) -> None:
+        """Put the cursor on a memory as soon as its row is known."""
+        self._await(address, None, self.bridge.openings.begin(f"go to {address}", at_most=PATIENCE, stays=True))
+
+    def open_when_there(self, address: Address, *, then: str = "") -> None:
+        """Open a memory as soon as its row is known; `then` is that of `open_editor`."""
+        self._await(address, then, self.bridge.openings.begin(f"open {address}"))
+
+    def forget_awaited(self) -> None:
+        """Do nothing any more when that row is there."""
+        self._awaited = None
+
+    def _await(self, address: Address, then: str | None, opening: Opening) -> None:
+        if self._awaited is not None:
+            self._awaited.opening.end()
+        self._awaited = Awaited(address, then, opening, self.views.take_left() if "views" in self.__dict__ else ())
+        self.take(Effect(rebuilt=False, touched=frozenset()))
+
+    @on(MemoryTree.CursorMoved)
+    def _cursor_moved(self, event: MemoryTree.CursorMoved) -> None:
+        self.side.follow(event.node, by_user=event.by_user)
+
+    @on(MemoryTree.Unfolded)
+    def _row_unfolded(self, event: MemoryTree.Unfolded) -> None:
+        self.projects.opened(event.node, below=event.below)
+
+    @on(MemoryTree.MarksChanged)
+    def _marks_changed(self) -> None:
+        self.chrome.update("tree-title", "footer", "header")
+
+    @on(Tabs.Chosen)
+    def _tab_chosen(self, event: Tabs.Chosen) -> None:
+        self.show_view(event.view)
+
+    def show_view(self, id_: str) -> None:
+        """Show another view, or this screen again."""
+        self.chrome.clear()
+        self.views.show(id_)
+
+    def clicked(self, line: str, text: str) -> None:
+        """A click on how the tree is sorted sorts it in the next way."""
+        forest = self.forest
+        if line == "tree-title" and text.strip(" |").startswith(forest.sort):
+            self.commands.run(f"sort_{SORTS[(SORTS.index(forest.sort) + 1) % len(SORTS)]}")
+
+    @on(Intent)
+    def _editor_wants(self, event: Intent) -> None:
+        if self.editing and self.host.editing is not None:
+            self.host.editing.handle(event)
+
+    @on(RowList.Opened)
+    def _row_opened(self) -> None:
+        self.commands.run("open")
+
+    def on_descendant_focus(self) -> None:
+        """Show which pane is focused."""
+        self.chrome.update("tree-title", "side-title", "info-title", "footer")
+
+    def on_screen_resume(self) -> None:
+        """What lay over it is gone: its text is in front of the user again."""
+        self.side.attend()
+
+    def on_resize(self) -> None:
+        """Fold the text to the new width."""
+        self.panes.follow_size()
+        self.call_after_refresh(self.side.refresh)
+
+    # Keys
+
+    def unavailable(self, action: Action) -> str:
+        """Say why an action is off."""
+        return self.commands.unavailable(action)
+
+    def perform(self, action: Action) -> None:
+        """Do it."""
+        self.chrome.clear()
+        if not action.moves:
+            self.side.follow(self.memories.current, by_user=True)
+        self.commands.run(action.id)
+        self.side.follow(self.memories.current, by_user=True)
+
+    def asks_at_once(self, first: str) -> Line | None:
+        """`d` asks before anything happens."""
+        after = self._sequences.choices(first)
+        asking = [(key, action) for key, action in after if action.id == "trash"]
+        if not asking or self.unavailable(asking[0][1]):
+            return None
+        name = self.verbs.name(self.memories.targets())
+        key = asking[0][0]
+        return [
+            (" ", "dim"),
+            (key, "key"),
+            (f" moves {name} to the trash", "strong"),
+            ("; any other key cancels", "dim"),
+        ]
+
+    def open_editor(self, address: Address, *, then: str = "", left: tuple[ViewScreen, ...] = ()) -> None:
+        """Open a memory in the editor; leaving it goes back to the view that was left for it.
+
+        Args:
+            address: which.
+            then: `compare`, `outside`, or a place such as `line 12` or `line 12:5`.
+            left: the view it is opened from, where that was not left just now.
+        """
+        if "views" in self.__dict__:
+            left = left or self.views.take_left()
+        self.chrome.clear()  # what was said before is old when the user comes back
+        opening = self.bridge.openings.begin(f"open {address}")
+        self.call_next(self.host.open, address, opening, then=then, left=left)
+
+    def leave(self) -> None:
+        """Leave the workbench, with every draft on disk; a change of many memories ends first, after one of them."""
+        try:
+            self.bridge.keep_drafts_apart()
+            self.host.flush()
+            self.returning.flush()
+        except MemtuiError as error:
+            self.show_error("keep your draft, so memtui stays open", error)
+            return
+        if self._leaving or not self.bridge.stop_soon():
+            self.app.exit(0)
+            return
+        self._leaving = True
+        self.say("Leaving: this stops after the memory it is at. What is done stays done; u takes it back next time.")
+        self.bridge.run(lambda _: None, lambda _: self._left(), what="leave", lane=WRITE)
+
+    def _left(self) -> None:
+        """Leave after what was stopped, and say in the terminal how far it came."""
+        from rich.text import Text
+
+        self.app.exit(0, message=Text(f"memtui: {visible(self.chrome.said[-1][1])}") if self.chrome.said else None)
+
+    # Words
+
+    def say(self, text: str, level: str = "name") -> None:
+        """Show one line to the user, until the next key; all of them can be read again."""
+        text = self.forest.named(text)
+        if self.editing and self.typing:
+            self.chrome.remember(text)
+            self.host.say(text)
+        else:
+            self.chrome.say(text, level)
+        top = self.app.screen
+        if isinstance(top, KeyedScreen) and top is not self:
+            top.say(text, level)
+
+    def show_error(self, what: str, error: MemtuiError) -> None:
+        """Show what could not be done, what is unharmed, and what to do."""
+        self.chrome.loading = False
+        self.say(f"Could not {what}: {error.message} {error.hint}".strip() + f" ({error.code})", "error")
+
+    def show_hint(self, line: Line | None) -> None:
+        """Show which keys may follow."""
+        self.chrome.hint(line)
+
+    def ask(self, question: Question) -> None:
+        """Ask for one line of text."""
+        self.filtering.ask(question)
+
+    def close_prompt(self) -> None:
+        """Put the line of text away."""
+        self.filtering.close_prompt()
+
+    def refuse_prompt(self, text: str) -> bool:
+        """Say why a typed text cannot be used; False when there is no line any more."""
+        return self.filtering.refuse(text)
+
+    # Drawing
+
+    def redraw(self) -> None:
+        """Draw everything anew: other colours."""
+        self.memories.forget_drawn()
+        self.refresh(recompose=False)
+        for widget in self.query("Lines, PageView").results(Widget):
+            widget.refresh()
+        if "views" in self.__dict__:
+            self.views.redraw()

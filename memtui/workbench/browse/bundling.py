@@ -1,0 +1,159 @@
+"""Putting memories into a bundle, and doing what was chosen of one that was shown.
+
+An import that leaves something to decide opens the first conflict; what was written is one step of undo.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address
+from memtui.errors import MemtuiError
+from memtui.transfer import bundle, bundlefile, importing
+from memtui.transfer.exporting import Exported, collect
+from memtui.transfer.importing import Imported
+from memtui.transfer.merging import Plan
+from memtui.ui.draw.spans import Line
+from memtui.ui.draw.words import count_words
+from memtui.workbench.bridge import WRITE
+from memtui.workbench.browse.arriving import GROUP, name_of, path_of
+from memtui.workbench.browse.arriving import words as plan_words
+
+if TYPE_CHECKING:
+    from memtui.workbench.browse.browser import BrowserScreen
+
+
+class Bundling:
+    """Asks for a file, and writes or reads it."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._over = ""
+        """The file that a second enter writes over."""
+
+    # Export
+
+    def export(self) -> None:
+        """Ask where the marked memories go."""
+        self._ask_export(history=False)
+
+    def export_history(self) -> None:
+        """Ask where the marked memories go, with every version of theirs."""
+        self._ask_export(history=True)
+
+    def _ask_export(self, *, history: bool) -> None:
+        from memtui.ui.widgets.prompts import Question
+
+        screen, targets = self._screen, self._screen.memories.targets()
+        self._over = ""
+        words = f"writes {count_words(len(targets), 'memory')}{' and their history' if history else ''} into it"
+
+        def hint(text: str) -> Line:
+            if text == self._over:
+                return [("enter again writes over it", "warning")]
+            return [(words, "dim")]
+
+        screen.ask(
+            Question(
+                "export to",
+                "~/memories.tar",
+                lambda text: self._export(text, targets, history=history),
+                screen.close_prompt,
+                hint=hint,
+            )
+        )
+
+    def _export(self, text: str, targets: tuple[Address, ...], *, history: bool) -> None:
+        screen, over = self._screen, text == self._over
+        path = path_of(text, screen.facts.settings.home)
+        if path is None:
+            screen.refuse_prompt("Type the name of a file.")
+            return
+
+        def written(found: Exported) -> None:
+            screen.close_prompt()
+            left = f" {found.left[0][0]} is not in it: {found.left[0][1]}" if found.left else ""
+            count = count_words(len(found.bundle.memories), "memory")
+            screen.say(f"Exported {count} to {text.strip()}.{left}", "warning" if left else "good")
+
+        def refused(error: MemtuiError) -> None:
+            if error.code == "E_EXISTS":
+                self._over = text
+                screen.refuse_prompt("There is a file of this name: enter again writes over it.")
+            else:
+                self._refused(error)
+
+        def job(engine: _Engine) -> Exported:
+            if history and not screen.bridge.read_only:
+                engine.reconcile()  # what others wrote lately belongs to it
+            rows = engine.memories(targets)
+            found = collect(engine, [rows[one] for one in targets if one in rows], history=history)
+            bundlefile.write(path, bundle.write(found.bundle), over=over)
+            return found
+
+        screen.bridge.run(job, written, what="export", otherwise=refused, latest=GROUP)
+
+    # Import
+
+    def take(self) -> None:
+        """Ask for a bundle, and show what comes of it."""
+        from memtui.workbench.browse.arriving import ArrivingScreen
+
+        def chosen(wanted: Plan | None) -> None:
+            if wanted is not None:
+                self._take(wanted)
+
+        self._screen.app.push_screen(ArrivingScreen(self._screen), chosen)
+
+    def _take(self, wanted: Plan) -> None:
+        screen, actor, now = self._screen, self._screen.bridge.actor, self._screen.now()
+
+        def taken(done: Imported) -> None:
+            screen.bridge.refresh(everything=True)
+            screen.bridge.refresh_drafts()
+            for one in wanted.arrivals:
+                screen.chrome.remember(f"{name_of(one)}: {one.what}{f' ({one.why})' if one.why else ''}")
+            words = [f"Imported: {plan_words(wanted)}."]
+            if done.done is not None:
+                words.append("u takes back what was written.")
+            if done.waiting:
+                words.append(f"{done.waiting[0]} has a draft of its own, which stays.")
+            screen.say(" ".join(words), "warning" if done.waiting or done.conflicts else "good")
+            if done.conflicts:
+                screen.open_editor(done.conflicts[0], then="compare")
+
+        screen.bridge.run(
+            lambda engine: importing.apply(engine, wanted, actor=actor, now=now),
+            taken,
+            what="import",
+            otherwise=partial(screen.show_error, "import"),
+            lane=WRITE,
+        )
+
+    def _refused(self, error: MemtuiError) -> None:
+        """Leave the line open, so that the name can be made right."""
+        if not self._screen.refuse_prompt(f"{error.message} {error.hint}".strip()):
+            self._screen.show_error("do it", error)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Protocol
+
+    from memtui.engine.model import Changes, Memory
+
+    class _Engine(importing.Writer, Protocol):
+        """The part of an engine that bundles use."""
+
+        def memories(self, addresses: Iterable[Address], /) -> dict[Address, Memory]:
+            """Give rows."""
+            ...
+
+        def reconcile(self) -> Changes:
+            """Look at the disk."""
+            ...
+
+        def read_version(self, address: Address, sha256: str, /) -> bytes:
+            """Read a version."""
+            ...

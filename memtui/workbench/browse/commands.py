@@ -1,0 +1,390 @@
+"""Which part does what an action asks for, and why an action is off now: one table from action ids to functions.
+
+Screen, palette and mouse all come through here, so that an action does the same thing whoever asked for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address
+from memtui.ui import themes
+from memtui.ui.action import Action, in_room, shown_keys
+from memtui.ui.keys.keyed import READ_ONLY
+from memtui.workbench.actions import BROWSER_ROOMS
+from memtui.workbench.actions.view_table import VIEWS
+from memtui.workbench.browse.nodes import MEMORY, Node
+from memtui.workbench.browse.rows import Effect
+from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
+
+if TYPE_CHECKING:
+    from memtui.ui.keys.palette import Command
+    from memtui.workbench.browse.browser import BrowserScreen
+
+NEEDS_MEMORY = frozenset(
+    {"edit", "edit_outside", "describe_memory", "versions", "copy_contents", "copy_description", "copy_sha", "resolve"}
+)
+"""Actions that work on the memory under the cursor only."""
+NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_to", "copy_path", "seen", "export", "export_history"})
+"""Actions that work on marks, on a memory, or on a folder."""
+
+ELSEWHERE = {
+    "entries": "views.entries",
+    "accept_root": "accepting.accept",
+    "copy_path": "copying.path",
+    "copy_contents": "copying.contents",
+    "copy_description": "copying.description",
+    "copy_sha": "copying.sha",
+    "describe_memory": "host.describe",
+    "help": "viewing.help",
+    "messages": "viewing.messages",
+    "filter": "filtering.start",
+    "new": "verbs.new",
+    "rename": "verbs.rename",
+    "pin": "verbs.pin",
+    "trash": "verbs.trash",
+    "copy_to": "verbs.copy_to",
+    "export": "bundling.export",
+    "export_history": "bundling.export_history",
+    "import": "bundling.take",
+    "all_projects": "projects.toggle",
+    "repoint": "repointing.start",
+    "undo": "verbs.undo",
+    "redo": "verbs.redo",
+}
+"""Actions that a part of the screen does, by part and method; the part is loaded when it is first used."""
+
+
+class Commands:
+    """Does actions."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        tree = screen.memories
+        self._does: dict[str, Callable[[], object]] = {
+            "palette": self._palette,
+            "back": self._back,
+            "quit": self._quit,
+            "quit_now": screen.leave,
+            "next_pane": lambda: self._pane(1),
+            "previous_pane": lambda: self._pane(-1),
+            "left": tree.left,
+            "right": tree.right,
+            "next_folder": lambda: self._group(1),
+            "previous_folder": lambda: self._group(-1),
+            "expand_all": tree.toggle_all,
+            "mark": tree.toggle_mark,
+            "range": tree.toggle_range,
+            "range_down": lambda: tree.extend(1),
+            "range_up": lambda: tree.extend(-1),
+            "mark_all": tree.mark_shown,
+            "group": self._group_by,
+            "instructions": self._instructions,
+            "reload": self._reload,
+            "open": self._open,
+            "edit": self._edit,
+            "edit_outside": self._edit_outside,
+            "resolve": self._resolve,
+            "changes": self._changes,
+            "seen": lambda: screen.verbs.mark_seen(tree.targets()),
+            "versions": self._versions,
+            "info": self._info,
+            "page_next": lambda: screen.side.finding.step(1),
+            "page_previous": lambda: screen.side.finding.step(-1),
+            "preview_down": lambda: screen.page_view.scroll_rows(3),
+            "preview_up": lambda: screen.page_view.scroll_rows(-3),
+            "zoom": self._zoom,
+            "themes": lambda: self.open_palette(self.theme_commands()),
+        }
+        self._does["search_all"] = partial(screen.show_view, "search")
+        self._does["trash_view"] = partial(screen.show_view, "trash")
+        for view in VIEWS:
+            self._does[view.action] = partial(screen.show_view, view.id)
+        for sort in ("name", "uses", "age", "size", "edited"):
+            self._does[f"sort_{sort}"] = partial(self._sort, sort)
+        for only in ("unseen", "pinned", "conflicts"):
+            self._does[f"only_{only}"] = partial(self._only, only)
+        for move in ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up"):
+            self._does[move] = partial(self._move, move)
+
+    def run(self, id_: str) -> None:
+        """Do an action by its id."""
+        if id_ in ELSEWHERE:
+            attrgetter(ELSEWHERE[id_])(self._screen)()
+        else:
+            self._does[id_]()
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Every action that is known here."""
+        return frozenset(self._does) | frozenset(ELSEWHERE)
+
+    def unavailable(self, action: Action) -> str:
+        """Say in one sentence why an action is off now; nothing when it is on."""
+        screen = self._screen
+        if (action.writes or action.id == "resolve") and screen.bridge.read_only:
+            return READ_ONLY
+        if action.writes and (underway := screen.bridge.underway):
+            return f"{underway}. Keys that change memories wait for its end."
+        node = screen.memories.current
+        if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):
+            return f"{action.label}: put the cursor on a memory first."
+        if action.id == "entries" and node is not None:
+            return self._no_entries(node)
+        if action.id in NEEDS_TARGET and not screen.memories.has_targets:
+            return f"{action.label}: there is no memory here."
+        if action.id in ("page_next", "page_previous") and not screen.side.finds:
+            return "Nothing is looked for in this text; / with the text in focus does."
+        if action.id == "resolve" and node is not None and not node.signs.conflict:
+            return "There is no conflict on this memory."
+        if action.id == "edit_outside" and screen.facts.settings.terminal.web:
+            return "A browser cannot lend its screen to another program: e edits here."
+        if action.id == "all_projects" and screen.facts.demo:
+            return "The demo has one project."
+        return ""
+
+    def _no_entries(self, node: Node) -> str:
+        root = self._screen.forest.root(node.root)
+        if node.memory is None or root is None or root.policy.format_of(node.memory.address.path) is None:
+            return "This is one memory, not a file of many entries; enter opens it."
+        return ""
+
+    # Moving
+
+    def _move(self, what: str) -> None:
+        screen = self._screen
+        focused = screen.focused
+        text = screen.info_view if focused is screen.info_view else screen.page_view
+        (text if focused is text else screen.memories).advance(what)
+
+    def _group(self, step: int) -> None:
+        """Go to the next or previous folder, or paragraph of the text in focus."""
+        screen = self._screen
+        if screen.focused in (screen.page_view, screen.info_view):
+            view = screen.info_view if screen.focused is screen.info_view else screen.page_view
+            view.jump_paragraph(step)
+        else:
+            screen.memories.jump_group(step)
+
+    def _pane(self, step: int) -> None:
+        screen = self._screen
+        if screen.panes.one_column:
+            self._close_over() if screen.panes.over else self._show_over()
+            return
+        panes = [pane for pane in (screen.memories, screen.page_view, screen.info_view) if pane.is_on_screen]
+        if screen.focused in panes:
+            panes[(panes.index(screen.focused) + step) % len(panes)].focus()
+        else:
+            screen.memories.focus()
+
+    def _show_over(self) -> None:
+        """Show the text over the tree, where there is no room beside it."""
+        self._screen.panes.rearrange(over=self._screen.panes.one_column)
+        self._screen.page_view.focus()
+
+    def _close_over(self) -> None:
+        self._screen.panes.rearrange(over=False)
+        self._screen.memories.focus()
+
+    def _zoom(self) -> None:
+        screen = self._screen
+        if screen.panes.one_column:
+            self._pane(1)
+        elif screen.panes.zoomed:
+            screen.panes.rearrange(zoom="")
+        else:
+            screen.panes.rearrange(zoom="left" if screen.focused is screen.memories else "right")
+
+    def _back(self) -> None:
+        """One step back: the newest thing that was opened or chosen goes; never quits."""
+        screen = self._screen
+        if screen.side.finds:
+            screen.side.finding.clear()
+        elif screen.panes.over:
+            self._close_over()
+        elif screen.focused is not screen.memories and not screen.panes.zoomed:
+            screen.memories.focus()
+        elif screen.side.mode != PREVIEW:
+            screen.side.show_mode(PREVIEW)
+        elif screen.memories.marks or screen.memories.ranging:
+            screen.memories.set_marks(set())
+        elif screen.forest.filtered:
+            screen.filtering.leave()
+        elif screen.panes.zoomed:
+            screen.panes.rearrange(zoom="")
+
+    def _quit(self) -> None:
+        screen = self._screen
+        if screen.panes.over or screen.side.mode != PREVIEW:
+            screen.side.mode = PREVIEW
+            self._back()
+            screen.side.refresh()
+        else:
+            screen.leave()
+
+    # What is shown
+
+    def _sort(self, sort: str) -> None:
+        self._screen.forest.sort_by(sort)
+        self._changed()
+
+    def _only(self, only: str) -> None:
+        self._screen.filtering.remember()
+        self._screen.forest.toggle_only(only)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._screen.memories.apply(Effect(rebuilt=True, touched=frozenset()), by_user=True)
+        self._screen.chrome.update()
+
+    def _reload(self) -> None:
+        self._screen.say("Reading every folder again.")
+        self._screen.bridge.reload()
+        self._screen.projects.find(again=True)
+
+    def _group_by(self) -> None:
+        forest = self._screen.forest
+        forest.group_by_agent(by_agent=not forest.by_agent)
+        self._changed()
+        self._screen.say("Grouped by agent; again groups by scope." if forest.by_agent else "Grouped by scope.")
+
+    def _instructions(self) -> None:
+        forest = self._screen.forest
+        forest.show_instructions(wanted=not forest.instructions)
+        self._changed()
+        words = "The files people write for agents are shown." if forest.instructions else "Instruction files put away."
+        self._screen.say(words)
+
+    def _info(self) -> None:
+        screen = self._screen
+        if screen.panes.wide:
+            screen.panes.info_wanted = not screen.panes.info_wanted
+            screen.panes.rearrange()
+            return
+        if screen.side.mode == INFO:
+            screen.side.show_mode(PREVIEW)
+            if screen.panes.one_column:
+                self._close_over()
+            return
+        screen.side.show_mode(INFO)
+        if screen.panes.one_column:
+            self._show_over()
+
+    def _changes(self) -> None:
+        screen = self._screen
+        node = screen.memories.current
+        if node is None:
+            return
+        if node.kind != MEMORY:
+            screen.views.show("changes", node)
+            return
+        if screen.side.mode == CHANGES:
+            screen.side.show_mode(PREVIEW)
+            return
+        screen.side.show_mode(CHANGES)
+        if screen.panes.one_column:
+            self._show_over()
+
+    def _versions(self) -> None:
+        node = self._screen.memories.current
+        if node is not None and node.memory is not None:
+            self._screen.views.history(node.memory.address)
+
+    # Opening
+
+    def _current(self) -> Address | None:
+        node = self._screen.memories.current
+        return node.memory.address if node is not None and node.memory is not None else None
+
+    def _open(self) -> None:
+        if self._current() is None:
+            self._screen.memories.toggle()
+        else:
+            self._edit()
+
+    def _edit(self) -> None:
+        address = self._current()
+        if address is not None:
+            self._screen.open_editor(address)
+
+    def _edit_outside(self) -> None:
+        address = self._current()
+        if address is not None:
+            self._screen.open_editor(address, then="outside")
+
+    def _resolve(self) -> None:
+        address = self._current()
+        if address is not None:
+            self._screen.open_editor(address, then="compare")
+
+    # Palette
+
+    def _palette(self) -> None:
+        self.open_palette(self.palette_commands())
+
+    def open_palette(self, commands: list[Command]) -> None:
+        """Offer commands by name, and run the one that is chosen."""
+        from memtui.ui.keys.palette import Palette
+
+        def chosen(command: Command | None) -> None:
+            if command is None:
+                return
+            if command.off:
+                self._screen.say(command.off, "warning")
+            else:
+                command.run()
+
+        app = self._screen.app
+        app.push_screen(Palette(commands, partial(setattr, app, "theme", app.theme)), chosen)
+
+    def palette_commands(self) -> list[Command]:
+        """Every action as a line of the palette, then the themes."""
+        from memtui.ui.keys.palette import Command
+
+        screen = self._screen
+        skip = ("palette", "back", "down", "up", "left", "right")
+        commands = [
+            Command(
+                action.help.rstrip("."),
+                shown_keys(action),
+                partial(screen.attempt, action),
+                self.unavailable(action),
+            )
+            for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
+            if action.id not in skip and action.id in self.ids
+        ]
+        return [*commands, *self.theme_commands()]
+
+    def theme_commands(self) -> list[Command]:
+        """Every theme as a line of the palette."""
+        from memtui.ui.keys.palette import Command
+
+        app = self._screen.app
+        names = sorted(app.available_themes, key=lambda name: (not name.startswith("memtui"), name))
+        show = partial(setattr, app, "theme")
+        return [
+            Command(f"Theme: {name}", "", partial(self._choose_theme, name), preview=partial(show, name))
+            for name in names
+        ]
+
+    def _choose_theme(self, name: str) -> None:
+        screen = self._screen
+        screen.app.theme = name
+        if screen.bridge.read_only:
+            screen.say(f"Theme {name}, until memtui ends: --read-only keeps nothing.")
+            return
+        value = themes.kept(name, screen.facts.settings)
+        screen.bridge.run(
+            lambda engine: engine.keep_place(themes.KEPT, value),
+            lambda _: screen.say(f"Theme {name}, at the next start too."),
+            what="keep the theme for the next start",
+            lane="place",
+        )
+
+
+def _palette_rank(action: Action) -> tuple[bool, bool]:
+    """Moving about comes last in the palette, what is everywhere in the middle."""
+    return action.moves, action.room == "everywhere"

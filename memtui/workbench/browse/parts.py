@@ -1,0 +1,165 @@
+"""The parts of the main screen that no first frame needs: each is loaded when it is first used.
+
+Apart from the screen, so that one can see at a glance what a start does not pay for.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from memtui.ui.keys.keyed import KeyedScreen
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from memtui.ui.action import Action
+    from memtui.workbench.browse.accepting import Accepting
+    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.browse.bundling import Bundling
+    from memtui.workbench.browse.checkup import Checkup
+    from memtui.workbench.browse.copying import Copying
+    from memtui.workbench.browse.filling import Filling
+    from memtui.workbench.browse.filtering import Filtering
+    from memtui.workbench.browse.projects import Projects
+    from memtui.workbench.browse.repointing import Repointing
+    from memtui.workbench.browse.translating import Translating
+    from memtui.workbench.browse.verbs import Verbs
+    from memtui.workbench.edit.host import EditorHost
+    from memtui.workbench.views.switching import Views
+    from memtui.workbench.views.viewing import Viewing
+
+
+class Parts(KeyedScreen[None]):
+    """What the main screen is joined from."""
+
+    @property
+    def _browser(self) -> BrowserScreen:
+        return cast("BrowserScreen", self)
+
+    @cached_property
+    def verbs(self) -> Verbs:
+        """What writes."""
+        from memtui.workbench.browse.verbs import Verbs
+
+        return Verbs(self._browser)
+
+    @cached_property
+    def accepting(self) -> Accepting:
+        """What accepts roots."""
+        from memtui.workbench.browse.accepting import Accepting
+
+        return Accepting(self._browser)
+
+    @cached_property
+    def copying(self) -> Copying:
+        """What copies."""
+        from memtui.workbench.browse.copying import Copying
+
+        return Copying(self._browser)
+
+    @cached_property
+    def viewing(self) -> Viewing:
+        """Lists on top."""
+        from memtui.workbench.views.viewing import Viewing
+
+        return Viewing(self._browser)
+
+    @cached_property
+    def checkup(self) -> Checkup:
+        """What is known of the health of indexes."""
+        from memtui.workbench.browse.checkup import Checkup
+
+        return Checkup(self._browser)
+
+    @cached_property
+    def views(self) -> Views:
+        """What lies over the main screen."""
+        from memtui.workbench.views.switching import Views
+
+        return Views(self._browser)
+
+    @cached_property
+    def host(self) -> EditorHost:
+        """The editor's place."""
+        from memtui.workbench.edit.host import EditorHost
+
+        return EditorHost(self._browser)
+
+    @cached_property
+    def translating(self) -> Translating:
+        """Memories on their way to another agent."""
+        from memtui.workbench.browse.translating import Translating
+
+        return Translating(self._browser)
+
+    @cached_property
+    def bundling(self) -> Bundling:
+        """Bundles, written and read."""
+        from memtui.workbench.browse.bundling import Bundling
+
+        return Bundling(self._browser)
+
+    @cached_property
+    def repointing(self) -> Repointing:
+        """What moves the memories of a project that moved."""
+        from memtui.workbench.browse.repointing import Repointing
+
+        return Repointing(self._browser)
+
+    @cached_property
+    def projects(self) -> Projects:
+        """Other projects."""
+        from memtui.workbench.browse.projects import Projects
+
+        return Projects(self._browser)
+
+    @cached_property
+    def filling(self) -> Filling:
+        """Full lists on their way into the tree."""
+        from memtui.workbench.browse.filling import Filling
+
+        return Filling(self._browser)
+
+    @cached_property
+    def filtering(self) -> Filtering:
+        """What is typed in the footer."""
+        from memtui.workbench.browse.filtering import Filtering
+
+        return Filtering(self._browser)
+
+    # Keys, and what they open
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the line in the footer."""
+        return self._browser.prompt is not None and self.filtering.feed(key, character)
+
+    @property
+    def answering(self) -> bool:
+        """Whether a question about a draft has the keys."""
+        return self._browser.editing and self.host.asking
+
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to the line in the footer."""
+        if self._browser.prompt is not None:
+            self.filtering.paste(text)
+        return self._browser.prompt is not None
+
+    def opens(self, action: Action) -> str:
+        """What an action opens on the row under the cursor: a folder only opens in the tree."""
+        node = self._browser.memories.current
+        if action.id == "open":
+            return action.opens if node is not None and node.memory is not None else ""
+        if action.id == "changes":
+            return action.opens if node is not None and node.memory is None else ""
+        return action.opens
+
+    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
+        """Whether an action opened what it was to open; a question about a draft takes no text."""
+        return not self.answering and super().has_opened(action, kind, before)
+
+    def opening_given_up(self) -> None:
+        """Back to the tree, when the text did not come."""
+        self._browser.forget_awaited()
+        if self._browser.editing and self.host.address is None:
+            self.host.leave()

@@ -1,0 +1,361 @@
+"""What is beside the tree: the text of the memory under the cursor, what changed in it, what is known about it.
+
+It decides when to read (after the cursor has rested, so that a held key reads nothing), and when a memory counts as
+looked at; the reading itself is done by the bridge.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Memory
+from memtui.ui.draw.pages import Page
+from memtui.ui.draw.spans import Line
+from memtui.workbench.browse import summaries
+from memtui.workbench.browse.cells import Look, below_home, since, size_words
+from memtui.workbench.browse.group_words import GroupWords
+from memtui.workbench.browse.nodes import MEMORY, Node
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.entries.counting import Usage
+    from memtui.workbench.browse import reading
+    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.browse.page_finding import PageFinding
+
+REST = 0.07
+"""Seconds the cursor rests before its memory is read."""
+
+LOOKED = 1.0
+"""Seconds after which a memory whose text is shown counts as looked at."""
+
+KEPT_PAGES = 40
+"""Drawn memories that are kept, so that going back to one is instant."""
+
+PREVIEW, CHANGES, INFO = "preview", "changes", "info"
+"""What the pane can show."""
+
+
+class Side:
+    """The pane beside the tree, and the lines below it where there is no room for a pane."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self.groups = GroupWords(screen)
+        self.mode = PREVIEW
+        self.node: Node | None = None
+        self.shown: reading.Shown | None = None
+        self.difference: reading.Difference | None = None
+        self._pages: dict[tuple[Address, str | None, bool, int], reading.Shown] = {}
+        self._rest: Timer | None = None
+        self._looking: Timer | None = None
+        self.start_at: tuple[Address, int] | None = None
+        """The line a memory's text is to start at, when it is shown for the first time."""
+        self._arrived = False
+        """The user came here, or did something here; the text in sight is the one they see."""
+        self._attended: str | None = None
+        """The version that was shown when they did; one that came later need not have been seen by anybody."""
+        self._looked_at: str | None = None
+        """The version that counts as looked at when the timer ends."""
+
+    @cached_property
+    def finding(self) -> PageFinding:
+        """Who finds in the text."""
+        from memtui.workbench.browse.page_finding import PageFinding
+
+        return PageFinding(self._screen)
+
+    @property
+    def finds(self) -> bool:
+        """Whether something is looked for in the text."""
+        return "finding" in self.__dict__ and bool(self.finding.words)
+
+    @property
+    def memory(self) -> Memory | None:
+        """The memory under the cursor."""
+        return self.node.memory if self.node is not None else None
+
+    @property
+    def look(self) -> Look:
+        """How things are drawn now."""
+        return Look(self._screen.now(), self._screen.facts.ascii, self._screen.forest.named)
+
+    @property
+    def width(self) -> int:
+        """Cells there are for a page."""
+        page = self._screen.page_view
+        return max(page.room if page.is_on_screen else self._screen.size.width, 20)
+
+    # Following the cursor
+
+    def follow(self, node: Node | None, *, by_user: bool) -> None:
+        """Show another row, once the cursor rests there."""
+        self._arrived = self._arrived or by_user
+        moved = node is None or self.node is None or node.key != self.node.key
+        other_kind = node is None or self.node is None or node.kind != self.node.kind
+        self.node = node
+        if other_kind:
+            self._screen.chrome.update("footer")
+        if moved:
+            if self.finds:
+                self.finding.forget()
+            self._stop_looking()
+            self._arrived, self._attended = by_user, None
+            self.shown = None if self.shown is not None and self.memory is None else self.shown
+            if self.mode != INFO:
+                self.mode = PREVIEW
+        self._screen.chrome.update("side-title", "about", "detail")
+        if self._rest is not None:
+            self._rest.stop()
+        if node is None or node.kind != MEMORY:
+            self._screen.bridge.drop("side")
+            self._show_group(node)
+            return
+        if not moved and self._still_true(node):
+            self._renew_info()
+            self._look_on()
+            return
+        kept = self._kept()
+        if kept is not None and self.mode == PREVIEW:
+            self._give(kept)
+        else:
+            self._rest = self._screen.set_timer(REST, self.read)
+
+    def _still_true(self, node: Node) -> bool:
+        """Whether what is shown is what is on disk; the marks beside it stay until the cursor leaves."""
+        memory = node.memory
+        if memory is None or self.mode == INFO:
+            return False
+        if self.mode == CHANGES:
+            return self.difference is not None and self.difference.sha256 == memory.sha256
+        shown = self.shown
+        return shown is not None and shown.address == memory.address and shown.sha256 == memory.sha256
+
+    def _kept(self) -> reading.Shown | None:
+        memory = self.memory
+        if memory is None:
+            return None
+        return self._pages.get((memory.address, memory.sha256, memory.unseen, self.width))
+
+    def read(self) -> None:
+        """Read what is under the cursor in the way it is shown now."""
+        from memtui.workbench.browse import reading
+
+        memory = self.memory
+        if memory is None:
+            self._show_group(self.node)
+            return
+        width, plain = self.width, self._screen.facts.ascii
+        if self.mode == CHANGES:
+            difference = self.difference
+            self._screen.bridge.run(
+                lambda engine: reading.since_seen(engine, memory, width, plain=plain, shown=difference),
+                self._give_difference,
+                what=f"compare {memory.address}",
+                latest="side",
+            )
+        elif self.mode == INFO:
+            self._read_info(memory, width)
+        else:
+            key = (memory.address, memory.sha256, memory.unseen, width)
+            held = self.finding.held if self.finds else None
+
+            def keep(shown: reading.Shown) -> None:
+                if held is not None:
+                    self._give(shown)
+                    self.finding.shown(shown)
+                    return
+                if len(self._pages) >= KEPT_PAGES:
+                    self._pages.pop(next(iter(self._pages)))
+                self._pages[key] = shown
+                self._give(shown)
+
+            self._screen.bridge.run(
+                lambda engine: reading.preview(engine, memory, width, plain=plain, held=held),
+                keep,
+                what=f"read {memory.address}",
+                latest="side",
+            )
+        self._renew_info()
+
+    def _renew_info(self) -> None:
+        """Say beside the text what changed without it: uses, pins, who looked."""
+        memory = self.memory
+        if memory is not None and self._screen.panes.info_wanted and self._screen.panes.wide:
+            self._read_info(memory, max(self._screen.info_view.room, 20), pane=True)
+
+    def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
+        from memtui.workbench.browse import reading
+
+        words = self._info_words(memory)
+
+        def give(page: Page) -> None:
+            if self.memory is not None and self.memory.address == memory.address:
+                (self._screen.info_view if pane else self._screen.page_view).show(page)
+                self._screen.chrome.update("side-title", "about", "detail")
+
+        self._screen.bridge.run(
+            lambda engine: reading.info(engine, memory, words, width),
+            give,
+            what=f"read about {memory.address}",
+            latest="info" if pane else "side",
+        )
+
+    def _info_words(self, memory: Memory) -> reading.InfoWords:
+        from memtui.workbench.browse import reading
+
+        signs, now = (self.node.signs if self.node is not None else None), self._screen.now()
+        state = [
+            word
+            for word, on in zip(("pinned", "changed by others", "conflict", "draft"), signs or (), strict=False)
+            if on
+        ]
+        used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
+        root = self._screen.forest.root(memory.address.root)
+        limit = root.policy.write_bytes if root is not None else None
+        size = f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)
+        who = "you" if memory.actor in ("tui", "cli") else memory.actor
+        return reading.InfoWords(
+            ", ".join(state) or "nothing special",
+            used,
+            size,
+            f"{since(memory.modified_at, now)}, by {who}",
+            self._screen.facts.settings.home,
+        )
+
+    def _give(self, shown: reading.Shown) -> None:
+        memory = self.memory
+        if memory is None or memory.address != shown.address or self.mode != PREVIEW:
+            return
+        same = self.shown is not None and self.shown.address == shown.address
+        if self.shown is shown and self._screen.page_view.page is shown.page:
+            self._look_on()
+            return
+        self.shown = shown
+        self._screen.page_view.show(shown.page, keep_place=same)
+        start_at, self.start_at = self.start_at, None
+        if start_at is not None and start_at[0] == shown.address:
+            self._screen.page_view.scroll_to_row(start_at[1])
+        elif not same and shown.first_change is not None:
+            height = self._screen.page_view.size.height
+            if shown.first_change > height - 3:
+                self._screen.page_view.go_to_source(shown.first_change)
+        self._screen.chrome.update("side-title", "about", "detail")
+        self._look_on()
+
+    def _give_difference(self, difference: reading.Difference) -> None:
+        if self.memory is None or self.memory.address != difference.address or self.mode != CHANGES:
+            return
+        self.difference = difference
+        self._screen.page_view.show(difference.page)
+        if self.memory.unseen:
+            self._screen.verbs.mark_seen((difference.address,), quiet=True)
+        self._screen.chrome.update("side-title", "about", "detail")
+
+    def _show_group(self, node: Node | None) -> None:
+        self.shown = None
+        if node is None:
+            self._screen.page_view.show(())
+        else:
+            self._screen.page_view.show(self.groups.page(node, self.width))
+        self._screen.info_view.show(())
+        self._screen.chrome.update("side-title", "about", "detail")
+
+    def short(self, path: str) -> str:
+        """Write a path below the user's home with `~`."""
+        return below_home(path, self._screen.facts.settings.home)
+
+    # Other ways to look
+
+    def show_mode(self, mode: str) -> None:
+        """Show the memory in another way."""
+        self.mode = mode
+        self.difference = None
+        self.read()
+        self._screen.chrome.update("side-title", "about", "detail")
+
+    def refresh(self) -> None:
+        """Read and draw again: the width changed, or what is on disk."""
+        self.read()
+
+    # Looking at what others changed
+
+    def attend(self) -> None:
+        """The user came back to this screen, or to the terminal: what is shown may be looked at from now on."""
+        self._arrived = True
+        self._look_on()
+
+    def _look_on(self) -> None:
+        """Count a second of what others changed being in front of the user, from when that is so."""
+        memory, version = self.memory, self._in_sight()
+        if version is not None and self._arrived:
+            self._arrived, self._attended = False, version
+        unseen = memory is not None and memory.unseen
+        if version is not None and unseen and version == self._looked_at:
+            return
+        self._stop_looking()
+        if version is not None and unseen and version == self._attended:
+            self._looked_at = version
+            self._looking = self._screen.set_timer(LOOKED, self._looked)
+
+    def _in_sight(self) -> str | None:
+        """The version whose text is in front of the user; None when there is none."""
+        memory, shown = self.memory, self.shown
+        if memory is None or shown is None or self.mode != PREVIEW:
+            return None
+        same = shown.address == memory.address and shown.sha256 == memory.sha256
+        return memory.sha256 if same and self._screen.page_is_read else None
+
+    def _looked(self) -> None:
+        version, self._looking, self._looked_at = self._looked_at, None, None
+        memory = self.memory
+        if memory is not None and memory.unseen and version is not None and version == self._in_sight():
+            self._screen.verbs.mark_seen((memory.address,), quiet=True)
+
+    def _stop_looking(self) -> None:
+        self._looked_at = None
+        if self._looking is not None:
+            self._looking.stop()
+            self._looking = None
+
+    # Words
+
+    def title(self) -> tuple[str, Line]:
+        """The words of the pane's title, and its notes."""
+        node = self.node
+        if node is None:
+            return "", []
+        if node.memory is None:
+            return self._screen.forest.label(node), []
+        words = self._screen.forest.shown(node.memory.address)
+        if self.mode == CHANGES and self.difference is not None:
+            return f"What changed: {words}", [(self.difference.title, "agent")]
+        if self.mode == INFO:
+            return f"Info: {words}", []
+        held = self._held
+        style = "warning" if held is not None and held.over else "title"
+        notes: Line = [("E", "key"), (f" {held.brief} ", style)] if held is not None else []
+        return words, [*notes, *summaries.memory_notes(node.memory, node.signs)]
+
+    @property
+    def _held(self) -> Usage | None:
+        """How many entries the memory under the cursor holds, and how full it is."""
+        shown = self.shown
+        return shown.held if shown is not None and self.memory and shown.address == self.memory.address else None
+
+    def detail_lines(self, width: int, height: int) -> list[Line]:
+        """The lines below the tree in one column."""
+        node = self.node
+        if node is None:
+            return []
+        if node.memory is None:
+            return self.groups.lines(node, width)[:height]
+        lines = summaries.detail(node.memory, node.signs, self.look, width)
+        if self._held is not None:
+            style = "warning" if self._held.over else "name"
+            lines.append([(f" {self._held.words}  ", style), ("E", "key"), (" lists them", "dim")])
+        if self.shown is not None and self.shown.address == node.memory.address:
+            lines += [list(line.runs) for line in self.shown.page[: max(height - len(lines), 0)]]
+        return lines[:height]

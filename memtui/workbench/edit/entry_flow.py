@@ -1,0 +1,234 @@
+"""The flow of editing one entry: opened from what is on disk, kept as a draft of the whole memory, saved guarded.
+
+A save replaces the bytes of the entry in what is on disk at that moment, so what an agent wrote elsewhere in the file
+stays. When the entry itself is not there any more, what is typed becomes the draft of the memory, and the ordinary
+conflict shows both texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Conflict, Draft, Saved, Snapshot, Unchanged
+from memtui.entries import changing, counting, keeping
+from memtui.entries.model import Entry, EntryFile
+from memtui.entries.naming import EntryGoneError, Name, exact, find
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.values import NamedTuple
+from memtui.workbench.bridge import WRITE
+from memtui.workbench.edit import jobs
+from memtui.workbench.edit.entry_screen import EntryScreen
+from memtui.workbench.edit.opening import AT_LINE, DRAFTS
+from memtui.workbench.edit.own_draft import OwnDraft
+from memtui.workbench.edit.text_form import EMPTY, TextForm, read_form
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from memtui.workbench.browse.browser import BrowserScreen
+
+    class Verbs(jobs.Verbs, keeping.Verbs, Protocol):
+        """The part of the engine that editing an entry needs."""
+
+
+class Opened(NamedTuple):
+    """What was read."""
+
+    snapshot: Snapshot
+    file: EntryFile
+    entry: Entry | None
+    """None: a new one."""
+    form: TextForm
+    limit: int | None
+    """The agent's limit in characters."""
+    drafted: bool
+    """Whether the memory has a draft already."""
+
+
+def read(engine: Verbs, address: Address, name: Name | None) -> Opened:
+    """Read an entry for editing, or what a new one goes into.
+
+    Raises:
+        MemtuiError: it cannot be read, or the entry is not there any more.
+    """
+    file, snapshot = keeping.read_file(engine, address)
+    entry = find(file, name) if name is not None else None
+    policy = engine.find_root(address.root).policy
+    drafted = any(draft.address == address for draft in engine.drafts())
+    form = form_of(file, entry, policy.write_bytes)
+    return Opened(snapshot, file, entry, form, policy.limit_of(address.path), drafted)
+
+
+def form_of(file: EntryFile, entry: Entry | None, limit: int) -> TextForm:
+    """Make text of an entry; what is typed gets the line ends of the file.
+
+    Args:
+        file: the file.
+        entry: which; None: a new one.
+        limit: the root's write limit in bytes.
+    """
+    form = read_form(file.text(entry), limit=limit) if entry is not None else EMPTY
+    whole = read_form(file.data, limit=limit)
+    if not form.reason and whole.reason.startswith("not UTF-8"):
+        form = form._replace(reason=f"the file is {whole.reason}")
+    return form if "\n" in form.text else form._replace(newline=file.newline.decode())
+
+
+class EntryFlow(OwnDraft):
+    """One entry, from reading it to a text that is safe."""
+
+    def __init__(self, browser: BrowserScreen, address: Address, name: Name | None) -> None:
+        """Read it; the screen opens when it is there."""
+        super().__init__(browser.bridge, address)
+        self._browser = browser
+        self.screen: EntryScreen | None = None
+        self._opened: Opened | None = None
+        self.bridge.run(
+            lambda engine: read(engine, address, name),
+            self._read,
+            what=f"open an entry of {address}",
+            otherwise=self._unreadable,
+            opens=f"open an entry of {address}",
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the text is on the screen."""
+        return self.screen is not None and self.screen.is_running
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written."""
+        return self.bridge.read_only or self._browser.forest.roots[self.address.root].read_only
+
+    def _read(self, opened: Opened) -> None:
+        if opened.drafted:
+            self._in_the_file(opened.entry)
+            return
+        if opened.form.reason:
+            self._browser.say(f"It cannot be edited here: {opened.form.reason}. f4 opens the file.", "warning")
+            return
+        self._opened = opened
+        words = f"Entry {opened.entry.number:,}" if opened.entry is not None else "New entry"
+        self.screen = EntryScreen(f"{words} of {self.address}", opened.form, self, self._browser.table)
+        self._browser.app.push_screen(self.screen)
+
+    def _unreadable(self, error: MemtuiError) -> None:
+        gone = "Somebody else changed this entry in that moment." if isinstance(error, EntryGoneError) else ""
+        self._browser.say(gone or f"{error.message} {error.hint}", "warning")
+        self._show_list()
+
+    def _show_list(self, number: int | None = None) -> None:
+        """Have the list below show what is on disk now."""
+        from memtui.workbench.views.entries import EntriesScreen
+
+        made = self._browser.views.made("entries")
+        if isinstance(made, EntriesScreen) and made.shelf.address == self.address:
+            made.load(go_to=number)
+
+    def _in_the_file(self, entry: Entry | None, then: str = "") -> None:
+        """Go on in the editor of the whole file."""
+        browser = self._browser
+        browser.views.back()
+        browser.memories.reveal(self.address)
+        browser.open_editor(self.address, then=then or (f"{AT_LINE}{entry.line}" if entry is not None else ""))
+
+    # What the screen asks
+
+    def used(self, data: bytes) -> tuple[str, bool]:
+        """How full the file would be with this entry."""
+        opened = self._opened
+        if opened is None or opened.limit is None:
+            return "", False
+        before = opened.file.text(opened.entry) if opened.entry is not None else b""
+        found = counting.usage(opened.file, opened.limit)
+        more = len(data.decode(errors="replace").strip()) - len(before.decode(errors="replace"))
+        more += 3 if opened.entry is None and opened.file.entries else 0
+        count = found.characters + more
+        return f"{count:,} of {opened.limit:,} characters", count > opened.limit
+
+    def draft(self) -> Draft | None:
+        """What must not be lost: the whole memory with what is typed in its place; None when nothing is."""
+        screen, opened = self.screen, self._opened
+        if screen is None or opened is None or not screen.changed:
+            return None
+        text = changing.draft(opened.file, opened.entry, screen.data).decode(errors="replace")
+        row, column = screen.text_area.cursor_location
+        above = opened.entry.line - 1 if opened.entry is not None else 0
+        snapshot = opened.snapshot
+        return Draft(self.address, snapshot.sha256, text, (row + above, column), self.bridge.now(), snapshot.bytes)
+
+    def leave(self, screen: EntryScreen) -> None:
+        """Back to the list; a draft goes on the memory's history."""
+        self._close(screen)
+        self.drop_draft()
+
+    def as_file(self, screen: EntryScreen) -> None:
+        """Open the whole file in the editor, with what is typed as its draft."""
+        self._hand_over(screen, "")
+
+    def save(self, screen: EntryScreen) -> None:
+        """Write the entry, guarded."""
+        assert self._opened is not None
+        address, actor, entry, data = self.address, self.bridge.actor, self._opened.entry, screen.data
+
+        def write(engine: Verbs) -> Saved | Unchanged | Conflict:
+            if entry is None:
+                return keeping.add(engine, address, data, actor=actor)
+            return keeping.replace(engine, address, exact(entry), data, actor=actor)
+
+        self.bridge.run(
+            write,
+            lambda result: self._written(screen, result),
+            what=f"save an entry of {address}",
+            otherwise=lambda error: self._not_written(screen, error),
+            lane=WRITE,
+            opens=f"save an entry of {address}",
+            stays=True,
+        )
+
+    def _written(self, screen: EntryScreen, result: Saved | Unchanged | Conflict) -> None:
+        assert self._opened is not None
+        self.bridge.refresh([self.address])
+        if isinstance(result, Conflict):
+            screen.refused(f"Not saved: {self.address} is being written again and again. ctrl+s tries again.")
+            return
+        self._settle_draft(result.sha256)
+        entry, count = self._opened.entry, len(self._opened.file.entries)
+        self._close(screen)
+        self._show_list(entry.number if entry is not None else count + 1)
+        saved = f"Saved entry {entry.number:,}" if entry is not None else "Saved a new entry"
+        words = f"{saved} of {self.address}. u takes it back." if isinstance(result, Saved) else "Nothing to save."
+        self._browser.say(words, "good")
+
+    def _not_written(self, screen: EntryScreen, error: MemtuiError) -> None:
+        if isinstance(error, EntryGoneError | NotFoundError):
+            self._hand_over(screen, "compare")
+        else:
+            screen.refused(f"Not saved. {error.message} {error.hint} ({error.code})")
+
+    def _hand_over(self, screen: EntryScreen, then: str) -> None:
+        """Make what is typed the draft of the memory, and go on in the editor."""
+        draft, entry = self.draft(), self._opened.entry if self._opened is not None else None
+        self._close(screen)
+        self.hand_over(draft, lambda: self._in_the_file(entry, then))
+
+    def _close(self, screen: EntryScreen) -> None:
+        self.screen = None
+        screen.dismiss(None)
+
+    def _settle_draft(self, sha256: str) -> None:
+        """The text is in the memory now, so its draft goes without leaving a half-typed state in history."""
+        address, kept = self.address, self._kept
+        self._kept = None
+        if kept is None:
+            return
+
+        def settle(engine: Verbs) -> None:
+            snapshot = engine.read(address)
+            if snapshot.sha256 == sha256:
+                jobs.settle_draft(engine, address, (kept.text,))
+            else:
+                engine.drop_draft(address, own=(kept.text,))
+
+        self.bridge.run(settle, lambda _: self.bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)

@@ -1,0 +1,297 @@
+"""The parts of editing that are used now and then: the external editor, another name, what was seen.
+
+Imported when they are first used. An external editor's text comes back as a draft like any other, so the guarded save
+and the conflict screen apply to it without knowing where it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from memtui.curation.external import (
+    CopyOf,
+    EditorCommand,
+    PrivateCopy,
+    copy_of,
+    editor_command,
+    run_in_terminal,
+    run_in_window,
+)
+from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot
+from memtui.errors import MemtuiError
+from memtui.pointers import carrying
+from memtui.workbench.bridge import WRITE
+from memtui.workbench.browse.placing import rename_target
+from memtui.workbench.edit import jobs
+from memtui.workbench.edit.opening import DRAFTS
+from memtui.workbench.edit.text_form import read_form
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.workbench.edit.flow import Editing
+
+LOOK_EVERY = 1.0
+"""Seconds between looks at a text that is open in an editor with a window of its own."""
+
+
+def edit_outside(editing: Editing) -> None:
+    """f4: go on in the user's own editor; what comes back is an unsaved edit of the same version."""
+    editor = editing.editor
+    subject = editor.subject
+    if subject is None:
+        return
+    if editor.refusal:
+        editor.say(f"{editor.refusal[:1].upper()}{editor.refusal[1:]}.")
+        return
+    address = subject.address
+
+    def edited(data: bytes) -> None:
+        if editing.address != address:
+            keep(data)
+            return
+        came, here = given[-1], editor.data
+        given.append(data)
+        # Beside an editor with a window of its own the user can go on typing here.
+        both = jobs.merge(came, here, data)[0] if here not in (came, data) else data
+        if editor.put(data if both is None else both):
+            editing.write_drafts()
+            editing.look()
+            hint = " It took the place of what you typed here: ctrl+z brings that back." if both is None else ""
+            editor.say(f"The text of your editor is here, not saved yet: ctrl+s saves it, guarded.{hint}")
+        else:
+            save_raw(editing, data)
+
+    def salvage(data: bytes) -> Draft | None:
+        """What a death while the editor is open must not lose."""
+        form = read_form(data)
+        if data == before or not form.editable:
+            return None
+        return Draft(address, subject.base_sha256, data.decode(), (0, 0), editing.wishes.clock(), subject.base)
+
+    def keep(data: bytes) -> None:
+        """Another memory is open by now: what was saved in the window becomes the draft of its own memory."""
+        draft = salvage(data)
+        if draft is not None:
+            editing.run(lambda engine: engine.save_draft(draft), what="keep a draft", lane=DRAFTS)
+            editing.mine.discard(address)
+            editing.tell(f"What you saved in your editor is kept as a draft of {address.name}.")
+
+    before = editor.data
+    given = [before]
+    editing.write_drafts()
+    root = editing.wishes.roots().get(address.root)
+    of = None if root is None else copy_of(root, address, subject.base_sha256, subject.base)
+    edit_text_outside(editing, before, address.name, edited, editor.say, salvage, of)
+
+
+def save_raw(editing: Editing, data: bytes) -> None:
+    """Save bytes that cannot be shown as text; when somebody else was first, nothing is written and both are kept."""
+    subject = editing.editor.subject
+    assert subject is not None
+    address, expected, actor = subject.address, subject.base_sha256, editing.actor
+
+    def written(done: jobs.Written) -> None:
+        if editing.address != address:
+            return
+        if isinstance(done.result, Conflict):
+            editing.editor.disk_is(done.disk, who=done.who)
+            editing.editor.say("Somebody else saved first, so nothing was written. Your text is in the history (H).")
+        else:
+            editing.editor.open(
+                address, Snapshot(address, data, done.result.sha256, 0), limit=editing.editor.text_area.byte_limit
+            )
+            editing.editor.say("Saved." if isinstance(done.result, Saved) else "Nothing to save.")
+
+    editing.run(
+        lambda engine: jobs.write(engine, address, data, expected, actor=actor),
+        written,
+        what=f"save {address}",
+        lane=WRITE,
+    )
+
+
+def edit_text_outside(
+    editing: Editing,
+    data: bytes,
+    name: str,
+    edited: Callable[[bytes], None],
+    say: Callable[[str], None],
+    salvage: Callable[[bytes], Draft | None] = lambda _: None,
+    of: CopyOf | None = None,
+) -> None:
+    """Open a text in the user's own editor.
+
+    Args:
+        editing: whose settings and terminal are used.
+        data: what the editor shows.
+        name: the file name it sees.
+        edited: called with what came back, when it differs; for an editor with a window, each time it is saved there.
+        say: shows one line.
+        salvage: makes a draft of what the editor has saved so far, should memtui die meanwhile.
+        of: which memory it is of, for the next start when there is no time for that.
+    """
+    try:
+        command = editor_command(editing.wishes.editor_command)
+        copy = PrivateCopy(data, name=name, folder=editing.wishes.private_folder, of=of)
+    except MemtuiError as error:
+        say(str(error))
+        return
+    if command.windowed:
+        _beside(editing, command, copy, edited, say)
+        return
+    editing.flush()
+    editing.keeper.open(copy, lambda: _salvaged(copy, salvage))
+    try:
+        after = _instead(editing, command, copy, say)
+    finally:
+        editing.keeper.close(copy)
+        copy.remove()
+    if after is not None:
+        edited(after)
+
+
+def _salvaged(copy: PrivateCopy, salvage: Callable[[bytes], Draft | None]) -> Draft | None:
+    try:
+        return salvage(copy.read())
+    except MemtuiError:  # between the two steps of the editor's own save there may be no file
+        return None
+
+
+def _instead(
+    editing: Editing,
+    command: EditorCommand,
+    copy: PrivateCopy,
+    say: Callable[[str], None],
+) -> bytes | None:
+    """Give the terminal to the editor and take it back when it ends; returns the text when it is another one."""
+    try:
+        with editing.lent_terminal():
+            status = run_in_terminal(command, copy.path)
+        after = copy.read()
+    except SuspendNotSupported:
+        say("This terminal cannot be lent to another program, so f4 is off here.")
+        return None
+    except MemtuiError as error:
+        say(str(error))
+        return None
+    if after != copy.data:
+        return after
+    ended = f"{command.name} ended with status {status}" if status else f"Back from {command.name}"
+    say(f"{ended}: nothing was changed.")
+    return None
+
+
+def _beside(
+    editing: Editing,
+    command: EditorCommand,
+    copy: PrivateCopy,
+    edited: Callable[[bytes], None],
+    say: Callable[[str], None],
+) -> None:
+    """Let an editor run in its own window, and take what is saved there as it is saved."""
+    say(f"Editing in {command.name}: what you save there comes here. Nothing is written to the memory before ctrl+s.")
+    last = [copy.data]
+
+    def take() -> None:
+        try:
+            data = copy.read()
+        except MemtuiError:  # between the two steps of the editor's own save there may be no file
+            return
+        if data != last[0]:
+            last[0] = data
+            edited(data)
+            copy.taken(data)
+
+    timer: Timer = editing.every(LOOK_EVERY, take)
+
+    def ended(status: int) -> None:
+        timer.stop()
+        take()
+        copy.remove()
+        if last[0] == copy.data:
+            say(f"{command.name} closed" + (f" with status {status}" if status else "") + ": nothing was changed.")
+
+    def failed(error: MemtuiError) -> None:
+        timer.stop()
+        copy.remove()
+        say(str(error))
+
+    editing.run(
+        lambda _: run_in_window(command, copy.path),
+        ended,
+        what=f"run {command.name}",
+        otherwise=failed,
+        lane=f"window-{copy.path}",
+    )
+
+
+def ask_name(editing: Editing) -> None:
+    """f2: ask for another name."""
+    editor, address = editing.editor, editing.address
+    if address is None:
+        return
+    if editor.refusal:
+        editor.say(f"{editor.refusal[:1].upper()}{editor.refusal[1:]}.")
+        return
+    start = rename_target((address,), None)
+    editor.ask_name(start.text, start.cursor)
+
+
+def rename(editing: Editing, value: str) -> None:
+    """Rename or move the open memory; what is typed goes with it."""
+    subject = editing.editor.subject
+    if subject is None:
+        return
+    old, actor, sha256 = subject.address, editing.actor, subject.disk_sha256
+    target = rename_target((old,), None).read(value, editing.wishes.roots())
+    new = target.address
+    if target.problem or new == old:
+        editing.editor.say(target.problem or "That is its name already.")
+        return
+
+    def renamed(done: Done | None) -> None:
+        editing.saving = False
+        error = next((outcome.error for outcome in done.outcomes if outcome.error), None) if done else None
+        failed = done is not None and not all(outcome.ok for outcome in done.outcomes)
+        if failed:
+            editing.editor.say(str(error) if error else "Somebody else saved first, so it keeps its name. Try again.")
+        else:
+            editing.renamed(old, new)
+            also = f", {done.also}" if done is not None and done.also else ""
+            undo = " u in the tree takes it back." if done is not None else ""
+            editing.editor.say(f"Renamed to {new}{also}.{undo} {done.left if done is not None else ''}".rstrip())
+        editing.refresh_row(old)
+        editing.refresh_row(new)
+        editing.look()
+
+    def refused(error: MemtuiError) -> None:
+        editing.saving = False
+        editing.editor.say(str(error))
+
+    if sha256 is None:
+        renamed(None)
+        return
+    editing.saving = True
+    editing.run(
+        lambda engine: carrying.rename(engine, [(old, new)], actor=actor),
+        renamed,
+        what=f"rename {old}",
+        otherwise=refused,
+        lane=WRITE,
+    )
+
+
+def mark_seen(editing: Editing) -> None:
+    """The user looked at what somebody else changed."""
+    address = editing.address
+    if address is None or editing.bridge.read_only:
+        return
+
+    def seen(engine: jobs.Verbs) -> int:
+        return engine.mark_seen([address], looked=True)
+
+    editing.run(seen, lambda _: editing.refresh_row(address), what="mark as seen", lane=WRITE)

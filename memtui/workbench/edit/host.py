@@ -1,0 +1,194 @@
+"""The editor's place on the main screen: mounted when first used, shown and hidden, fed with news of the disk.
+
+The editor's own flow is in `editing.py`; this is only where it meets the tree, so that a screen without an editor never
+imports a text widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+from memtui.engine.model import Address
+from memtui.workbench.browse.side import PREVIEW
+
+if TYPE_CHECKING:
+    from memtui.entries.naming import Name
+    from memtui.ui.keys.openings import Opening
+    from memtui.workbench.app import MemtuiApp
+    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.edit.describing import Describing
+    from memtui.workbench.edit.editor import MemoryEditor
+    from memtui.workbench.edit.entry_flow import EntryFlow
+    from memtui.workbench.edit.flow import Editing
+    from memtui.workbench.views.view import ViewScreen
+
+
+PAUSE = 0.4
+"""Seconds a decided conflict stays in sight before the next one is shown."""
+
+
+class EditorHost:
+    """Opens memories in the editor beside or over the tree."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._editing: Editing | None = None
+        self._editor: MemoryEditor | None = None
+        self._wanted: Address | None = None
+        self._describing: Describing | None = None
+        self._left: tuple[ViewScreen, ...] = ()
+        """The view the editor was opened from."""
+        self._entry: EntryFlow | None = None
+
+    @property
+    def editing(self) -> Editing | None:
+        """The flow of editing, once there was any."""
+        return self._editing
+
+    @property
+    def address(self) -> Address | None:
+        """What is open."""
+        return self._editing.address if self._editing is not None else None
+
+    @property
+    def wanted(self) -> Address | None:
+        """What is open, or is being opened."""
+        return self.address or self._wanted
+
+    @property
+    def asking(self) -> bool:
+        """Whether a question about a draft waits for its answer."""
+        return self._editor is not None and self._editor.asking
+
+    async def open(
+        self, address: Address, opening: Opening, *, then: str = "", left: tuple[ViewScreen, ...] = ()
+    ) -> None:
+        """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`).
+
+        Args:
+            address: which.
+            opening: ends when the editor is there and reads.
+            then: what to go on with.
+            left: the view it was opened from, which is shown again afterwards.
+        """
+        if opening.given_up:
+            return
+        try:
+            self._wanted, self._left = address, left
+            editing = self._editing or await self._make()
+            self._screen.side.mode = PREVIEW
+            self._screen.chrome.clear()
+            self._set_active(active=True)
+            editing.open(address, then=then)
+        finally:
+            opening.end()
+
+    def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
+        """Open a memory where a search found something, with the tree's cursor on it.
+
+        Args:
+            address: which.
+            place: line and column from 1; line 0 for the first place in the text.
+            words: what was searched for.
+        """
+        screen = self._screen
+        screen.views.back()
+        if address not in screen.forest.nodes:
+            screen.projects.want([address.root])
+        elif not screen.memories.reveal(address):
+            screen.filtering.clear()
+        screen.open_when_there(address, then=f"line {place[0]}:{place[1]} {words}")
+
+    def describe(self, address: Address | None = None) -> None:
+        """Show the front matter of a memory as a form: in the editor when it is open there or has a draft."""
+        from memtui.workbench.edit.describing import OnDisk
+
+        screen = self._screen
+        node = screen.memories.current if address is None else screen.forest.nodes.get(address)
+        if node is None or node.memory is None:
+            return
+        address, subject = node.memory.address, self._editor.subject if self._editor is not None else None
+        if screen.editing and subject is not None and subject.address == address and subject.form.editable:
+            assert self._editing is not None
+            self._editing.describe()
+        elif node.signs.draft:
+            screen.views.back()
+            screen.open_editor(address, then="describe")
+        elif self._describing is None or not self._describing.is_open:
+            self._describing = OnDisk(screen, address)
+
+    def edit_entry(self, address: Address, name: Name | None) -> None:
+        """Open one entry of a memory in a text of its own; without a name a new one."""
+        from memtui.workbench.edit.entry_flow import EntryFlow
+
+        screen = self._screen
+        if screen.editing and self.address == address:
+            screen.views.back()
+            screen.open_editor(address)
+        elif self._entry is None or not self._entry.is_open:
+            self._entry = EntryFlow(screen, address, name)
+
+    def say(self, words: str) -> None:
+        """Say something where the user types: the footer would keep it, and hide the keys, until another pane's key."""
+        if self._editor is not None:
+            self._editor.say(words)
+
+    async def _make(self) -> Editing:
+        from memtui.workbench.edit.editor import MemoryEditor
+        from memtui.workbench.edit.flow import Editing, Wishes
+
+        screen = self._screen
+        editor = self._editor = MemoryEditor(id="editor")
+        editor.named = screen.forest.named
+        await screen.query_one("#right").mount(editor)
+        settings = screen.facts.settings
+        wishes = Wishes(
+            left=self.leave,
+            roots=lambda: screen.forest.roots,
+            editor_command=settings.editor,
+            private_folder=settings.state_dir,
+            when_mergeable=settings.merge_when_mergeable,
+            advance=self._advance(),
+            terminal=settings.terminal,
+            table=screen.table,
+            lend=cast("MemtuiApp", screen.app).lend_terminal,
+            clock=screen.now,
+            named=screen.forest.named,
+        )
+        self._editing = Editing(screen.app, screen.bridge, editor, wishes)
+        return self._editing
+
+    def _advance(self) -> float | None:
+        """Seconds from a decided conflict to the next one."""
+        chosen = self._screen.facts.settings.merge_auto_advance
+        if chosen == "off":
+            return None
+        return 0.0 if chosen == "at-once" or self._screen.facts.calm else PAUSE
+
+    def leave(self) -> None:
+        """Go back to the tree; what was typed is kept as a draft."""
+        if self._editing is not None and not self._editing.put_away():
+            return
+        self._set_active(active=False)
+        self._screen.memories.focus()
+        self._screen.side.refresh()
+        left, self._left = self._left, ()
+        if left:
+            self._screen.views.again(left)
+
+    def _set_active(self, *, active: bool) -> None:
+        self._screen.editing = active
+        self._screen.panes.rearrange(over=active and self._screen.panes.one_column)
+        self._screen.chrome.update()
+        self._screen.returning.changed()
+
+    def rows_changed(self, addresses: Iterable[Address] | None) -> None:
+        """Pass on what happened on disk."""
+        if self._editing is not None:
+            self._editing.rows_changed(addresses)
+
+    def flush(self) -> int:
+        """Bring what is typed to disk before this returns; returns how many drafts that were."""
+        parts = (self._editing, self._describing, self._entry)
+        return sum(part.flush() for part in parts if part is not None)

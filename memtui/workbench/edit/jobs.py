@@ -1,0 +1,355 @@
+"""What editing asks of the engine, as functions that run in a thread: values in, values out.
+
+They are apart from the flow so that every step of a save or a conflict can be tested without a screen, and so that the
+part of the engine's interface that editing relies on is written down in one place.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Collection, Iterable
+from typing import NamedTuple, Protocol
+
+from memtui.curation.merge import CONFLICT, THEIRS, YOURS
+from memtui.engine.model import (
+    Actor,
+    Address,
+    AuditRecord,
+    Conflict,
+    Done,
+    Draft,
+    FieldEdit,
+    Listing,
+    Memory,
+    MergeOf,
+    OpenConflict,
+    Root,
+    Saved,
+    Snapshot,
+    Unchanged,
+)
+from memtui.engine.steps import Step
+from memtui.errors import NotFoundError, RefusedError
+from memtui.pointers import carrying
+from memtui.workbench.edit.open_memory import Sides
+from memtui.workbench.merge.session import MergeSession, bytes_of
+
+
+class Verbs(Protocol):
+    """The part of the engine that editing uses."""
+
+    def read(self, address: Address, /) -> Snapshot:
+        """Read a memory."""
+        ...
+
+    def read_version(self, address: Address, sha256: str, /) -> bytes:
+        """Read a kept version."""
+        ...
+
+    def memory(self, address: Address, /) -> Memory:
+        """Describe a memory."""
+        ...
+
+    def find_root(self, root_id: str, /) -> Root:
+        """Describe a root."""
+        ...
+
+    def save(
+        self,
+        address: Address,
+        text: str | bytes,
+        /,
+        *,
+        expected_sha256: str | None,
+        actor: Actor,
+        merge: MergeOf | None = None,
+    ) -> Saved | Unchanged | Conflict:
+        """Save, guarded."""
+        ...
+
+    def create(self, address: Address, text: str | bytes, /, *, actor: Actor) -> Saved | Unchanged:
+        """Create a memory."""
+        ...
+
+    def rename(self, address: Address, new: Address, /, *, actor: Actor) -> Done:
+        """Rename or move a memory."""
+        ...
+
+    def move(self, pairs: Iterable[tuple[Address, Address]], /, *, actor: Actor) -> Done:
+        """Rename or move several memories."""
+        ...
+
+    def together(self, steps: Iterable[Step], /, *, actor: Actor, label: str, joins: str | None) -> Done:
+        """Write several memories as one step."""
+        ...
+
+    def folder(self, root_id: str, /, *, depth: int, sizes: bool) -> carrying.FolderItems:
+        """List a root's names."""
+        ...
+
+    def read_bytes(self, address: Address, /) -> bytes:
+        """Read a memory without its digest."""
+        ...
+
+    def resolve(self, text: str, /) -> Address:
+        """Find the address a text means."""
+        ...
+
+    def list(self, root_ids: Iterable[str] | None = None, /) -> Listing:
+        """List memories."""
+        ...
+
+    def mark_seen(self, addresses: Iterable[Address] | None, /, *, looked: bool) -> int:
+        """Take the unseen mark away."""
+        ...
+
+    def edit_fields(
+        self, address: Address, edits: Iterable[FieldEdit], /, *, expected_sha256: str, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """Set and remove front matter fields."""
+        ...
+
+    def drafts(self) -> tuple[Draft, ...]:
+        """List the drafts."""
+        ...
+
+    def save_draft(self, draft: Draft, /) -> None:
+        """Store a draft."""
+        ...
+
+    def keep_drafts_apart(self) -> bool:
+        """Keep drafts where the ledger's fate does not matter; whether all of them are there."""
+        ...
+
+    def drop_draft(self, address: Address, /, *, own: Collection[str] | None = None, trace: bool = True) -> None:
+        """Remove a draft, when it is one of the user's own; its text goes to history when it is nowhere else."""
+        ...
+
+    def save_conflict(self, found: OpenConflict, /) -> None:
+        """Keep the decisions about a conflict, and its texts."""
+        ...
+
+    def open_conflict(self, address: Address, /) -> OpenConflict | None:
+        """Return the conflict a memory is in."""
+        ...
+
+    def audit(self, *, address: Address | None = None, limit: int = 200) -> tuple[AuditRecord, ...]:
+        """List what was done, newest first."""
+        ...
+
+
+class Loaded(NamedTuple):
+    """Everything needed to open a memory in the editor."""
+
+    address: Address
+    snapshot: Snapshot | None
+    """None: there is no file."""
+    limit: int
+    """The root's write limit, bytes."""
+    refusal: str
+    """Why nothing can be written there; empty when it can."""
+    draft: Draft | None
+    draft_base: bytes
+    """The text the draft started from; empty when it started from nothing or the version is gone."""
+    who: str
+    """Who wrote what is on disk, when known."""
+    unseen: bool
+    conflict: OpenConflict | None = None
+    """The conflict of the draft that was being decided."""
+
+
+class Written(NamedTuple):
+    """How a guarded save ended."""
+
+    result: Saved | Unchanged | Conflict
+    data: bytes
+    """What was to be written."""
+    disk: Snapshot | None
+    """What is there now, after a conflict."""
+    who: str
+
+
+def load(engine: Verbs, address: Address, *, read_only: bool) -> Loaded:
+    """Read a memory with its draft.
+
+    Raises:
+        MemtuiError: the memory cannot be read, for another reason than that it does not exist.
+    """
+    snapshot = read_or_none(engine, address)
+    root = engine.find_root(address.root)
+    draft = next((draft for draft in engine.drafts() if draft.address == address), None)
+    draft_base = b""
+    if draft is not None and draft.base_sha256 is not None:
+        if snapshot is not None and draft.base_sha256 == snapshot.sha256:
+            draft_base = snapshot.bytes
+        elif draft.base is not None:
+            draft_base = draft.base
+        else:
+            draft_base = version_or_empty(engine, address, draft.base_sha256)
+    refusal = "memtui was started with --read-only" if read_only else "the root is read-only" if root.read_only else ""
+    who, unseen = _writer(engine, address) if snapshot is not None else ("", False)
+    conflict = conflict_or_none(engine, address) if draft is not None else None
+    return Loaded(address, snapshot, root.policy.write_bytes, refusal, draft, draft_base, who, unseen, conflict)
+
+
+def conflict_or_none(engine: Verbs, address: Address) -> OpenConflict | None:
+    """Return the conflict a memory is in; None also when a text of it was redacted."""
+    try:
+        return engine.open_conflict(address)
+    except RefusedError:
+        return None
+
+
+def read_or_none(engine: Verbs, address: Address) -> Snapshot | None:
+    """Read a memory; None when there is no file."""
+    try:
+        return engine.read(address)
+    except NotFoundError:
+        return None
+
+
+def version_or_empty(engine: Verbs, address: Address, sha256: str) -> bytes:
+    """Read a kept version; empty when retention or the user removed it."""
+    try:
+        return engine.read_version(address, sha256)
+    except NotFoundError:
+        return b""
+
+
+def refuse_vanished(engine: Verbs, address: Address) -> None:
+    """Refuse to go on where the folder a memory was in is gone: writing would make it anew, empty but for one memory.
+
+    Raises:
+        NotFoundError: `E_ROOT_MISSING`.
+    """
+    try:
+        engine.read(address)
+    except NotFoundError as error:
+        if error.code == "E_ROOT_MISSING":
+            root = engine.find_root(address.root)
+            raise NotFoundError(
+                f"The folder of {root.id} is gone: {root.path}",
+                code="E_ROOT_MISSING",
+                unharmed="None of its memories counts as deleted, and every text memtui knows is kept.",
+                hint="Bring the folder back and try again, or save your text in another root.",
+            ) from None
+
+
+class Found(NamedTuple):
+    """What is on disk under a name now."""
+
+    snapshot: Snapshot | None
+    who: str
+    """Who wrote it, as far as it is known."""
+    moved_to: Address | None
+    """Where the text the edit started from stands now, when nothing is left under the old name."""
+    at: int = 0
+    """When it was deleted, milliseconds; 0 when that is not known, or it is there."""
+    why: str = ""
+    """Why it was deleted, when somebody said so."""
+
+
+def look(engine: Verbs, address: Address, base_sha256: str | None) -> Found:
+    """Read what is on disk now; when nothing is, look whether it was moved to another name."""
+    snapshot = read_or_none(engine, address)
+    if snapshot is not None:
+        return Found(snapshot, _writer(engine, address)[0], None)
+    if base_sha256 is None:
+        return Found(None, "", None)
+    last = _last(engine, address)
+    if last is None or (last.after is not None and last.new_address is None):
+        return Found(None, "", None)
+    return Found(None, name_of(last.actor), _moved_to(engine, address, base_sha256), last.at, last.note)
+
+
+def _moved_to(engine: Verbs, address: Address, sha256: str) -> Address | None:
+    """Follow the renames on record; a memory with the same text that nobody moved there is another one."""
+    new, passed = address, {address}
+    while (last := _last(engine, new)) is not None and last.address == new and last.new_address is not None:
+        new = last.new_address
+        if new in passed:
+            return None
+        passed.add(new)
+    row = next((row for row in engine.list([address.root]).items if row.address == new), None)
+    return new if row is not None and row.sha256 == sha256 else None
+
+
+def _last(engine: Verbs, address: Address) -> AuditRecord | None:
+    """What was last done to what had this name, or was given it; a mark (a pin, an approval) is no such thing."""
+    records = (one for one in engine.audit(address=address, limit=8) if one.state == "done")
+    return next((one for one in records if one.before or one.after), None)
+
+
+def write(
+    engine: Verbs,
+    address: Address,
+    data: bytes,
+    expected: str | None,
+    *,
+    actor: Actor,
+    merge: MergeOf | None = None,
+) -> Written:
+    """Save, guarded; after a conflict look at what is there. `merge` says what the text was merged from."""
+    result = engine.save(address, data, expected_sha256=expected, actor=actor, merge=merge)
+    if not isinstance(result, Conflict):
+        return Written(result, data, None, "")
+    found = look(engine, address, None)
+    return Written(result, data, found.snapshot, found.who)
+
+
+def settle_draft(engine: Verbs, address: Address, own: Collection[str]) -> None:
+    """Take a draft away whose text was just saved, without leaving its half-typed state in history.
+
+    Args:
+        engine: does it.
+        address: the memory.
+        own: the texts that were saved or brought back here; what another window has unsaved is none of them.
+    """
+    engine.drop_draft(address, own=own, trace=False)
+
+
+def compare(base: bytes, yours: bytes, agent: bytes) -> Sides:
+    """Count what the other side changed and where it overlaps, and mark the lines of YOURS."""
+    marks: dict[int, str] = {}
+    hunks = overlaps = 0
+    for chunk in MergeSession.of(base, yours, agent).chunks:
+        sign = {YOURS: "~", THEIRS: "A", CONFLICT: "!"}.get(chunk.kind)
+        if sign is None:
+            continue
+        hunks += chunk.kind != YOURS
+        overlaps += chunk.kind == CONFLICT
+        lines = range(chunk.yours_line, chunk.yours_line + max(len(chunk.yours), 1))
+        marks.update(dict.fromkeys(lines, sign))
+    return Sides(hunks, overlaps, marks)
+
+
+def merge(base: bytes, yours: bytes, agent: bytes) -> tuple[bytes | None, MergeSession]:
+    """Merge three texts; the result is None when places overlap."""
+    session = MergeSession.of(base, yours, agent)
+    return (bytes_of(session.result) if not session.open else None), session
+
+
+def changed_lines(session: MergeSession) -> tuple[int, int]:
+    """Count the lines the other side put in and took out, in the chunks that were merged from it."""
+    added = removed = 0
+    for index in session.hunks:
+        if session.choice(index) == THEIRS:
+            before = collections.Counter(session.chunks[index].yours)
+            after = collections.Counter(session.chunks[index].theirs)
+            added += (after - before).total()
+            removed += (before - after).total()
+    return added, removed
+
+
+def _writer(engine: Verbs, address: Address) -> tuple[str, bool]:
+    """Name who wrote a memory last, without the prefix that only machines need, and whether the user has seen it."""
+    try:
+        memory = engine.memory(address)
+    except NotFoundError:
+        return "", False
+    return name_of(memory.actor), memory.unseen
+
+
+def name_of(actor: str) -> str:
+    """Name an actor without the prefix that only machines need; nothing when it is not known."""
+    return {"outside": "", "tui": "you", "cli": "you"}.get(actor, actor.removeprefix("agent:"))

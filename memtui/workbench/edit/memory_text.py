@@ -1,0 +1,280 @@
+"""The text widget the editor types in: marks beside the lines, clean pastes, changes from outside without a jump.
+
+It draws and edits and decides nothing; what a mark means and when text is replaced is said by `editor.py`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.document._document import EditResult
+from textual.document._edit import Edit
+from textual.geometry import Offset
+from textual.message import Message
+from textual.strip import Strip
+from textual.widgets import TextArea
+from textual.widgets.text_area import LanguageDoesNotExist, Selection
+
+from memtui.matching import Span
+from memtui.ui.draw.paint import Paint
+from memtui.workbench.edit.text_form import EDIT_BYTES, clean_paste
+
+CHECKPOINTS = 600
+"""Undo steps kept for one open memory."""
+HIGHLIGHT_BYTES = 32_768
+"""Larger texts are shown plain: highlighting makes every key three times as dear."""
+SOUND_PARSERS = ("0.25.",)
+"""Versions of tree-sitter that are used. 0.26.1 ends the interpreter when queries are made again and again."""
+_FOUND = Style(bold=True, underline=True)
+"""How a place that was looked for is drawn, whatever its colours."""
+_SIGNS = {"~": "draft", "A": "agent", "!": "conflict"}
+"""The marks and the style that repeats them."""
+
+
+class MemoryText(TextArea):
+    """A text area with a column for marks."""
+
+    DEFAULT_CSS = """
+    MemoryText { scrollbar-gutter: stable; }
+    """
+
+    class Pasted(Message):
+        """A paste was changed before it was inserted."""
+
+        def __init__(self, removed: int) -> None:
+            """Say how many characters were taken out or cut off."""
+            super().__init__()
+            self.removed = removed
+
+    class KeyPressed(Message):
+        """The first key after something was said or shown from outside."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(
+            soft_wrap=True,
+            show_line_numbers=True,
+            max_checkpoints=CHECKPOINTS,
+            tab_behavior="focus",
+            id=id,
+            compact=True,
+        )
+        # A blink costs more than all else an idle workbench does, and twice a second a slow line has to carry it.
+        self.cursor_blink = False
+        self.byte_limit = EDIT_BYTES
+        self.tell_next_key = False
+        self._marks: dict[int, str] = {}
+        self._found: Mapping[int, Sequence[Span]] = {}
+
+    # --- marks
+
+    def set_found(self, places: Mapping[int, Sequence[Span]]) -> None:
+        """Mark these places: in each line (from 0) columns from, up to, in order."""
+        if places != self._found:
+            self._found = places
+            self.refresh()
+
+    @property
+    def marks(self) -> Mapping[int, str]:
+        """The sign beside each line that has one; lines from 0."""
+        return self._marks
+
+    def set_marks(self, marks: Mapping[int, str]) -> None:
+        """Show these signs (`~` yours, `A` the other side's, `!` both) and no others."""
+        if dict(marks) != self._marks:
+            self._marks = dict(marks)
+            self.refresh()
+
+    @property
+    def gutter_width(self) -> int:
+        """Line numbers, and two cells for a mark before them."""
+        width = super().gutter_width
+        return width + 2 if width else 0
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one row, with the mark of its line in the first cell."""
+        strip = super().render_line(y)
+        if not self._marks and not self._found:
+            return strip
+        row = y + self.scroll_offset.y
+        if row >= self.wrapped_document.height:
+            return strip
+        line, column = self.wrapped_document.offset_to_location(Offset(0, row))
+        if line in self._found:
+            strip = self._with_places(strip, line, column)
+        sign = self._marks.get(line)
+        if sign is None or column or not self.show_line_numbers:
+            return strip
+        paint: Paint = self.app.paint  # type: ignore[attr-defined]
+        mark = Segment(sign, paint.style(_SIGNS.get(sign, "strong")))
+        return Strip.join([Strip([mark], 1), strip.crop(1)])
+
+    def _with_places(self, strip: Strip, line: int, first: int) -> Strip:
+        """Mark the places on one drawn row, whose first character is at a column of its line.
+
+        Only the places on this row are looked at: a line of 20,000 characters is many rows.
+        """
+        spans = self._found[line]
+        text = self.document.get_line(line)
+        breaks = self.wrapped_document.get_offsets(line)
+        after = bisect_right(breaks, first)
+        last = breaks[after] if after < len(breaks) else len(text)
+        paint: Paint = self.app.paint  # type: ignore[attr-defined]
+        ink = Style(color=paint.style("match").color)
+        selected = sorted(self.selection)
+        gutter, at = self.gutter_width, 0
+        pieces: list[Strip] = []
+        for start, end in spans[max(bisect_left(spans, (first, 0)) - 1, 0) :]:
+            if start >= last:
+                break
+            left = gutter + self._cells(text, first, max(start, first))
+            right = gutter + self._cells(text, first, min(end, last))
+            if right > max(left, at):
+                here = selected == [(line, start), (line, end)]  # the colours of the selection are there to be seen
+                style = _FOUND if here else ink + _FOUND
+                marked = [Segment(part, (old or Style()) + style) for part, old, _ in strip.crop(left, right)]
+                pieces += [strip.crop(at, left), Strip(marked, right - left)]
+                at = right
+        return Strip.join([*pieces, strip.crop(at)]) if pieces else strip
+
+    def _cells(self, text: str, first: int, column: int) -> int:
+        """How far right of a row's first character a column is drawn."""
+        return cell_len(text[first:column].expandtabs(self.indent_width))
+
+    # --- text from outside
+
+    def open_text(self, text: str, *, read_only: bool) -> None:
+        """Show another text from its start, with no undo into the one before."""
+        self._marks, self._found = {}, {}
+        self.read_only = read_only
+        wanted = "markdown" if not read_only and _small(text) and _can_highlight() else None
+        self.history.clear()
+        try:
+            self.set_reactive(TextArea.language, wanted)
+            self.load_text(text)
+        except LanguageDoesNotExist:
+            self.set_reactive(TextArea.language, None)
+            self.load_text(text)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Change the text; one that grows too large loses its colours first."""
+        if self.language is not None and not _small(self.text + edit.text):
+            self._lose_colours()
+        return super().edit(edit)
+
+    def _lose_colours(self) -> None:
+        """Go on with plain text, at the same place and with the same undo."""
+        selection, (x, y) = self.selection, self.scroll_offset
+        self.set_reactive(TextArea.language, None)
+        self._set_document(self.text, None)
+        self.selection = selection
+        self.scroll_to(x, y, animate=False, immediate=True)
+
+    def _rewrap_and_refresh_virtual_size(self) -> None:
+        """Wrap only for another width: a large text takes longer to wrap than to draw, and a load asks three times."""
+        wrapped = self.wrapped_document
+        if wrapped._width == self.wrap_width and wrapped._tab_width == self.indent_width:  # noqa: SLF001 - it tells nobody
+            self._line_cache.clear()
+            self._refresh_size()
+        else:
+            super()._rewrap_and_refresh_virtual_size()
+
+    def replace_all(self, text: str) -> None:
+        """Make the text another one by the smallest replacement, so that cursor, scroll and undo survive."""
+        old = self.text
+        if text == old:
+            return
+        start = _common(old, text)
+        end = _common(old[start:][::-1], text[start:][::-1])
+        first, last = _location(old, start), _location(old, len(old) - end)
+        screen_row = self.cursor_screen_offset.y
+        self.history.checkpoint()
+        cursor = self.selection.end
+        self.replace(text[start : len(text) - end], first, last, maintain_selection_offset=True)
+        self.history.checkpoint()
+        if first < cursor < last:
+            self.selection = Selection.cursor(self.clamp_visitable(cursor))
+        moved = self.cursor_screen_offset.y - screen_row
+        if moved:
+            self.scroll_relative(y=moved, animate=False, force=True)
+
+    async def on_key(self, event: events.Key) -> None:
+        """Run the key's own action at once, and tell about the first key after something was said.
+
+        Textual looks for bindings only after a key has bubbled through every parent; letters typed meanwhile would
+        overtake it, and over a slow link `end` and the words after it arrive together.
+        """
+        if self.tell_next_key:
+            self.tell_next_key = False
+            self.post_message(self.KeyPressed())
+        found = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        if found is not None and found.node in (self, self.parent):
+            event.stop()
+            event.prevent_default()
+            await self.app.run_action(found.binding.action, found.node)
+
+    # --- pastes
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Insert what a terminal pastes, without control characters and only as far as there is room."""
+        event.prevent_default()
+        event.stop()
+        self._insert_clean(event.text)
+
+    def action_paste(self) -> None:
+        """Insert what was copied inside the workbench, by the same rules."""
+        self._insert_clean(self.app.clipboard)
+
+    def _insert_clean(self, pasted: str) -> None:
+        if self.read_only or not pasted:
+            return
+        room = self.byte_limit - len(self.text.encode()) + len(self.selected_text.encode())
+        text, removed = clean_paste(pasted, room=room)
+        if text:
+            start, end = self.selection
+            result = self.replace(text, start, end, maintain_selection_offset=False)
+            self.move_cursor(result.end_location)
+        if removed:
+            self.post_message(self.Pasted(removed))
+
+
+def _small(text: str) -> bool:
+    """Whether a text may have colours."""
+    return len(text) <= HIGHLIGHT_BYTES and len(text.encode()) <= HIGHLIGHT_BYTES
+
+
+@cache
+def _can_highlight() -> bool:
+    """Whether the optional packages are installed, the parser in a version that works; nothing else of it is loaded."""
+    if any(importlib.util.find_spec(name) is None for name in ("tree_sitter", "tree_sitter_markdown")):
+        return False
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("tree-sitter").startswith(SOUND_PARSERS)
+    except PackageNotFoundError:
+        return False
+
+
+def _common(first: str, second: str) -> int:
+    """How many characters two texts have in common at their start."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first.startswith(second[:middle]):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _location(text: str, position: int) -> tuple[int, int]:
+    """Turn a character position into line and column."""
+    line = text.count("\n", 0, position)
+    return line, position - (text.rfind("\n", 0, position) + 1)

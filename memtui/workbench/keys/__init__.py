@@ -1,0 +1,1 @@
+"""What is made from the action table: bindings, the help page, the user's own keys, `docs/keys.md`."""

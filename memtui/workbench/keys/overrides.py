@@ -1,0 +1,135 @@
+"""The user's own keys: put into the table; each name or key that cannot be used is told with its line and a way out.
+
+A key that silently does nothing is the fault of this file alone; it imports nothing that draws, so that the command
+line can check a configuration with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from memtui.ui.action import Action, in_room, shown_keys
+from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, TEXT_ROOMS
+from memtui.workbench.actions.view_table import COMMON, VIEW, VIEWS
+
+NAMED = frozenset(
+    (
+        *("enter", "escape", "tab", "space", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown"),
+        *("up", "down", "left", "right", *(f"f{number}" for number in range(1, 25))),
+    )
+)
+"""Keys that are no character."""
+
+SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+left_square_bracket": "esc"}
+"""Keys most terminals cannot tell from another one."""
+
+SPELLED = {"esc": "escape", "return": "enter", "comma": ",", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
+"""Other names that are understood."""
+
+SUGGESTED = 3
+"""Free keys that are named."""
+
+NO_LINES: Mapping[str, int] = MappingProxyType({})
+
+
+def with_overrides(
+    overrides: Mapping[str, str | Iterable[str]], *, lines: Mapping[str, int] = NO_LINES
+) -> tuple[tuple[Action, ...], tuple[str, ...]]:
+    """Replace keys as the settings ask.
+
+    Args:
+        overrides: action id to its new keys; a string may hold several, separated by commas.
+        lines: action id to the line of the settings file it stands on.
+
+    Returns:
+        The table with the new keys, and one sentence for each name or key that could not be used.
+    """
+    if not overrides:
+        return ACTIONS, ()
+    table = dict(BY_ID)
+    problems = []
+    for id_, wanted in overrides.items():
+        told, keys = _usable(id_, wanted, table)
+        if keys:
+            table[id_] = table[id_]._replace(keys=keys)
+        problems += [_at(lines.get(id_, 0)) + words for words in told]
+    actions = tuple(table.values())
+    for key, ids, free in _clashes(actions):
+        line = next((lines[id_] for id_ in ids if id_ in lines and id_ in overrides), 0)
+        hint = f" Free there: {', '.join(free)}." if free else ""
+        problems.append(f"{_at(line)}{key} is used by {' and '.join(ids)}; the first one wins.{hint}")
+    return actions, tuple(problems)
+
+
+def _at(line: int) -> str:
+    return f"config.toml, line {line}: " if line else ""
+
+
+def _usable(
+    id_: str, wanted: str | Iterable[str], table: Mapping[str, Action]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Check one line: what is wrong with it, and which keys are left."""
+    from difflib import get_close_matches
+
+    if id_ not in table:
+        near = get_close_matches(id_, table, n=1)
+        return (f"No action is called {id_!r}." + (f" Did you mean {near[0]!r}?" if near else ""),), ()
+    given = [key.strip() for key in (wanted.split(",") if isinstance(wanted, str) else wanted) if key.strip()]
+    told, keys = [], []
+    for key in given:
+        parts = [SPELLED.get(part, part) for part in key.split()]
+        wrong = next((part for part in parts if not _known(part)), "")
+        if wrong or len(parts) > 2:
+            near = get_close_matches(wrong.replace("-", "+").lower(), _every_name(), n=1)
+            hint = f" Did you mean {near[0]!r}?" if wrong and near else ""
+            told.append(f"{id_!r}: no key is called {(wrong or key)!r}.{hint}")
+        elif any(part in SAME for part in parts):
+            part = next(part for part in parts if part in SAME)
+            told.append(f"{id_!r}: terminals cannot tell {part} from {SAME[part]}.")
+        else:
+            keys.append(" ".join(parts))
+    if not keys:
+        told.append(f"{id_!r} was given no key; it keeps {shown_keys(table[id_])}.")
+    return tuple(told), tuple(keys)
+
+
+def _known(key: str) -> bool:
+    """Whether a terminal may send a key of this name."""
+    *modifiers, base = key.split("+") if len(key) > 1 else [key]
+    if not modifiers:
+        return len(base) == 1 or base in NAMED
+    if len(set(modifiers)) != len(modifiers) or not set(modifiers) <= {"ctrl", "alt", "shift", "super"}:
+        return False
+    return base in NAMED or key in SAME or (len(base) == 1 and modifiers != ["shift"])
+
+
+def _every_name() -> list[str]:
+    return [*NAMED, *SPELLED, *(f"ctrl+{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
+
+
+def _clashes(actions: tuple[Action, ...]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Find keys that two actions of one screen share, or that hide a two-key sequence: key, actions, free keys."""
+    by_id = {action.id: action for action in actions}
+    screens = [in_room(*BROWSER_ROOMS, actions=actions), in_room("picker", actions=actions)]
+    screens += [in_room(room, actions=actions) for room in TEXT_ROOMS]
+    views = [view.action for view in VIEWS]
+    screens += [
+        tuple(by_id[id_] for id_ in dict.fromkeys((*view.actions, *COMMON, *views)))
+        for view in VIEW.values()
+        if view.screen
+    ]
+    found: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+    for here in screens:
+        prefixes = {key.split(" ")[0]: action.id for action in here for key in action.keys if " " in key}
+        users: dict[str, list[str]] = {}
+        for action in here:
+            for key in action.keys:
+                users.setdefault(key, []).append(action.id)
+                if key in prefixes:
+                    users[key].append(prefixes[key])
+        free = tuple(key for key in "BCEFGIJLNOPQSTVWXYZabcefhijlmnoqrtuvwxyz" if key not in users | prefixes)
+        for key, ids in users.items():
+            if len(ids) > 1:
+                found.setdefault((key, tuple(ids)), free[:SUGGESTED])
+    return [(key, ids, free) for (key, ids), free in found.items()]

@@ -1,0 +1,359 @@
+"""The activity: who did what, where and when, and how it ended; each step with its difference, and taken back alone.
+
+The audit is loaded a page at a time, as the cursor comes near its end, so that its length is nobody's concern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.timer import Timer
+
+from memtui.engine.model import AuditRecord
+from memtui.safe_text import visible
+from memtui.ui.action import Action
+from memtui.ui.draw.pages import words_page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.widgets.prompts import Question
+from memtui.workbench.actions.view_table import PANES
+from memtui.workbench.browse.cells import Look as Clock
+from memtui.workbench.views import activity_jobs
+from memtui.workbench.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish
+from memtui.workbench.views.activity_rows import Item, Steps, actor_words, item_runs, where
+from memtui.workbench.views.difference import Look
+from memtui.workbench.views.listed import ListedScreen
+from memtui.workbench.views.stepping import Stepping
+
+if TYPE_CHECKING:
+    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.browse.nodes import Node
+
+NEAR = 60
+"""Rows before the end at which more are loaded."""
+SOUGHT = 10_000
+"""Steps among which the row of the last run is looked for."""
+COUNT_REST = 0.15
+"""Seconds the list rests before the lines of its rows are counted."""
+COUNTED_RECORDS = 20
+"""The lines of larger steps are not counted."""
+
+
+class ActivityScreen(ListedScreen):
+    """Everything that was done."""
+
+    ID: ClassVar[str] = "activity"
+    HELP = """Everything that was done, by anybody, newest first: who, what, where, lines that came and went, and how it
+ended where it did not simply happen. An operation on several memories is one row that opens with enter; on a single one
+enter goes to the memory, or to its history when it is gone. w gives the difference the whole screen. u takes back the
+newest operation, as everywhere; d s takes back the step under the cursor and nothing else, where its memories still are
+as it left them. / looks for words, a shows one writer only."""
+
+    def __init__(self, browser: BrowserScreen) -> None:
+        super().__init__(browser)
+        self.steps = Steps()
+        self.wish = Wish()
+        self.counts: dict[int, tuple[int, int]] = {}
+        self.next_undo: str | None = None
+        self.loaded = False
+        self._loading = False
+        self._to_end = False
+        self._shown: Hashable = None
+        self._count_rest: Timer | None = None
+        self.stepping = Stepping(self)
+        self._does |= {
+            "step_open": self._open,
+            "step_diff": lambda: self.read_alone(alone=not self.has_class("-reading")),
+            "undo_step": self.stepping.undo,
+            "only_actor": self._only_actor,
+            "versions": lambda: browser.views.history(where(self._single())),
+            "show_in_tree": self._show_in_tree,
+            "filter": self._filter,
+            "left": lambda: self._fold(wide=False),
+            "right": lambda: self._fold(wide=True),
+            "next_hunk": lambda: self.go_to_place(1),
+            "previous_hunk": lambda: self.go_to_place(-1),
+        }
+
+    def asks_at_once(self, first: str) -> Line | None:
+        """`d` says what it would take back before it does."""
+        after = [key for key, action in self._sequences.choices(first) if action.id == "undo_step"]
+        return self.stepping.question(after[0]) if after else None
+
+    # What is known
+
+    @property
+    def item(self) -> Item | None:
+        """The row under the cursor."""
+        items = self.steps.items
+        return items[self.list.cursor] if self.list.cursor < len(items) else None
+
+    def entered(self, node: Node | None) -> None:
+        """Begin at the newest."""
+        del node
+        self.prompt = None
+        self.stepping.forget()
+        self.load()
+
+    def news(self) -> None:
+        """Take in what happened."""
+        if self.browser.views.current == self.ID:
+            self.load()
+
+    def load(self) -> None:
+        """Ask for the newest page."""
+        self._ask(None)
+
+    def _ask(self, before: int | None, limit: int = PAGE) -> None:
+        """Ask for a page; None for the newest one."""
+        wish = self.wish
+        self._loading = True
+        self.bridge.stream(
+            lambda engine, stop, _: activity_jobs.load(engine, wish, before, limit=limit, stop=stop),
+            self._take,
+            what="read the activity",
+            group="activity",
+            opens="" if self.loaded else "show the activity",
+        )
+
+    def _take(self, loaded: Loaded) -> None:
+        """Take in a page."""
+        self._loading = False
+        if loaded.wish != self.wish:
+            return
+        self.loaded, self.next_undo = True, loaded.next_undo
+        self.steps.operations |= {one.txn: one for one in loaded.operations}
+
+        def change() -> None:
+            if loaded.before is None:
+                if self.steps.renew(loaded.records, loaded.reached):
+                    return
+            else:
+                self.steps.extend(loaded.records)
+            self.steps.reached, self.steps.complete = loaded.reached, loaded.complete
+
+        self.list.change_rows(change)
+        if self._to_end and self.steps.complete:
+            self._to_end = False
+            self.list.go(self.list.count() - 1)
+        self.rows_changed()
+        self._count_soon()
+        self._more()
+
+    def _more(self) -> None:
+        """Load older records when the cursor is near the end of what is loaded."""
+        if self._loading or not self.loaded:
+            return
+        if self.row_wanted and (self.steps.complete or len(self.steps.steps) >= SOUGHT):
+            self.browser.returning.forget_row()
+        if self.steps.complete:
+            return
+        far = self._to_end or bool(self.row_wanted)
+        if far or self.list.cursor + NEAR >= self.list.count():
+            self._ask(self.steps.reached, BATCH if far else PAGE)
+
+    # The list
+
+    def row_count(self) -> int:
+        """How many rows are loaded."""
+        return len(self.steps.items)
+
+    def row_key(self, index: int) -> Hashable:
+        """What a row is."""
+        return self.steps.items[index].key
+
+    def row_name(self, index: int) -> str:
+        """The step it belongs to: which of them were open is not kept."""
+        return str(self.steps.items[index].step.key)
+
+    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        clock = Clock(self.browser.now(), self.ascii, self.browser.forest.named)
+        return item_runs(self.steps.items[index], self.steps, self.counts, width, clock, next_undo=self.next_undo)
+
+    def empty_lines(self) -> Sequence[Sequence[Run]]:
+        """What is shown when there are no rows."""
+        if not self.loaded or self._loading:
+            return [[("  reading...", "dim")]]
+        if self.wish != Wish():
+            return [[("  Nothing that was done has these words; ", "name"), ("esc", "key"), (" shows all", "name")]]
+        return [[("  Nothing was done yet.", "strong")], [("  Every change, by anybody, appears here.", "name")]]
+
+    def list_words(self) -> tuple[str, Line]:
+        """How many steps are loaded, and which are shown."""
+        notes: Line = [(f"{len(self.steps.steps):,}{'' if self.steps.complete else '+'}", "title")]
+        if self._to_end:
+            notes.append((" | reading to the end", "warning"))
+        if self.wish.actor is not None:
+            notes.append((f" | {visible(actor_words(self.wish.actor, wide=False))} only", "agent"))
+        if self.wish.words:
+            notes.append((f" | /{visible(' '.join(self.wish.words))}", "agent"))
+        return "Activity", notes
+
+    def row_moved(self) -> None:
+        """Load more near the end."""
+        self.stepping.forget()
+        self._more()
+        self._count_soon()
+
+    def _count_soon(self) -> None:
+        if self._count_rest is not None:
+            self._count_rest.stop()
+        self._count_rest = self.set_timer(COUNT_REST, self._count) if self.is_mounted else None
+
+    def _count(self) -> None:
+        """Count the lines of the rows in view."""
+        rows = self.steps.items[self.list.top : self.list.top + self.list.size.height]
+        small = [row for row in rows if len(row.records) <= COUNTED_RECORDS]
+        wanted = [one for row in small for one in row.records if one.seq not in self.counts and one.state != "intent"]
+        if not wanted:
+            return
+
+        def counted(found: dict[int, tuple[int, int]]) -> None:
+            self.counts.update(found)
+            self.list.repaint()
+
+        self.bridge.run(
+            lambda engine: activity_jobs.count(engine, wanted),
+            counted,
+            what="count changed lines",
+            latest="activity-counts",
+        )
+
+    # The text
+
+    def read_row(self) -> None:
+        """Read what the row under the cursor did."""
+        item = self.item
+        if item is None or not self.is_mounted:
+            self.give(())
+            return
+        told = self.stepping.told(item)
+        if told:
+            self.give(words_page(*told, style="warning", width=self.width))
+            return
+        look = Look(self.width, plain=self.ascii, named=self.browser.forest.named)
+        now = self.browser.now()
+        operation, how, away = self.steps.operation(item.step), self.stepping.how(item), self.stepping.away(item)
+        self.bridge.run(
+            lambda engine: activity_jobs.show(engine, item, operation, how, now, look, away),
+            self._give,
+            what="read what was done",
+            latest="activity-page",
+        )
+
+    def _give(self, drawn: Drawn) -> None:
+        item = self.item
+        if item is not None and item.key == drawn.item.key:
+            same, self._shown = self._shown == item.key, item.key
+            self.give(drawn.page, drawn.starts, keep_place=same)
+
+    def page_words(self) -> tuple[str, Line]:
+        """What is shown."""
+        return "What it did", self.place_notes()
+
+    # Keys
+
+    def off(self, action: Action) -> str:
+        """Why an action is off now."""
+        item = self.item
+        if action.id in ("filter", *PANES):
+            return ""
+        if item is None:
+            return "There is no row here."
+        if action.id in ("versions", "show_in_tree") and item.single is None:
+            return f"{action.label}: put the cursor on one memory; enter opens this row."
+        if action.id in ("versions", "show_in_tree") and (away := self.stepping.away(item)):
+            return away
+        if action.id in ("next_hunk", "previous_hunk") and not self.starts:
+            return "There is no other place."
+        return self.stepping.why_not(item) if action.id == "undo_step" else ""
+
+    def perform(self, action: Action) -> None:
+        """Do it."""
+        if action.id == "bottom" and not self.in_page and not self.steps.complete:
+            self.show_hint(None)
+            self._to_end = True
+            self._more()
+            self.update("#listed-title")
+            return
+        super().perform(action)
+
+    def step_back(self) -> bool:
+        """From the text to the list, then without filter, then away."""
+        if super().step_back():
+            return True
+        if self.wish == Wish():
+            return False
+        self._set_wish(Wish())
+        return True
+
+    def _single(self) -> AuditRecord:
+        item = self.item
+        assert item is not None
+        assert item.single is not None
+        return item.single
+
+    def _open(self) -> None:
+        """Open a row, or go to the memory."""
+        item = self.item
+        if item is not None and item.single is None:
+            self._fold(wide=not self.steps.is_open(item.step))
+            return
+        if item is not None and (away := self.stepping.away(item)):
+            self.say(away, "warning")
+            return
+        address = where(self._single())
+        if address in self.browser.forest.nodes and self.browser.memories.reveal(address):
+            self.browser.views.back()
+        else:
+            self.browser.views.history(address)
+
+    def _show_in_tree(self) -> None:
+        self.leave_to(where(self._single()))
+
+    def _fold(self, *, wide: bool) -> None:
+        item = self.item
+        if item is None:
+            return
+        if len(item.step.records) > 1 and self.steps.is_open(item.step) != wide:
+            while not wide and self.item is not None and self.item.record is not None:
+                self.list.move(-1)
+            step = item.step
+            self.list.change_rows(lambda: self.steps.set_open(step, wide=wide))
+            self.rows_changed()
+            self._count_soon()
+        elif wide != self.in_page:
+            self.other_pane()
+
+    # Which are shown
+
+    def _set_wish(self, wish: Wish) -> None:
+        self.wish = wish
+        self._to_end = False
+        self.steps.clear()
+        self.list.go(0)
+        self.load()
+        self.rows_changed()
+
+    def _only_actor(self) -> None:
+        item = self.item
+        if self.wish.actor is not None or item is None:
+            self._set_wish(self.wish._replace(actor=None))
+        else:
+            actor = item.records[0].actor
+            self.say(f"Only what {actor_words(actor, wide=True)} did; a shows everybody again.")
+            self._set_wish(self.wish._replace(actor=actor))
+
+    def _filter(self) -> None:
+        def typed(text: str) -> None:
+            self._set_wish(self.wish._replace(words=tuple(text.casefold().split())))
+
+        def cancelled() -> None:
+            self.close_prompt()
+            self._set_wish(self.wish._replace(words=()))
+
+        start = " ".join(self.wish.words)
+        hint: Line = [("who, what, where, how it ended", "dim")]
+        question = Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, hint=lambda _: hint)
+        self.ask(question._replace(over=True))

@@ -1,0 +1,275 @@
+"""What the activity asks the engine: jobs for the bridge, run in a thread, giving values.
+
+The audit is read a page at a time, also under a filter, so that a ledger of years opens as fast as one of a day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from memtui.curation.hunks import hunks, why_not_text
+from memtui.engine.model import APPROVALS, Actor, Address, AuditRecord, Change, Done, Operation, Root, Snapshot
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
+from memtui.ui.draw.words import count_words
+from memtui.values import NamedTuple
+from memtui.workbench.views.activity_rows import (
+    Item,
+    change_of,
+    has_texts,
+    heading,
+    matches,
+    place_words,
+    step_words,
+    verb_words,
+    where,
+)
+from memtui.workbench.views.difference import KINDS, Look, compare
+
+PAGE = 200
+"""Records that are shown at once."""
+BATCH = 2_000
+"""Records that are read at once under a filter, and when all of them are wanted."""
+COUNTED_BYTES = 262_144
+"""Lines of larger texts are not counted for the list."""
+LISTED = 300
+"""Records of a step that are listed beside it."""
+
+
+class Engine(Protocol):
+    """The part of the engine that the activity needs."""
+
+    def audit(
+        self, *, actor: str | None = None, limit: int = 200, before: int | None = None
+    ) -> tuple[AuditRecord, ...]:
+        """List the audit."""
+        ...
+
+    def operations(self, first: str, last: str) -> tuple[Operation, ...]:
+        """Tell about operations."""
+        ...
+
+    def next_undo(self) -> str | None:
+        """What undo would take back."""
+        ...
+
+    def read(self, address: Address) -> Snapshot:
+        """Read a memory."""
+        ...
+
+    def read_audited(self, seq: int, sha256: str) -> bytes:
+        """Read a text of a step."""
+        ...
+
+    def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
+        """Take an operation back."""
+        ...
+
+    def unopened(self, txn: str) -> tuple[str, ...]:
+        """Tell the folders of an operation when one of them is not open."""
+        ...
+
+    def add_roots(self, roots: Iterable[Root]) -> None:
+        """Know these too."""
+        ...
+
+    def take_back(self, changes: Iterable[Change], *, actor: Actor) -> Done:
+        """Take changes of others back."""
+        ...
+
+
+class Wish(NamedTuple):
+    """Which records are wanted."""
+
+    words: tuple[str, ...] = ()
+    actor: str | None = None
+
+
+class Loaded(NamedTuple):
+    """A page of the audit."""
+
+    wish: Wish
+    before: int | None
+    """Older than this record; None for the newest page."""
+    reached: int | None
+    """The oldest record that was looked at."""
+    records: tuple[AuditRecord, ...]
+    operations: tuple[Operation, ...]
+    complete: bool
+    """There is nothing older."""
+    next_undo: str | None
+
+
+def load(
+    engine: Engine, wish: Wish, before: int | None, *, limit: int = PAGE, stop: Callable[[], bool] = lambda: False
+) -> Loaded:
+    """Read the next page of what is wanted.
+
+    Args:
+        engine: where it is.
+        wish: which records.
+        before: older than this record; None begins at the newest.
+        limit: at least so many, while there are more.
+        stop: asked between batches whether nobody wants them any more.
+    """
+    found: list[AuditRecord] = []
+    operations: dict[str, Operation] = {}
+    batch = BATCH if wish.words else limit
+    at, complete = before, False
+    while len(found) < limit and not stop():
+        records = engine.audit(actor=wish.actor, limit=batch, before=at)
+        operations |= _operations(engine, records)
+        found += [record for record in records if matches(record, wish.words, operations.get(record.txn))]
+        complete = len(records) < batch
+        at = records[-1].seq if records else at
+        if complete:
+            break
+    wanted = {record.txn for record in found}
+    known = tuple(operation for txn, operation in operations.items() if txn in wanted)
+    return Loaded(wish, before, at, tuple(found), known, complete, engine.next_undo())
+
+
+def _operations(engine: Engine, records: Sequence[AuditRecord]) -> dict[str, Operation]:
+    """The operations that records are of, and those between them, by number."""
+    txns = [int(record.txn) for record in records if record.txn]
+    return {one.txn: one for one in engine.operations(str(min(txns)), str(max(txns)))} if txns else {}
+
+
+def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | MemtuiError | None:
+    """One side of a record; None where there was no text, an error where it cannot be read any more."""
+    if sha256 is None:
+        return None
+    try:
+        return engine.read_audited(record.seq, sha256)
+    except NotFoundError as error:
+        try:
+            now = engine.read(where(record))
+        except MemtuiError:
+            return error
+        return now.bytes if now.sha256 == sha256 else error
+    except MemtuiError as error:
+        return error
+
+
+class Drawn(NamedTuple):
+    """A row as it is shown."""
+
+    item: Item
+    page: Page
+    starts: tuple[int, ...] = ()
+
+
+def show(
+    engine: Engine, item: Item, operation: Operation | None, how: str, now: int, look: Look, away: str = ""
+) -> Drawn:
+    """Draw what a row did.
+
+    Args:
+        engine: where the texts are.
+        item: the row.
+        operation: what is known of its step.
+        how: how it is taken back, in one sentence.
+        now: the clock.
+        look: how it is drawn.
+        away: why the texts cannot be read here; of a row that opens, why it cannot be taken back.
+    """
+    lines = map(look.named, [*heading(item, operation, now), *([how] if how else [])])
+    top = words_page(*lines, style="description", width=look.width)
+    record = item.single
+    closed = words_page(away, style="warning", width=look.width) if away and (record is not None or not how) else ()
+    if record is not None and away:
+        return Drawn(item, (*top, PageLine(()), *closed))
+    if record is None:
+        return Drawn(item, (*top, *closed, PageLine(()), *_members(item, look)))
+    if not has_texts(record):
+        said = "Only its name changed." if record.new_address is not None else "No text was changed."
+        said = "An approval, which only a person makes. No text was changed." if record.operation in APPROVALS else said
+        return Drawn(item, (*top, PageLine(()), *words_page(said, style="name", width=look.width)))
+    sides = [text(engine, record, sha) for sha in (record.before, record.after)]
+    problems = [side for side in sides if isinstance(side, MemtuiError)]
+    if problems:
+        return Drawn(item, (*top, PageLine(()), *words_page(problems[0].message, style="problem", width=look.width)))
+    before, after = (side if isinstance(side, bytes) else None for side in sides)
+    reasons = [why for side in (before, after) if (why := why_not_text(side, SHOWN_BYTES))]
+    if reasons:
+        said = f"It cannot be shown line by line: {reasons[0]}."
+        return Drawn(item, (*top, PageLine(()), *words_page(said, width=look.width)))
+    if before is None or after is None:
+        word = "It held:" if after is None else "It was new:"
+        whole = text_page(before if after is None else after, look.width, plain=look.plain)  # type: ignore[arg-type]
+        return Drawn(item, (*top, PageLine(()), *words_page(word, style="heading", width=look.width), *whole))
+    _, page, starts = compare(before, after, look)
+    return Drawn(item, (*top, *page), tuple(start + len(top) for start in starts))
+
+
+def _members(item: Item, look: Look) -> Page:
+    lines: list[PageLine] = []
+    for record in item.records[:LISTED]:
+        state = f"  ({record.state})" if record.state != "done" else ""
+        word = KINDS[change_of(record).kind] if has_texts(record) or record.new_address else verb_words(record, None)
+        lines += words_page(f"{word:<8} {look.named(place_words(record))}{state}", style="name", width=look.width)
+    if len(item.records) > LISTED:
+        lines += words_page(f"... and {len(item.records) - LISTED:,} more", width=look.width)
+    return tuple(lines)
+
+
+def count(engine: Engine, records: Iterable[AuditRecord]) -> dict[int, tuple[int, int]]:
+    """Count the lines that came and went in each record; nothing for what is no text."""
+    found = {}
+    for record in records:
+        sides = [text(engine, record, sha) or b"" for sha in (record.before, record.after)]
+        before, after = (side if isinstance(side, bytes) else None for side in sides)
+        found[record.seq] = 0, 0
+        if before is None or after is None or not has_texts(record):
+            continue
+        if not (why_not_text(before, COUNTED_BYTES) or why_not_text(after, COUNTED_BYTES)):
+            places = hunks(before, after)
+            came = sum(place.after[1] - place.after[0] for place in places)
+            found[record.seq] = came, sum(place.before[1] - place.before[0] for place in places)
+    return found
+
+
+def take_back(engine: Engine, item: Item, actor: Actor, roots: Callable[[], Iterable[Root]] = tuple) -> Done:
+    """Take one row back, and nothing that was done since; see `Engine.undo` and `Engine.take_back`.
+
+    Args:
+        engine: where it was done.
+        item: the row.
+        actor: who takes it back.
+        roots: finds those of every project, for a step that went from one to another.
+    """
+    if item.step.txn:
+        if folders := engine.unopened(item.step.txn):
+            from memtui.health.repointing import parted
+
+            engine.add_roots(parted(roots(), folders))
+        return engine.undo(actor=actor, txn=item.step.txn)
+    done = [change_of(record) for record in item.records if record.state == "done"]
+    return engine.take_back(done, actor=actor)
+
+
+def brings_back(done: Done) -> str:
+    """The key that does again what was taken back: of the newest step it is the one of every undo."""
+    alone = done.operation != "undo" or done.label.startswith(("undo ", "do again "))
+    return "u brings it back" if alone else "U does it again"
+
+
+def outcome_lines(done: Done) -> Sequence[str]:
+    """Say for each memory why it could not be taken back."""
+    failed = [outcome for outcome in done.outcomes if not outcome.ok]
+    good = len(done.outcomes) - len(failed)
+    lines = [f"Taken back: {count_words(good, 'memory')}." if good else "Nothing was taken back.", ""]
+    lines.append(f"Left as they are: {count_words(len(failed), 'memory')}.")
+    for outcome in failed:
+        why = outcome.error.message if outcome.error is not None else f"{outcome.address} was changed since."
+        lines.append(f"- {why}")
+    return lines
+
+
+def step_name(item: Item, operation: Operation | None) -> str:
+    """Name what would be taken back."""
+    if item.step.txn or item.single is None:
+        return operation.label if operation is not None else step_words(item.step, None)
+    record = item.records[0]
+    return f"{record.operation} {place_words(record)}"

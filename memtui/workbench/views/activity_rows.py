@@ -1,0 +1,412 @@
+"""The audit as steps: what belongs together is one row that opens, page after page, and what each row says.
+
+Nothing here draws or asks the engine. A hundred thousand records are grouped as they come in, never all over again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from memtui.engine.model import APPROVALS, Address, AuditRecord, Change, Operation, is_person
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.ui.draw.spans import Run
+from memtui.ui.draw.words import count_words, end_of_line, fit
+from memtui.values import NamedTuple
+from memtui.workbench.browse.cells import Look, ago
+from memtui.workbench.browse.summaries import VERBS
+from memtui.workbench.views.difference import KINDS
+from memtui.workbench.views.inbox_rows import common_place, who_words
+from memtui.workbench.views.times import SHORT, both, full, stamp
+
+TOGETHER_MS = 2_000
+"""What one writer outside memtui did with no longer pauses than this is one row."""
+WIDE = 84
+"""Cells from which on a row says more."""
+LEAST_NAME = 8
+"""Cells that the name of a memory, or the words at the end of a row, are given at least."""
+KINDS_OUTSIDE = frozenset(KINDS)
+APPROVAL = "approve"
+"""What is said of an approval in the place of what was done to a memory."""
+
+Counts = Mapping[int, tuple[int, int]]
+"""Number of a record to lines that came and went, where they were counted."""
+
+_SHA = re.compile(r"\b[0-9a-f]{64}\b")
+"""A version in full, as the audit has it; on the screen twelve digits say which it is."""
+
+
+class Step(NamedTuple):
+    """One operation, or what somebody outside did at once."""
+
+    records: tuple[AuditRecord, ...]
+    """Newest first; never none."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What it is while it grows: its operation, or its newest record."""
+        first = self.records[0]
+        return ("txn", int(first.txn)) if first.txn else ("seq", first.seq)
+
+    @property
+    def txn(self) -> str:
+        """Its operation; empty for what was done outside memtui."""
+        return self.records[0].txn
+
+    @property
+    def at(self) -> int:
+        """When it was done, at the latest."""
+        return self.records[0].at
+
+
+class Item(NamedTuple):
+    """One row: a step, or one record of an open one."""
+
+    step: Step
+    record: AuditRecord | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What it is, across reloads."""
+        return self.step.key if self.record is None else ("record", self.record.seq)
+
+    @property
+    def single(self) -> AuditRecord | None:
+        """The one record it is about; None for a row that opens."""
+        return self.record or (self.step.records[0] if len(self.step.records) == 1 else None)
+
+    @property
+    def records(self) -> tuple[AuditRecord, ...]:
+        """Everything it is about."""
+        return self.step.records if self.record is None else (self.record,)
+
+
+class Steps:
+    """What was loaded of the audit, as rows."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.items: list[Item] = []
+        self.operations: dict[str, Operation] = {}
+        self.reached: int | None = None
+        """Everything newer than this record, and it, was looked at."""
+        self.complete = False
+        """Everything was looked at."""
+        self._open: set[tuple[str, int]] = set()
+        self._places: dict[str, int] = {}
+        """Operation to its place among the steps."""
+        self._starts: list[int] = []
+        """For each step, the index of its row."""
+
+    def clear(self) -> None:
+        """Begin anew; what is open stays open."""
+        self.steps, self.items, self._places, self._starts = [], [], {}, []
+        self.reached, self.complete = None, False
+
+    def extend(self, records: Iterable[AuditRecord]) -> None:
+        """Take in older records."""
+        first = len(self.steps)
+        for record in records:
+            first = min(first, self._add(record))
+        self._rebuild(first)
+
+    def renew(self, records: Sequence[AuditRecord], reached: int | None) -> bool:
+        """Take in the newest records anew, down to `reached`; returns whether what is older could be kept."""
+        old = self.steps
+        keeps = reached is not None and bool(old) and old[0].records[0].seq >= reached
+        before, complete = self.reached, self.complete
+        self.clear()
+        self.extend(records)
+        if not keeps:
+            return False
+        for step in old:
+            rest = tuple(record for record in step.records if reached is not None and record.seq < reached)
+            if rest == step.records and step.txn not in self._places:
+                self.steps.append(step)
+                if step.txn:
+                    self._places[step.txn] = len(self.steps) - 1
+            else:
+                for record in rest:
+                    self._add(record)
+        self._rebuild(0)
+        self.reached, self.complete = before, complete
+        return True
+
+    def _add(self, record: AuditRecord) -> int:
+        """Put a record into its step, or begin one; returns the place of the step."""
+        place = self._places.get(record.txn, -1) if record.txn else self._outside_place(record)
+        if place >= 0:
+            self.steps[place] = Step((*self.steps[place].records, record))
+            return place
+        self.steps.append(Step((record,)))
+        if record.txn:
+            self._places[record.txn] = len(self.steps) - 1
+        return len(self.steps) - 1
+
+    def _outside_place(self, record: AuditRecord) -> int:
+        last = self.steps[-1].records[-1] if self.steps else None
+        if last is None or last.txn or last.actor != record.actor or last.at - record.at > TOGETHER_MS:
+            return -1
+        return len(self.steps) - 1
+
+    def _rebuild(self, first: int) -> None:
+        """Make the rows anew, from a step on."""
+        if first < len(self._starts):
+            del self.items[self._starts[first] :]
+            del self._starts[first:]
+        for step in self.steps[len(self._starts) :]:
+            self._starts.append(len(self.items))
+            self.items.append(Item(step))
+            if step.key in self._open and len(step.records) > 1:
+                self.items += [Item(step, record) for record in step.records]
+
+    def is_open(self, step: Step) -> bool:
+        """Whether its records are shown."""
+        return step.key in self._open
+
+    def set_open(self, step: Step, *, wide: bool) -> None:
+        """Open or close a step."""
+        (self._open.add if wide else self._open.discard)(step.key)
+        self._rebuild(next((place for place, one in enumerate(self.steps) if one.key == step.key), 0))
+
+    def operation(self, step: Step) -> Operation | None:
+        """What is known of a step as a whole."""
+        return self.operations.get(step.txn)
+
+
+def matches(record: AuditRecord, words: Sequence[str], operation: Operation | None = None) -> bool:
+    """Whether a record, as part of an operation, has all these words, in any case: who, what, where, how it ended."""
+    if not words:
+        return True
+    verb = verb_words(record, operation)
+    if operation is not None:
+        verb = f"{verb} {operation.label} {'undone' if operation.undone else ''}"
+    text = f"{who_words(record.actor)} {record.actor} {verb} {record.operation} {record.address}"
+    text = f"{text} {record.new_address or ''} {state_words(record)} {record.note}".casefold()
+    return all(word in text for word in words)
+
+
+def state_words(record: AuditRecord) -> str:
+    """Say how a record ended, when it did not simply happen."""
+    return {"done": "", "intent": "running"}.get(record.state, record.state)
+
+
+def change_of(record: AuditRecord) -> Change:
+    """A record as a change, which has a difference and can be taken back."""
+    if record.operation in APPROVALS:
+        return Change(record.address, record.operation, record.actor, None, None, record.at)
+    kind = record.operation if record.operation in KINDS_OUTSIDE else "modified"
+    if record.new_address is not None:
+        return Change(
+            record.new_address, "renamed", record.actor, record.before, record.after, record.at, record.address
+        )
+    if record.before is None:
+        kind = "created"
+    elif record.after is None:
+        kind = "deleted"
+    return Change(record.address, kind, record.actor, record.before, record.after, record.at)
+
+
+def has_texts(record: AuditRecord) -> bool:
+    """Whether a record is about a text, and not about a pin or a name."""
+    return record.before != record.after
+
+
+def place_words(record: AuditRecord) -> str:
+    """Say where it happened; for a renaming, from where to where; of an approval, what was approved."""
+    if record.operation in APPROVALS:
+        return f"{record.operation}: {str(record.address).removesuffix('/')}"
+    if record.new_address is None:
+        return str(record.address)
+    new = record.new_address
+    return f"{record.address} -> {new.path if new.root == record.address.root else new}"
+
+
+def step_words(step: Step, operation: Operation | None) -> str:
+    """Say what a step with several records did."""
+    if operation is not None:
+        return operation.label if operation.kind == "do" else f"{operation.kind}: {operation.label}"
+    kinds = Counter(change_of(record).kind for record in step.records)
+    words = {**KINDS, **{kind: kind for kind in APPROVALS}}
+    said = ", ".join(f"{kinds[kind]:,} {word}" for kind, word in words.items() if kinds[kind])
+    said = f"{APPROVAL}: {said}" if step.records[0].operation in APPROVALS else said
+    place = common_place([record.address for record in step.records])
+    return f"{said}  in {visible(place)}"
+
+
+def step_state(item: Item, operation: Operation | None) -> str:
+    """Say in a word how a row ended, when it did not simply happen."""
+    if operation is not None and operation.undone:
+        return "undone"
+    states = Counter(state_words(record) for record in item.records)
+    if len(item.records) == 1:
+        return state_words(item.records[0])
+    return ", ".join(f"{states[state]} {state}" for state in ("running", "conflict", "aborted") if states[state])
+
+
+def verb_words(record: AuditRecord, operation: Operation | None) -> str:
+    """Say what was done: of undo and redo, and of approvals, that they are."""
+    if record.operation in APPROVALS:
+        return APPROVAL
+    if operation is not None and operation.kind != "do":
+        return operation.kind
+    return VERBS.get(record.operation, record.operation)
+
+
+def step_counts(item: Item, counts: Counts) -> tuple[int, int]:
+    """Lines that came and went in all of a row; nothing while one record of it is not counted."""
+    found = [counts.get(record.seq) for record in item.records if record.state != "intent"]
+    known = [count for count in found if count is not None]
+    if len(known) < len(found):
+        return 0, 0
+    return sum(came for came, _ in known), sum(went for _, went in known)
+
+
+def actor_words(actor: str, *, wide: bool) -> str:
+    """Name a writer: `you`, `agent claude`, `mcp:codex`, `outside`."""
+    if is_person(actor):
+        return "you"
+    return f"agent {actor.removeprefix('agent:')}" if wide and actor.startswith("agent:") else who_words(actor)
+
+
+def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, *, next_undo: str | None) -> list[Run]:
+    """Draw a row, without the sign of the cursor.
+
+    Args:
+        item: the row.
+        steps: what it is one of.
+        counts: lines that came and went.
+        width: cells there are.
+        look: the clock, and whether only ASCII is drawn.
+        next_undo: the operation that `u` would take back.
+    """
+    wide, plain = width >= WIDE, look.ascii
+    record = item.single
+    operation = steps.operation(item.step)
+    if item.record is not None:
+        lead: list[Run] = [("      ", "dim"), (fit(verb_words(item.record, None), 9), "name")]
+    else:
+        lead = _lead(item, steps, look, wide=wide)
+        if record is not None:
+            lead.append((fit(verb_words(record, operation), 9, plain=plain), "name"))
+    left = width - sum(cell_width(text) for text, _ in lead)
+    undoes = next_undo == item.step.txn and bool(next_undo)
+    tail = tail_runs(item, operation, counts, undoes=undoes, room=left - LEAST_NAME)
+    room = max(left - sum(cell_width(text) for text, _ in tail), LEAST_NAME)
+    if record is None:
+        shown = one_line(look.named(step_words(item.step, operation)), room, ascii_tokens=plain)
+    else:
+        shown = end_of_line(look.named(place_words(record)), room, plain=plain)
+    return [*lead, (shown + " " * (room - cell_width(shown)), "name" if record is None else "description"), *tail]
+
+
+def _lead(item: Item, steps: Steps, look: Look, *, wide: bool) -> list[Run]:
+    arrow = "  "
+    if item.single is None:
+        opened = steps.is_open(item.step)
+        arrow = ("v " if opened else "> ") if look.ascii else ("▾ " if opened else "▸ ")
+    step = item.step
+    actor = step.records[0].actor
+    when = full(step.at) if wide else stamp(step.at, look.now)
+    return [
+        (arrow, "dim"),
+        *([(f"{ago(step.at, look.now):>4} ", "dim")] if wide else []),
+        (f"{when:>{16 if wide else SHORT}} ", "dim"),
+        (fit(actor_words(actor, wide=wide), 16 if wide else 9, plain=look.ascii) + " ", _style(actor)),
+    ]
+
+
+def _style(actor: str) -> str:
+    return "name" if is_person(actor) else "agent"
+
+
+def tail_runs(item: Item, operation: Operation | None, counts: Counts, *, undoes: bool, room: int) -> list[Run]:
+    """What stands at the right end of a row: lines, how it ended, whether `u` takes it back."""
+    came, went = step_counts(item, counts)
+    lines: list[Run] = [(f"  +{came}", "add"), (f" -{went}", "del")] if came or went else []
+    keys: list[Run] = [("  u", "key"), (" undo", "dim")] if undoes and item.record is None else []
+    state = step_state(item, operation)
+    if not state:
+        return [*lines, *keys]
+    room -= sum(cell_width(text) for text, _ in (*lines, *keys)) + 2
+    words = one_line(state, max(room, LEAST_NAME))
+    return [*lines, (f"  {words}", "dim" if state == "undone" else "warning"), *keys]
+
+
+def strip_records(records: Sequence[AuditRecord], *, most: int = 3, small: int = 20) -> list[AuditRecord]:
+    """Name the records whose lines the strip shows: those of the newest steps that are not of too many."""
+    steps = Steps()
+    steps.extend(records)
+    shown = [step for step in steps.steps[:most] if len(step.records) <= small]
+    return [record for step in shown for record in step.records if record.state != "intent"]
+
+
+def strip(
+    records: Sequence[AuditRecord],
+    operations: Iterable[Operation],
+    counts: Counts,
+    next_undo: str | None,
+    look: Look,
+    width: int,
+    *,
+    most: int = 3,
+) -> list[list[Run]]:
+    """Draw the newest steps for the foot of the main screen; see `item_runs`."""
+    steps = Steps()
+    steps.operations = {one.txn: one for one in operations}
+    steps.extend(records)
+    lines = []
+    for step in steps.steps[:most]:
+        item, operation = Item(step), steps.operation(step)
+        record = item.single
+        actor = step.records[0].actor
+        verb = verb_words(record, operation) if record is not None else ""
+        lead: list[Run] = [
+            (f" {stamp(step.at, look.now):>{SHORT}}  ", "dim"),
+            (fit(actor_words(actor, wide=True), 16, plain=look.ascii) + " ", _style(actor)),
+            *([(fit(verb, 8, plain=look.ascii) + " ", "name")] if record is not None else []),
+        ]
+        left = width - sum(cell_width(text) for text, _ in lead) - 1
+        undoes = bool(next_undo) and next_undo == step.txn
+        tail = tail_runs(item, operation, counts, undoes=undoes, room=left - LEAST_NAME)
+        room = max(left - sum(cell_width(text) for text, _ in tail), LEAST_NAME)
+        if record is None:
+            shown = one_line(look.named(step_words(step, operation)), room, ascii_tokens=look.ascii)
+        else:
+            shown = end_of_line(look.named(place_words(record)), room, plain=look.ascii)
+        lines.append([*lead, (shown + " " * (room - cell_width(shown)), "description"), *tail])
+    return lines
+
+
+def heading(item: Item, operation: Operation | None, now: int) -> list[str]:
+    """Say beside a row what it is, how it ended, and how it is taken back."""
+    first = item.records[0]
+    what = step_words(item.step, operation) if item.single is None else place_words(first)
+    if item.single is not None:
+        what = f"{verb_words(first, operation)} {what}"
+    lines = [f"{visible(what)}", f"By {actor_words(first.actor, wide=True)}, {both(first.at, now)}."]
+    if item.record is not None and operation is not None:
+        lines.append(f"Part of: {operation.label}, {count_words(operation.records, 'record')}.")
+    state = step_state(item, operation)
+    said = {
+        "running": "It has not ended yet.",
+        "aborted": "It did not happen.",
+        "conflict": "It was refused: somebody else was first. Both texts are in the history (H).",
+        "undone": "It was taken back.",
+    }.get(state, f"Not all of it was done: {state}." if state else "")
+    lines += [said] if said else []
+    note = _SHA.sub(lambda sha: sha.group()[:12], visible(first.note))
+    lines += [f"Note: {note}"] if first.note and item.single is not None else []
+    return lines
+
+
+def closed_folders(records: Iterable[AuditRecord]) -> tuple[str, ...]:
+    """The folders of records that are not open here, where the audit has a folder in the place of a root's name."""
+    named = (one.root for record in records for one in (record.address, record.new_address) if one is not None)
+    return tuple(dict.fromkeys(root for root in named if root.startswith("/")))
+
+
+def where(record: AuditRecord) -> Address:
+    """What the memory of a record was called after it."""
+    return record.new_address or record.address

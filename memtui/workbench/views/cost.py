@@ -1,0 +1,383 @@
+"""The start cost: which agents are used here and what each loads when a session starts, in order, with what is cut off.
+
+It shows what `memtui.context.startcost` worked out, and changes nothing. Files that are in no root are followed too:
+while the view is open it looks every two seconds whether the agent on screen would load something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.timer import Timer
+from textual.widget import Widget
+
+from memtui.context.startcost import Cost, short
+from memtui.ui.action import Action, shown_keys
+from memtui.ui.draw.pages import Page, words_page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import count_words
+from memtui.ui.widgets.lines import Lines
+from memtui.ui.widgets.rowlist import RowList
+from memtui.workbench.views import cost_jobs
+from memtui.workbench.views.cost_jobs import Worked
+from memtui.workbench.views.cost_rows import (
+    AGENT,
+    CUT,
+    Row,
+    agent_rows,
+    agents_words,
+    item_rows,
+    row_runs,
+    summary_lines,
+)
+from memtui.workbench.views.worked_out import WorkedOutScreen
+
+if TYPE_CHECKING:
+    from memtui.errors import MemtuiError
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+
+LOOK = 2.0
+"""Seconds between two looks at files that no root holds."""
+ABOVE = 3
+"""Lines of the text that are shown above a cut line one goes to."""
+GROUP, BESIDE, LOOKING = "cost", "cost-page", "cost-look"
+"""Groups of jobs: everything, the text of the row under the cursor, and the looks."""
+WHAT = "work out what agents load"
+NOWHERE = "It is not known here where sessions start."
+
+
+class CostScreen(WorkedOutScreen):
+    """What agents start with."""
+
+    ID = "cost"
+    MAY_SHOW = "esc"
+    DEFAULT_CSS = "CostScreen #cost-summary { height: 2; }"
+    HELP = """What each agent loads when a session starts in this project: first the agents, then, with enter, one
+agent's files in the order of loading, with bytes, tokens and their share. -- is not loaded at the start, and says when
+or why not. Below a cut line is what the agent's limits leave out: x marks those lines in the text, - those the agent
+drops on purpose. Looking is no use, and what leads out of the project is not read."""
+
+    def __init__(self, browser: BrowserScreen) -> None:
+        super().__init__(browser)
+        self.found: tuple[Cost, ...] | None = None
+        """What was worked out last."""
+        self._seen: dict[str, int] = {}
+        """What each agent's files were like then, as a number."""
+        self.rows: tuple[Row, ...] = ()
+        self.opened = browser.returning.row_in(self.ID).partition("\n")[0]
+        """The agent whose files are shown; empty: the agents."""
+        self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
+        self._texts_of = ""
+        """The agent whose texts are here; a moment after it was opened they are not yet."""
+        self._to_cut: Hashable = None
+        """The row whose cut line is wanted as soon as its text is here."""
+        self.failed = ""
+        """Why the last attempt came to nothing; empty after one that did not."""
+        self._looks: Timer | None = None
+        self._shown: Hashable = None
+        self._does |= {
+            "cost_go": self._go,
+            "cost_agent": self._next_agent,
+            "cost_cut": self._cut,
+            "left": self._close,
+            "right": self._right,
+            "edit": self._edit,
+            "versions": self._versions,
+            "copy_path": self._copy_path,
+            "copy_contents": self._copy,
+            "reload": self.reload,
+        }
+
+    # Parts
+
+    def body(self) -> Iterable[Widget]:
+        """The sums, then the list and the text."""
+        yield Lines(self._summary, id="cost-summary")
+        yield from super().body()
+
+    def off(self, action: Action) -> str:
+        """Say why an action is off."""
+        row = self.row
+        item = row.item if row is not None else None
+        if action.id in ("edit", "versions") and (item is None or item.address is None):
+            return f"{action.label}: put the cursor on a file that is a memory first."
+        if action.id == "copy_path" and (item is None or item.loaded.made):
+            return "Put the cursor on a file first."
+        if action.id == "copy_contents" and (row is None or not cost_jobs.copied(self.rows, row)):
+            return "Nothing is loaded for this row."
+        if action.id == "cost_cut" and not self.starts and (item is None or not item.below):
+            loaded = item.loaded if item is not None else None
+            if loaded is not None and not loaded.at_start:
+                return f"It is not loaded at the start, so nothing of it is cut. {loaded.why}".strip()
+            return "Nothing of this text is cut off."
+        if action.id == "cost_agent" and not self.found:
+            return "No agent is in use here."
+        return ""
+
+    # What is known
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self.rows[self.list.cursor] if self.list.cursor < len(self.rows) else None
+
+    @property
+    def cost(self) -> Cost | None:
+        """The agent that is open."""
+        return next((one for one in self.found or () if one.agent == self.opened), None)
+
+    # Coming, and news
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known what agents load."""
+        return self.found is not None
+
+    def on_mount(self) -> None:
+        """Look now and then, for as long as it is shown."""
+        self._looks = self.set_interval(LOOK, self._look, pause=not self.is_current)
+
+    def on_screen_resume(self) -> None:
+        """Look again."""
+        if self._looks is not None:
+            self._looks.resume()
+
+    def on_screen_suspend(self) -> None:
+        """Nobody sees it: look no more."""
+        if self._looks is not None:
+            self._looks.pause()
+
+    def _look(self) -> None:
+        """See whether the agent on screen, or under the cursor, would load something else by now."""
+        row, around = self.row, self.browser.facts.surroundings
+        if row is None or around is None or self.due is not None:
+            return
+        agent, seen = row.cost.agent, self._seen.get(row.cost.agent, 0)
+
+        def told(differs: bool) -> None:
+            if differs:
+                self.load()
+
+        self.bridge.run(
+            lambda engine: cost_jobs.changed(engine, around, agent, seen),
+            told,
+            what="look for changes",
+            latest=LOOKING,
+        )
+
+    def work_out(self) -> None:
+        """Work out everything now."""
+        around, opened = self.browser.facts.surroundings, self.opened
+        if around is None:
+            self._loaded(Worked((), ()))
+            return
+
+        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Worked], None]) -> Worked:
+            del tell
+            return cost_jobs.load(engine, around, opened, stop)
+
+        opens = "" if self.known else "show what agents load"
+        self.bridge.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not, opens=opens)
+
+    def _could_not(self, error: MemtuiError) -> None:
+        """Say so in the place of what was waited for; what was known before stays."""
+        self.failed = f"{error.message} {error.hint}".strip()
+        self.browser.show_error(WHAT, error)
+        self.list.change_rows(lambda: self._take(self.found or ()))
+        self._tell()
+
+    def _loaded(self, worked: Worked) -> None:
+        found = worked.costs
+        self._seen = dict(zip((one.agent for one in found), worked.seen, strict=True))
+        if found == self.found and worked.texts_of == self._texts_of and not self.failed:
+            return
+        self.failed = ""
+        self._texts_of = worked.texts_of
+        self.list.change_rows(lambda: self._take(found))
+        self._tell()
+
+    def _take(self, found: tuple[Cost, ...]) -> None:
+        self.found = found
+        opened = self.cost
+        self.opened = opened.agent if opened is not None else ""
+        self.rows = item_rows(opened) if opened is not None else agent_rows(found)
+
+    def _tell(self) -> None:
+        self.update("#cost-summary")
+        self.rows_changed()
+
+    # Agents
+
+    def _open(self, agent: str) -> None:
+        """Show one agent's files, or the agents; the cursor goes to the top, or to the agent that was left."""
+        left, self.opened = self.opened, agent
+        self._take(self.found or ())
+        at = next((number for number, row in enumerate(self.rows) if row.kind == AGENT and row.cost.agent == left), 0)
+        self.list.go(at)
+        self._tell()
+        if agent:
+            self.load()
+
+    def _next_agent(self) -> None:
+        names = [one.agent for one in self.found or ()]
+        at = names.index(self.opened) + 1 if self.opened in names else 0
+        self._open(names[at % len(names)])
+
+    def _close(self) -> None:
+        if self.opened and not self.in_page:
+            self._open("")
+        elif self.in_page:
+            self.other_pane()
+
+    def _right(self) -> None:
+        if self.row is not None and self.row.kind == AGENT:
+            self._open(self.row.cost.agent)
+        elif not self.in_page:
+            self.other_pane()
+
+    def step_back(self) -> bool:
+        """From the text to the list, from the files to the agents."""
+        if super().step_back():
+            return True
+        if not self.opened:
+            return False
+        self._open("")
+        return True
+
+    # Rows
+
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def row_key(self, index: int) -> Hashable:
+        """What a row is."""
+        return self.rows[index].key
+
+    def row_name(self, index: int) -> str:
+        """The agent that is open, and the row."""
+        return f"{self.opened}\n{super().row_name(index)}"
+
+    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        around = self.browser.facts.surroundings
+        assert around is not None
+        most = max((one.tokens for one in self.found or ()), default=0)
+        return row_runs(self.rows[index], most, width, around, plain=self.ascii)
+
+    def empty_lines(self) -> Sequence[Sequence[Run]]:
+        """What is said where there is nothing."""
+        if self.found is None:
+            return [[("  reading...", "dim")]]
+        words = NOWHERE if self.browser.facts.surroundings is None else "No agent has left a trace here."
+        words = self.failed or words
+        return [[], [(f"  {words}", "warning")]]
+
+    def list_words(self) -> tuple[str, Line]:
+        """The title of the list."""
+        cost = self.cost
+        if cost is None:
+            return "Agents", [(agents_words(self.found or ()), "title")]
+        notes: Line = [(f"{count_words(cost.files, 'file')}, {cost.tokens:,} tokens", "title")]
+        if cost.below:
+            notes.append((" | cut", "warning"))
+        return cost.title, notes
+
+    def page_words(self) -> tuple[str, Line]:
+        """The title of the text."""
+        row = self.row
+        if row is None:
+            return "Text", []
+        if row.item is None:
+            return row.cost.title, [("at the start", "title")]
+        mark, around = row.item.loaded.mark, self.browser.facts.surroundings
+        path = row.item.loaded.path if around is None else short(row.item.loaded.path, around)
+        return path, [(mark or "loaded", "warning" if mark else "title")]
+
+    def _summary(self, width: int) -> list[Line]:
+        if not self.found:
+            return [[], []]
+        return summary_lines(self.found, self.cost, width, self._agents_key, plain=self.ascii)
+
+    def read_row(self) -> None:
+        """Draw the page of the row under the cursor."""
+        row, around = self.row, self.browser.facts.surroundings
+        if not self.is_mounted:
+            return
+        if row is None or around is None:
+            self.bridge.drop(BESIDE)
+            self.give(words_page("", width=self.width))
+            return
+        width, plain, key = self.width, self.ascii, row.key
+        if self._to_cut != key:
+            self._to_cut = None
+        if row.item is not None and row.cost.agent != self._texts_of:
+            self.bridge.drop(BESIDE)
+            self.give(words_page(self.failed or "reading...", style="problem" if self.failed else "dim", width=width))
+            return
+
+        def show(found: tuple[Page, tuple[int, ...]]) -> None:
+            if self.row is not None and self.row.key == key:
+                same, self._shown = self._shown == key, key
+                page, cuts = found
+                self.give(page, tuple(max(cut - ABOVE, 0) for cut in cuts), keep_place=same)
+                if self._to_cut == key:
+                    self._cut()
+
+        self.bridge.run(
+            lambda engine: cost_jobs.page(engine, row, around, width, plain=plain),
+            show,
+            what="draw a text",
+            otherwise=lambda error: self.give(words_page(error.message, style="problem", width=width)),
+            latest=BESIDE,
+        )
+
+    # What the keys do
+
+    def _go(self) -> None:
+        row = self.row
+        if row is None:
+            return
+        if row.kind == AGENT:
+            self._open(row.cost.agent)
+        elif row.item is None or row.item.address is None or row.kind == CUT:
+            self.other_pane()
+        else:
+            self.leave_to(row.item.address)
+
+    def _cut(self) -> None:
+        """Go to the cut line, or remember that it is wanted."""
+        if self.starts:
+            self._to_cut = None
+            self.go_to_place(1)
+        else:
+            self._to_cut = self.row.key if self.row is not None else None
+
+    def _edit(self) -> None:
+        row = self.row
+        if row is not None and row.item is not None and row.item.address is not None:
+            self.leave_to_edit(row.item.address)
+
+    def _versions(self) -> None:
+        row = self.row
+        if row is not None and row.item is not None and row.item.address is not None:
+            self.browser.views.history(row.item.address)
+
+    def _copy_path(self) -> None:
+        from memtui.workbench.browse.copying import put_on_clipboard
+
+        if self.row is not None and self.row.item is not None:
+            put_on_clipboard(self.browser, self.row.item.loaded.path, "the path")
+
+    def _copy(self) -> None:
+        from memtui.workbench.browse.copying import put_on_clipboard
+
+        if self.row is not None:
+            put_on_clipboard(self.browser, cost_jobs.copied(self.rows, self.row), "what is loaded")
+
+    @on(RowList.Opened)
+    def _clicked_twice(self) -> None:
+        self._go()

@@ -1,0 +1,35 @@
+"""What is read and written for the list of entries: jobs for the bridge, run in a thread, giving values."""
+
+from __future__ import annotations
+
+from memtui.engine.model import Address, Conflict, Saved, Unchanged
+from memtui.entries import keeping
+from memtui.entries.counting import usage
+from memtui.entries.model import Entry
+from memtui.entries.naming import exact
+from memtui.errors import MemtuiError
+from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
+from memtui.workbench.bridge import Bridge
+from memtui.workbench.views.entries_rows import Held, heading
+
+
+def load(engine: keeping.Verbs, address: Address) -> Held | str:
+    """Read a memory and take it apart; why not, when it cannot be."""
+    try:
+        file, snapshot = keeping.read_file(engine, address)
+        limit = engine.find_root(address.root).policy.limit_of(address.path)
+    except MemtuiError as error:
+        return f"{error.message} {error.hint}".strip()
+    return Held(snapshot, file, usage(file, limit))
+
+
+def page(held: Held, entry: Entry, width: int, *, plain: bool) -> Page:
+    """Draw an entry: what it is, and its text with the line numbers of its own."""
+    said = words_page(*heading(held, entry), width=width)
+    notes = words_page(*held.file.notes, style="warning", width=width)
+    return (*said, *notes, PageLine(()), *text_page(held.file.text(entry), width, plain=plain))
+
+
+def remove(engine: keeping.Verbs, bridge: Bridge, address: Address, entry: Entry) -> Saved | Unchanged | Conflict:
+    """Take out exactly this entry, wherever it stands by now."""
+    return keeping.remove(engine, address, exact(entry), actor=bridge.actor)

@@ -1,0 +1,390 @@
+"""The health of the indexes agents load: findings by root, the fix of each as a diff, one key for one or for many.
+
+Nothing is written that was not shown, nothing moves under the cursor when an agent writes, and every fix is one step of
+undo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from textual import on
+
+from memtui.errors import MemtuiError
+from memtui.health.applying import Applied, Chosen, choose
+from memtui.health.model import BY_NAME, TOGETHER
+from memtui.ui.action import Action
+from memtui.ui.draw.pages import Page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import count_words
+from memtui.ui.widgets.prompts import Question
+from memtui.ui.widgets.rowlist import RowList
+from memtui.workbench.bridge import WRITE
+from memtui.workbench.views import health_jobs
+from memtui.workbench.views.difference import Look
+from memtui.workbench.views.health_rows import ORPHAN, Board, Row, row_runs
+from memtui.workbench.views.listed import ListedScreen
+
+if TYPE_CHECKING:
+    from memtui.ui.keys.openings import Opening
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.browse.nodes import Node
+
+BESIDE = "health-page"
+NO_FINDING = "There is no finding here."
+PATIENCE = 3.0
+"""Seconds that keys wait for the first look at every index."""
+
+
+class HealthScreen(ListedScreen):
+    """What is wrong with indexes."""
+
+    ID = "health"
+    MAY_SHOW = "esc"
+    HELP = """What is wrong with the indexes that agents load: memories an index names that are not there, memories it
+does not name, lines twice or too long, pointers that lead out of the folder, and the cut line: what is not loaded
+because the index is too long. f stands before what d f can fix, ? before what it can offer. Beside the list is what
+would be written. D fixes all of a kind or of a root, after saying what. u takes each of these back."""
+
+    def __init__(self, browser: BrowserScreen) -> None:
+        super().__init__(browser)
+        self.board = Board()
+        self._loaded = False
+        self._opening: Opening | None = None
+        """The first look, while keys wait for it."""
+        self._shown: Hashable = None
+        self._asked: Row | None = None
+        """The root that is asked about."""
+        self._mine = False
+        """The next change of rows is the user's own."""
+        self._does |= {
+            "health_open": self._open,
+            "edit": self._edit,
+            "fix_finding": self._fix_one,
+            "fix_kind": lambda: self._fix_many(self._kinds()),
+            "fix_root": lambda: self._fix_many(TOGETHER),
+            "filter": self._filter,
+            "next_folder": lambda: self._jump(1),
+            "previous_folder": lambda: self._jump(-1),
+            "repoint": self._repoint,
+            "reload": self._reload,
+        }
+
+    # What is known
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self.board.rows[self.list.cursor] if self.list.cursor < len(self.board.rows) else None
+
+    def entered(self, node: Node | None) -> None:
+        """The cursor stays where it was left."""
+        del node
+        self.prompt = None
+        if self.board.has_over:
+            self.list.change_rows(lambda: self.board.drop_over(-1))
+        self.browser.checkup.look_around()
+        self._end_waiting()
+        if not self.browser.checkup.done:
+            self._opening = self.bridge.openings.begin("look at the indexes", at_most=PATIENCE, stays=True)
+        self.load()
+
+    def on_mount(self) -> None:
+        """Take in what was found while it was being put up."""
+        self.load()
+
+    def on_screen_suspend(self) -> None:
+        """No key is for it now."""
+        self._end_waiting()
+
+    def _end_waiting(self) -> None:
+        if self._opening is not None:
+            self._opening.end()
+            self._opening = None
+
+    def news(self) -> None:
+        """Take in what was found."""
+        self.browser.checkup.look_around()
+        self.load()
+
+    def load(self) -> None:
+        """Show what the checkup knows."""
+        checkup = self.browser.checkup
+        stay = None if self._mine else self.row
+        if self._mine and self.board.reports != checkup.reports:
+            self._mine = False
+        first = not self._loaded and checkup.done
+        self._loaded = self._loaded or checkup.done
+
+        def change() -> None:
+            self.board.strays = checkup.strays
+            self.board.shown = self.browser.forest.shown
+            self.board.load(checkup.reports, self.browser.forest.roots, stay)
+
+        untouched = self.list.cursor == 0
+        back = self._change(change)
+        if first and untouched and not back and len(self.board.rows) > 1:
+            self.list.scroll_to_row(0)
+            self.list.go(1)
+        if self._loaded:
+            self._end_waiting()
+
+    def _change(self, change: Callable[[], object]) -> bool:
+        """Change the rows; says whether the cursor is back at the row of the last run."""
+        back = self.list.change_rows(change)
+        self.rows_changed()
+        return back
+
+    def row_moved(self) -> None:
+        """What is over goes when the cursor leaves it."""
+        if self.board.has_over:
+            here = self.list.cursor
+            self.list.change_rows(lambda: self.board.drop_over(here))
+
+    # The list
+
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(self.board.rows)
+
+    def row_key(self, index: int) -> Hashable:
+        """What a row is."""
+        return self.board.rows[index].key
+
+    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        return row_runs(self.board.rows[index], self.board, width, plain=self.ascii)
+
+    def empty_lines(self) -> Sequence[Sequence[Run]]:
+        """What is shown when there are no rows."""
+        if not self._loaded:
+            return [[("  looking...", "dim")]]
+        if self.board.words:
+            return [[("  No finding has these words; ", "name"), ("esc", "key"), (" shows all", "name")]]
+        looked = self.browser.checkup.looked
+        if not looked:
+            return [[("  No agent keeps an index here.", "strong")]]
+        if looked == 1:
+            return [[("  The index is sound.", "strong")], [("  It is looked at again whenever it changes.", "name")]]
+        words = f"  All {looked:,} indexes are sound."
+        return [[(words, "strong")], [("  They are looked at again whenever they change.", "name")]]
+
+    def list_words(self) -> tuple[str, Line]:
+        """How many there are."""
+        notes: Line = [(self.board.counts, "title")] if self._loaded else []
+        if self.board.words:
+            notes.append((f" | /{' '.join(self.board.words)}", "agent"))
+        return "Health", notes
+
+    # The text
+
+    def read_row(self) -> None:
+        """Draw the fix of the finding under the cursor."""
+        row = self._asked or self.row
+        if row is None or not self.is_mounted:
+            self._shown = None
+            self.give(())
+            return
+        look, reports = Look(self.width, plain=self.ascii), self.board.reports.get(row.root, ())
+        name = self.board.shown(row.finding.address) if row.finding is not None else ""
+
+        def give(page: Page) -> None:
+            now = self._asked or self.row
+            if now is not None and now.key == row.key:
+                same, self._shown = self._shown == row.key, row.key
+                self.give(page, keep_place=same)
+
+        def job(engine: Engine) -> Page:
+            return health_jobs.page(engine, row, reports, look, name)
+
+        self.bridge.run(job, give, what="draw a finding", latest=BESIDE)
+
+    def page_words(self) -> tuple[str, Line]:
+        """What is shown beside the list."""
+        row = self._asked or self.row
+        if row is None:
+            return "Fix", []
+        if row.stray is not None:
+            return "Project", [(row.stray.kind, "title")]
+        if row.finding is None or row.report is None:
+            return self.board.label(row.root), []
+        return ("Fix" if row.finding.fix is not None and not row.over else "Finding"), [(row.finding.kind, "title")]
+
+    # Keys
+
+    def off(self, action: Action) -> str:
+        """Why an action is off now."""
+        row = self.row
+        if action.id == "repoint" and (row is None or row.stray is None or row.stray.kind != ORPHAN):
+            return "re-point: put the cursor on a project that is gone first."
+        if action.id in ("health_open", "edit", "fix_finding", "fix_kind", "fix_root") and row is None:
+            return NO_FINDING
+        if row is None:
+            return ""
+        if action.id in ("fix_finding", "fix_kind", "fix_root") and row.stray is not None:
+            return "g p moves its memories; enter goes to the folder."
+        if action.id == "fix_finding":
+            if row.finding is None:
+                return "Put the cursor on a finding; D r fixes all of this root."
+            if row.over:
+                return "It is no longer so."
+            return "" if row.finding.fix is not None else f"It cannot be fixed here. {row.finding.why}".strip()
+        if action.id == "fix_kind" and not self.board.fixable(row.root, self._kinds()):
+            return "There is nothing of this kind that can be fixed at once."
+        if action.id == "fix_root" and not self.board.fixable(row.root, TOGETHER):
+            return "There is nothing in this root that can be fixed at once."
+        if action.id == "edit" and (row.report is None or row.report.sha256 is None):
+            return "There is no index to edit." if row.report is not None else "Put the cursor on a finding first."
+        return ""
+
+    def _kinds(self) -> tuple[str, ...]:
+        """The kind that D k means."""
+        finding = self.row.finding if self.row is not None else None
+        return (finding.kind,) if finding is not None and finding.kind in BY_NAME else ()
+
+    def asks_at_once(self, first: str) -> Line | None:
+        """`d` and `D` say what they would fix before they do."""
+        after = {action.id: key for key, action in self._sequences.choices(first)}
+        row = self.row
+        if row is None or row.stray is not None or self.bridge.read_only:
+            return None
+        line: Line = []
+        if "fix_finding" in after and row.finding is not None and row.finding.fix is not None and not row.over:
+            line += [(after["fix_finding"], "key"), (f" {row.finding.path}: {row.finding.fix.label}", "name")]
+        kinds = self._kinds()
+        for id_, wanted, words in (
+            ("fix_kind", kinds, "".join(kinds)),
+            ("fix_root", TOGETHER, "in this root"),
+        ):
+            found = self.board.fixable(row.root, wanted) if id_ in after else ()
+            if found:
+                line += [
+                    (", " if line else "", "name"),
+                    (after[id_], "key"),
+                    (f" fixes {len(found):,} {words}", "name"),
+                ]
+        if not line:
+            return None
+        return [(" ", "dim"), *line, ("; any other key cancels", "dim")]
+
+    def show_hint(self, line: Line | None) -> None:
+        """Show which keys may follow; while it is asked about a whole root, all that would be done to it."""
+        super().show_hint(line)
+        after = {action.id for _, action in self._sequences.choices(self._sequences.pending)} if line else set()
+        row = self.row
+        asked = None
+        if row is not None and "fix_root" in after:
+            finding = row.finding if self._kinds() and not row.over else None
+            asked = Row(("root", row.root, *self._kinds()), row.root, finding=finding)
+        if asked != self._asked:
+            self._asked = asked
+            self.read_row()
+
+    def step_back(self) -> bool:
+        """From the text to the list, then without filter."""
+        if super().step_back():
+            return True
+        if self.board.words:
+            self._change(lambda: self.board.filter(()))
+            return True
+        return False
+
+    def _filter(self) -> None:
+        def typed(text: str) -> None:
+            self._change(lambda: self.board.filter(tuple(text.casefold().split())))
+
+        def cancelled() -> None:
+            self.close_prompt()
+            self._change(lambda: self.board.filter(()))
+
+        start = " ".join(self.board.words)
+        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, over=True))
+
+    def _jump(self, step: int) -> None:
+        rows, index = self.board.rows, self.list.cursor + step
+        while 0 <= index < len(rows):
+            if rows[index].heads:
+                self.list.go(index)
+                return
+            index += step
+
+    def _reload(self) -> None:
+        self.say("Reading every folder again.")
+        self.bridge.reload()
+
+    # Elsewhere
+
+    @on(RowList.Opened)
+    def _clicked_twice(self) -> None:
+        self._open()
+
+    def _open(self) -> None:
+        """Go to the memory; where there is none, to the index."""
+        row = self.row
+        if row is None:
+            return
+        if row.stray is not None:
+            self._leave_to_root(row.stray.root)
+        elif row.finding is not None and row.finding.memory is not None:
+            self.leave_to(row.finding.memory)
+        elif row.report is not None and row.report.sha256 is not None:
+            self.leave_to(row.report.address)
+        else:
+            self.other_pane()
+
+    def _edit(self) -> None:
+        """Open the index at the line."""
+        row = self.row
+        if row is None or row.report is None:
+            return
+        line = row.finding.line if row.finding is not None else None
+        self.leave_to_edit(row.report.address, then=f"line {line}" if line else "")
+
+    def _repoint(self) -> None:
+        """Ask where a project that is gone is now, at its row in the tree."""
+        row = self.row
+        if row is not None and row.stray is not None:
+            self._leave_to_root(row.stray.root)
+            self.browser.repointing.start(row.stray.root)
+
+    def _leave_to_root(self, root_id: str) -> None:
+        """Go to the row of a root, which may lie in a closed group."""
+        self.browser.views.back()
+        if not self.browser.memories.reveal_root(root_id):
+            self.browser.say("It is not in the tree now; A shows the other projects.", "warning")
+
+    # Fixing
+
+    def _fix_one(self) -> None:
+        row = self.row
+        if row is not None and row.report is not None and row.finding is not None:
+            self._run((Chosen(row.report, (row.finding,)),), row.finding.path)
+
+    def _fix_many(self, kinds: tuple[str, ...]) -> None:
+        row = self.row
+        if row is not None:
+            self._run(choose(self.board.reports.get(row.root, ()), kinds), self.board.label(row.root))
+
+    def _run(self, chosen: Sequence[Chosen], name: str) -> None:
+        bridge = self.bridge
+        count = sum(len(one.findings) for one in chosen)
+
+        def done(found: Applied) -> None:
+            self._mine = True
+            what = f"Fixed {name}" if count == 1 else f"Fixed {count_words(count, 'finding')} of {name}"
+            self.browser.say(f"{what}. u takes it back.", "good")
+            bridge.refresh(found.written)
+
+        def failed(error: MemtuiError) -> None:
+            self.say(f"{error.message} {error.unharmed} {error.hint}".strip(), "warning")
+            bridge.refresh([one.report.address for one in chosen])
+
+        bridge.run(
+            lambda engine: health_jobs.fix(engine, chosen, bridge.actor),
+            done,
+            what=f"fix {name}",
+            otherwise=failed,
+            lane=WRITE,
+        )

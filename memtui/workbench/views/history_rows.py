@@ -1,0 +1,267 @@
+"""The time line of one memory as values and runs: versions, draft and deletions, which is current, what it was called.
+
+Nothing here draws or asks the engine, so that what a row says about a text is tested without a screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
+from memtui.safe_text import one_line, visible
+from memtui.ui.draw.spans import Run
+from memtui.ui.draw.words import fit
+from memtui.values import NamedTuple
+from memtui.workbench.browse.cells import Look, ago, size_words
+from memtui.workbench.views.inbox_rows import who_words
+from memtui.workbench.views.times import SHORT, both, full, stamp
+
+VERSION, DRAFT, DISK, GONE = "version", "draft", "disk", "gone"
+"""What a row is: a text in history; unsaved text; a text on disk that is not in history yet; a deletion."""
+
+OPERATIONS = {"created": "created", "modified": "changed", "renamed": "renamed", "restored": "restored"}
+WIDE = 84
+"""Cells from which on a row says more."""
+
+
+class Entry(NamedTuple):
+    """One row."""
+
+    kind: str
+    at: int
+    actor: str
+    operation: str
+    size: int = 0
+    change: int | None = None
+    """Bytes more than the version before; None where there is none."""
+    sha256: str | None = None
+    number: int = 0
+    """From 1, the oldest that is kept."""
+    note: str = ""
+    redacted: bool = False
+    current: bool = False
+    seen: bool = False
+    was: str = ""
+    """For a renaming: the name before."""
+    name: str = ""
+    """What the memory was called then, when that was another name."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What it is, across reloads."""
+        return self.kind, self.at, self.operation, self.sha256, self.note
+
+    @property
+    def aside(self) -> bool:
+        """Whether its text was never under the name, or was pushed aside: a draft, a refused text, a late write."""
+        return self.kind == DRAFT or bool(self.note)
+
+    @property
+    def title(self) -> str:
+        """What it is called in a sentence."""
+        return {DRAFT: "your draft", DISK: "the file on disk", GONE: "the deletion"}.get(
+            self.kind, f"version {self.number}"
+        )
+
+
+class Past(NamedTuple):
+    """Everything known of one memory's past."""
+
+    address: Address
+    entries: tuple[Entry, ...]
+    """Newest first."""
+    current: str | None
+    """The version on disk; None when there is no file."""
+    problem: str = ""
+    """Why the file could not be read."""
+    asked: Address | None = None
+    """The name it was asked for, when it has another one now."""
+
+
+class Facts(NamedTuple):
+    """What a time line is made of."""
+
+    versions: Sequence[Version] = ()
+    records: Sequence[AuditRecord] = ()
+    """Audit records of the memory, and of its earlier names, newest first."""
+    current: str | None = None
+    size: int = 0
+    modified_at: int = 0
+    seen: str | None = None
+    draft: Draft | None = None
+
+
+def time_line(address: Address, facts: Facts) -> tuple[Entry, ...]:
+    """Put everything in order, newest first."""
+    entries = _versions(address, facts)
+    if facts.current is not None and all(one.sha256 != facts.current for one in entries):
+        disk = Entry(DISK, facts.modified_at, "outside", "on disk", facts.size, None, facts.current, current=True)
+        entries.insert(0, disk)
+    for record in facts.records:
+        if record.address == address and record.state == "done" and _is_deletion(record):
+            at = next((index for index, one in enumerate(entries) if one.at <= record.at), len(entries))
+            entries.insert(at, Entry(GONE, record.at, record.actor, "deleted", sha256=record.before))
+    if facts.draft is not None:
+        size = len(facts.draft.text.encode("utf-8", "surrogatepass"))
+        entries.insert(0, Entry(DRAFT, facts.draft.at, "tui", "draft", size, size - facts.size, note="not saved yet"))
+    return tuple(entries)
+
+
+def _versions(address: Address, facts: Facts) -> list[Entry]:
+    count = len(facts.versions)
+    current = _place(facts.versions, facts.current)
+    seen = _place(facts.versions, facts.seen)
+    names = names_then(address, facts.records)
+    found = []
+    for index, version in enumerate(facts.versions):
+        before = facts.versions[index + 1] if index + 1 < count else None
+        name, was = _named(version, names)
+        renamed = version.operation == "renamed"  # its note is the name before
+        entry = Entry(
+            VERSION,
+            version.at,
+            version.actor,
+            version.operation,
+            version.bytes,
+            version.bytes - before.bytes if before is not None else None,
+            version.sha256,
+            count - index,
+            "" if renamed else version.note,
+            version.redacted,
+            index == current,
+            index == seen,
+            (version.note or was) if renamed else "",
+            name,
+        )
+        found.append(entry)
+    return found
+
+
+def _place(versions: Sequence[Version], sha256: str | None) -> int:
+    """The version that is meant by a text that several may have: the newest that was under the name."""
+    places = [index for index, version in enumerate(versions) if version.sha256 == sha256]
+    plain = [index for index in places if not versions[index].note or versions[index].operation == "renamed"]
+    return (plain or places or [-1])[0]
+
+
+def _is_deletion(record: AuditRecord) -> bool:
+    return record.before is not None and record.after is None and record.new_address is None
+
+
+Names = Sequence[tuple[int, str, str]]
+"""When a memory was renamed, from what, to what; newest first."""
+
+
+def names_then(address: Address, records: Iterable[AuditRecord]) -> Names:
+    """Follow a memory's names back.
+
+    Args:
+        address: what it is called now.
+        records: audit records of it and of its earlier names, newest first.
+    """
+    found = []
+    now = address
+    for record in records:
+        if record.state == "done" and record.new_address == now and record.address != now:
+            was = record.address
+            found.append((record.at, was.path if was.root == address.root else str(was), _short(now, address)))
+            now = was
+    return found
+
+
+def _short(name: Address, address: Address) -> str:
+    return name.path if name.root == address.root else str(name)
+
+
+def _named(version: Version, names: Names) -> tuple[str, str]:
+    """What it was called then, when that was another name; and for a renaming the name before."""
+    later = [one for one in names if one[0] > version.at]
+    earlier = next((one for one in names if one[0] <= version.at), None)
+    was = earlier[1] if earlier is not None and version.operation == "renamed" else ""
+    then = later[-1][1] if later else ""
+    return ("" if names and then == names[0][2] else then), was
+
+
+def before(entries: Sequence[Entry], index: int) -> Entry | None:
+    """The text a row is compared with unless another one is asked for: the newest older one that was under the name."""
+    older = [one for one in entries[index + 1 :] if one.kind in (VERSION, DISK)]
+    if entries[index].kind == DRAFT:
+        return next((one for one in older if one.current), None)
+    return next((one for one in older if not one.note), older[0] if older else None)
+
+
+def change_words(change: int | None) -> str:
+    """Say a change of size in at most seven cells: `+120 B`, `-2.1 kB`, `=`."""
+    if change is None:
+        return ""
+    if change == 0:
+        return "="
+    return ("+" if change > 0 else "-") + size_words(abs(change)).replace(" ", "")
+
+
+def notes(entry: Entry) -> str:
+    """Say in a few words what is special about a row, the most important first."""
+    words = [word for word, on in (("current", entry.current), ("seen", entry.seen)) if on]
+    words += ["redacted"] if entry.redacted else []
+    words += [entry.note] if entry.note else []
+    words += [f"was {visible(entry.was)}"] if entry.was else []
+    return ", ".join(words)
+
+
+def entry_runs(entry: Entry, width: int, look: Look, *, marked: bool) -> list[Run]:
+    """Draw a row, without the sign of the cursor."""
+    plain = look.ascii
+    mine = is_person(entry.actor)
+    wide = width >= WIDE
+    when = full(entry.at) if wide else stamp(entry.at, look.now)
+    style = {DRAFT: "draft", GONE: "del"}.get(entry.kind, "name" if mine else "agent")
+    operation = OPERATIONS.get(entry.operation, entry.operation) if not entry.note or entry.kind == DRAFT else "kept"
+    runs: list[Run] = [
+        ("*" if marked else " ", "mark"),
+        (f"{ago(entry.at, look.now):>4} ", "dim"),
+        (f"{when:>{16 if wide else SHORT}} ", "dim"),
+        (fit(who_words(entry.actor), 14 if wide else 9, plain=plain) + " ", style),
+        (fit(operation, 8) + " ", style),
+    ]
+    size = size_words(entry.size) if entry.kind != GONE else ""
+    runs.append((f"{size:>7} {change_words(entry.change):>7}  ", "description"))
+    if wide and entry.number:
+        runs.append((f"{entry.number:>4}  {(entry.sha256 or '')[:8]}  ", "dim"))
+    used = sum(len(text) for text, _ in runs)
+    said = notes(entry)
+    level = "strong" if entry.current or entry.seen else "problem"
+    return [*runs, (one_line(said, max(width - used, 1), ascii_tokens=plain), level)]
+
+
+def heading(entry: Entry, other: Entry | None, now: int) -> list[str]:
+    """Say above a text what it is.
+
+    Args:
+        entry: the row.
+        other: what it is compared with.
+        now: the clock.
+    """
+    who = who_words(entry.actor)
+    word = OPERATIONS.get(entry.operation, entry.operation)
+    match entry.kind:
+        case "draft":
+            lines = [f"Your draft, {both(entry.at, now)}: not saved yet. e goes on with it."]
+        case "disk":
+            lines = [f"On disk since {both(entry.at, now)}, and not in history yet."]
+        case "gone":
+            return [f"Deleted by {who}, {both(entry.at, now)}.", "r on a version below brings it back."]
+        case _:
+            lines = [f"Version {entry.number}, {word} by {who}, {both(entry.at, now)}."]
+    facts = [f"{entry.size:,} bytes"]
+    facts += [f"{entry.change:+,} to the one before"] if entry.change else []
+    facts += [f"sha-256 {entry.sha256[:12]}"] if entry.sha256 else []
+    lines.append(", ".join(facts) + ".")
+    if entry.note and entry.kind == VERSION:
+        lines.append(f"Kept aside: {entry.note}.")
+    if entry.was:
+        lines.append(f"Its name before was {entry.was}.")
+    if entry.name:
+        lines.append(f"It was called {entry.name} then.")
+    if other is not None:
+        lines.append(f"Compared with {other.title}:")
+    return lines

@@ -1,0 +1,295 @@
+"""The hot set: what an agent would be given now, in order, against its budgets, with what just fails to fit and why.
+
+It shows what `memtui.context` chose, and changes nothing but pins. The cursor stays with its memory, so that a pin can
+be seen to move it, and an agent's reads and writes rank anew only after a quiet moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.widget import Widget
+
+from memtui.context.model import Context
+from memtui.ui.action import Action, shown_keys
+from memtui.ui.draw.marking import fitted
+from memtui.ui.draw.pages import Page, words_page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import count_words
+from memtui.ui.widgets.lines import Lines
+from memtui.ui.widgets.rowlist import RowList
+from memtui.workbench.views import hot_jobs
+from memtui.workbench.views.hot_jobs import Door, Given
+from memtui.workbench.views.hot_rows import ALL, INDEX, ITEM, LEFT, ROOT, Look, Row, budget_lines, row_runs, rows_of
+from memtui.workbench.views.worked_out import WorkedOutScreen
+
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+
+GROUP, BESIDE = "hot", "hot-page"
+"""Groups of jobs: the set, and the text of the row under the cursor."""
+
+
+class HotScreen(WorkedOutScreen):
+    """What an agent would be given."""
+
+    ID = "hot"
+    MAY_SHOW = "esc"
+    DEFAULT_CSS = "HotScreen #hot-summary { height: 3; }"
+    HELP = """What an agent that connects now would be given without asking: the index of its memories and the texts of
+the hot set, pinned ones first, then those used most. Below the line is what just fails to fit, with the reason. Beside
+the list is the very text, with secrets masked. A session that runs keeps what it was given at its start."""
+
+    def __init__(self, browser: BrowserScreen) -> None:
+        super().__init__(browser)
+        self.given: Given | None = None
+        """What was worked out last."""
+        self.rows: tuple[Row, ...] = ()
+        self.door = Door()
+        self.clients = ("", *hot_jobs.clients(browser.facts.settings))
+        keys = {one.id: shown_keys(one) for one in self.table}
+        self.look = Look(self.ascii, keys["accept_root"], keys["pin"])
+        self._shown: tuple[Hashable, str] | None = None
+        """The row and the door of the text that is shown."""
+        self._does |= {
+            "hot_jump": self._jump,
+            "pin": self._pin,
+            "edit": self._edit,
+            "hot_client": self._next_client,
+            "hot_door": self._other_door,
+            "accept_root": self._accept,
+            "copy_contents": self._copy,
+            "versions": self._versions,
+            "describe_memory": self._describe,
+            "reload": self.reload,
+            "zoom": lambda: self.read_alone(alone=not self.has_class("-reading")),
+        }
+
+    # Parts
+
+    def body(self) -> Iterable[Widget]:
+        """The budgets, then the list and the text."""
+        yield Lines(self._summary, id="hot-summary")
+        yield from super().body()
+
+    def off(self, action: Action) -> str:
+        """Say why an action is off."""
+        row = self.row
+        if action.id in ("pin", "edit", "versions", "describe_memory") and (row is None or row.memory is None):
+            return f"{action.label}: put the cursor on a memory first."
+        if action.id == "hot_client" and len(self.clients) == 1:
+            return "No client has an entry in the [access] table, so every agent is given the same."
+        if action.id == "accept_root" and not self._unreviewed():
+            return "No root waits for a review here."
+        if action.id == "copy_contents" and (row is None or self.given is None or not hot_jobs.copied(self.given, row)):
+            return "Nothing is given for this row."
+        return ""
+
+    # What is known
+
+    @property
+    def context(self) -> Context | None:
+        """What is given."""
+        return self.given.context if self.given is not None else None
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self.rows[self.list.cursor] if self.list.cursor < len(self.rows) else None
+
+    def _unreviewed(self) -> str:
+        """The root that the accept key means: that of the row, else the only one there is."""
+        found = self.context
+        waiting = found.unreviewed if found is not None else ()
+        row = self.row
+        here = (row.root or (row.memory.address.root if row.memory is not None else "")) if row is not None else ""
+        return here if here in waiting else waiting[0] if len(waiting) == 1 else ""
+
+    # Coming, and news
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known what is given."""
+        return self.given is not None
+
+    def work_out(self) -> None:
+        """Work out what is given now."""
+        door, settings = self.door, self.browser.facts.settings
+
+        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Given], None]) -> Given:
+            del tell
+            return hot_jobs.load(engine, settings, door, stop)
+
+        opens = "show the hot set" if self.given is None else ""
+        self.bridge.stream(job, self._loaded, what="work out what agents are given", group=GROUP, opens=opens)
+
+    def _loaded(self, given: Given) -> None:
+        if given == self.given:
+            return
+        first = self.given is None
+
+        def change() -> None:
+            self.given = given
+            self.rows = rows_of(given.context) if given.context is not None else ()
+
+        back = self.list.change_rows(change)
+        if first and not back and len(self.rows) > 2:
+            self.list.go(1)
+        self.update("#hot-summary")
+        self.rows_changed()
+
+    # Rows
+
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def row_key(self, index: int) -> Hashable:
+        """What a row is."""
+        return self.rows[index].key
+
+    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        assert self.context is not None
+        return row_runs(self.rows[index], self.context, width, self.look)
+
+    def empty_lines(self) -> Sequence[Sequence[Run]]:
+        """What is said where nothing is given."""
+        if self.given is None:
+            return [[("  reading...", "dim")]]
+        lines = words_page(self.given.off, width=max(self.list.room - 2, 20))
+        return [[], *([(" " + "".join(text for text, _ in line.runs), "warning")] for line in lines)]
+
+    def list_words(self) -> tuple[str, Line]:
+        """The title of the list."""
+        found = self.context
+        if found is None:
+            return "Hot set", []
+        notes: Line = [(f"{len(found.items)} given", "title")]
+        if found.left_out:
+            notes.append((f" | {len(found.left_out):,} not", "warning"))
+        return "Hot set", notes
+
+    def page_words(self) -> tuple[str, Line]:
+        """The title of the text."""
+        row = self.row
+        if row is None:
+            return "Text", []
+        if row.item is not None:
+            notes: Line = [(f"{count_words(row.item.masked, 'secret')} masked", "warning")] if row.item.masked else []
+            return row.item.path, [*notes, (" as it is given" if notes else "as it is given", "title")]
+        if row.left is not None:
+            return row.left.path, [("not given", "warning")]
+        return {ALL: "Everything that is given", INDEX: "The index", ROOT: row.root}.get(row.kind, "Not given"), []
+
+    def _summary(self, width: int) -> list[Line]:
+        given = self.given
+        who = f"to {self.door.client}" if self.door.client else "to every agent"
+        if len(self.clients) > 1 and not self.door.client:
+            who += " without an entry in [access]"
+        words: Line = [(" Given ", "dim"), (who, "strong")]
+        if self.door.hook:
+            words += [(" by a hook", "strong"), (", which takes 10,000 characters", "dim")]
+        else:
+            words.append((" by the MCP server", "strong"))
+        if given is not None and given.hidden:
+            words.append((f"; off for it: {', '.join(given.hidden)}", "warning"))
+        if given is not None and given.context is None:
+            return [[(" Nothing is given: ", "warning"), (who, "strong")], [], []]
+        if given is None or given.context is None:
+            return [words, [], []]
+        return [fitted(words, width, plain=self.ascii), *budget_lines(given.context, width, plain=self.ascii)]
+
+    def read_row(self) -> None:
+        """Read the text of the row under the cursor."""
+        row, given = self.row, self.given
+        if given is None or not self.is_mounted:
+            return
+        if row is None:
+            self.bridge.drop(BESIDE)
+            self._shown = None
+            self.give(words_page(given.off, style="problem", width=self.width))
+            return
+        width, look = self.width, self.look
+        what = (row.key, str(given.door))
+
+        def show(page: Page) -> None:
+            if self.row is not None and self.row.key == row.key:
+                same, self._shown = self._shown == what, what
+                self.give(page, keep_place=same)
+
+        self.bridge.run(
+            lambda engine: hot_jobs.page(engine, given, row, width, look), show, what="draw a text", latest=BESIDE
+        )
+
+    # What the keys do
+
+    def _pin(self) -> None:
+        row = self.row
+        memory = row.memory if row is not None else None
+        if memory is None:
+            return
+
+        def done() -> None:
+            self.load()
+
+        self.browser.verbs.set_pinned((memory.address,), not memory.pinned, done)
+
+    def _jump(self) -> None:
+        row = self.row
+        if row is None or row.kind not in (ITEM, LEFT, ROOT):
+            self.other_pane()
+            return
+        if row.memory is not None:
+            self.leave_to(row.memory.address)
+            return
+        inside = next((one for one in self.browser.forest.nodes if one.root == row.root), None)
+        if inside is not None:
+            self.leave_to(inside)
+
+    def _edit(self) -> None:
+        row = self.row
+        if row is not None and row.memory is not None:
+            self.leave_to_edit(row.memory.address)
+
+    def _versions(self) -> None:
+        row = self.row
+        if row is not None and row.memory is not None:
+            self.browser.views.history(row.memory.address)
+
+    def _describe(self) -> None:
+        row = self.row
+        if row is not None and row.memory is not None:
+            self.browser.host.describe(row.memory.address)
+
+    def _next_client(self) -> None:
+        at = (self.clients.index(self.door.client) + 1) % len(self.clients)
+        self._through(self.door._replace(client=self.clients[at]))
+
+    def _other_door(self) -> None:
+        self._through(self.door._replace(hook=not self.door.hook))
+
+    def _through(self, door: Door) -> None:
+        self.door = door
+        self.update("#hot-summary", "#view-footer")
+        self.load()
+
+    def _accept(self) -> None:
+        left = self.row.left if self.row is not None else None
+        if left is not None and left.reason == "unreviewed":
+            self.browser.accepting.review([(left.address, left.sha256)], self.load)
+        else:
+            self.browser.accepting.accept(self._unreviewed(), self.load)
+
+    def _copy(self) -> None:
+        from memtui.workbench.browse.copying import put_on_clipboard
+
+        if self.row is not None and self.given is not None:
+            put_on_clipboard(self.browser, hot_jobs.copied(self.given, self.row), "what is given")
+
+    @on(RowList.Opened)
+    def _clicked_twice(self) -> None:
+        self._jump()

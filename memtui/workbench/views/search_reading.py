@@ -1,0 +1,66 @@
+"""What a hit shows beside the list: its memory, or the version it is in, with every place marked.
+
+Functions for the bridge, run in a thread: reading and folding never happen on the event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from memtui.engine.model import Found, Hit, Root, Wanted
+from memtui.errors import MemtuiError
+from memtui.matching import Query
+from memtui.ui.draw.marking import by_line
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
+from memtui.values import NamedTuple
+from memtui.workbench.browse.reading import Reader
+
+
+class Searcher(Protocol):
+    """The part of the engine that searching needs."""
+
+    def find(self, wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+        """Search."""
+        ...
+
+    def forget_texts(self) -> None:
+        """Give back the memory that searching took."""
+        ...
+
+    def add_roots(self, roots: Iterable[Root]) -> None:
+        """Search in these as well."""
+        ...
+
+
+class Beside(NamedTuple):
+    """A page, and where in it to look."""
+
+    hit: Hit
+    page: Page
+    lines: tuple[int, ...] = ()
+    """The lines of the text, from 1, that hold what was looked for."""
+
+
+def beside(engine: Reader, hit: Hit, query: Query, width: int, *, plain: bool = False) -> Beside:
+    """Read what a hit is in, and draw it.
+
+    Args:
+        engine: reads.
+        hit: the hit.
+        query: what was looked for.
+        width: cells there are.
+        plain: show hidden characters in ASCII.
+    """
+    address = hit.memory.address
+    try:
+        data = (
+            engine.read_version(address, hit.version.sha256) if hit.version is not None else engine.read(address).bytes
+        )
+    except MemtuiError as error:
+        return Beside(hit, words_page(error.message, error.hint, style="problem", width=width))
+    if len(data) > SHOWN_BYTES:
+        return Beside(hit, text_page(data, width, plain=plain))
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    places = by_line(text, query.spans(text))
+    return Beside(hit, text_page(data, width, plain=plain, places=places), tuple(sorted(places)))

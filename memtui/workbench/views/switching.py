@@ -1,0 +1,148 @@
+"""Which view is on top: digits open one, esc goes back, and a view keeps its place between visits.
+
+The main screen lies below all of them and is never touched by a visit, so its cursor, scroll, filter and marks stay.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from memtui.workbench.actions.view_table import OVER, VIEW
+
+if TYPE_CHECKING:
+    from memtui.engine.model import Address
+    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.browse.nodes import Node
+    from memtui.workbench.views.view import ViewScreen
+
+MAIN = "memories"
+"""The main screen."""
+
+
+class Views:
+    """Opens views and remembers those that were opened."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._made: dict[str, ViewScreen] = {}
+        self._left: tuple[ViewScreen, ...] = ()
+        """What lay over the main screen until the key that is being done left it."""
+
+    @property
+    def current(self) -> str:
+        """The view that is shown, or lies directly below a list on top of it."""
+        for screen in reversed(self._screen.app.screen_stack):
+            for id_, made in self._made.items():
+                if screen is made:
+                    return id_
+        return MAIN
+
+    def made(self, id_: str) -> ViewScreen | None:
+        """A view that was opened before."""
+        return self._made.get(id_)
+
+    def show(self, id_: str, node: Node | None = None) -> ViewScreen | None:
+        """Show a view; the one that was on top goes away and keeps its place.
+
+        Args:
+            id_: a key of `VIEW`.
+            node: the row of the tree it is asked about; None for everything.
+
+        Returns:
+            Its screen, new or as it was left; None for the main screen.
+        """
+        app = self._screen.app
+        wanted = self._make(id_) if VIEW[id_].screen else None
+        if app.screen is wanted:
+            return wanted
+        self._screen.returning.changed()
+        while app.screen is not self._screen and app.screen is not wanted:
+            app.pop_screen()
+        if wanted is not None and app.screen is not wanted:
+            wanted.entered(node)
+            app.push_screen(wanted)
+        return wanted
+
+    def history(self, address: Address, *, at: str | None = None) -> None:
+        """Show the history of a memory over what is shown now, beginning at the version with this sha-256."""
+        app = self._screen.app
+        from memtui.workbench.views.history import HistoryScreen
+
+        made = self._make("history")
+        assert isinstance(made, HistoryScreen)
+        made.about(address, at)
+        while made in app.screen_stack and app.screen is not made:
+            app.pop_screen()
+        if app.screen is not made:
+            app.push_screen(made)
+
+    def entries(self, address: Address | None = None) -> None:
+        """Show the entries of a memory, or of the one under the cursor, over what is shown now."""
+        from memtui.workbench.views.entries import EntriesScreen
+
+        node, app = self._screen.memories.current, self._screen.app
+        found = address or (node.memory.address if node is not None and node.memory is not None else None)
+        made = self._make("entries")
+        if found is None or not isinstance(made, EntriesScreen):
+            return
+        made.about(found)
+        while made in app.screen_stack and app.screen is not made:
+            app.pop_screen()
+        if app.screen is not made:
+            app.push_screen(made)
+
+    def leave(self, view: ViewScreen) -> None:
+        """Leave a view: for what it lies over, or for the main screen."""
+        if view.ID not in (over.id for over in OVER):
+            self.back()
+            return
+        self._screen.app.pop_screen()
+        for made in self._made.values():
+            if made is self._screen.app.screen:
+                made.tell_news()
+
+    def back(self) -> None:
+        """Go back to the main screen."""
+        made = frozenset(self._made.values())
+        self._left = tuple(screen for screen in self._screen.app.screen_stack[1:] if screen in made)
+        self._screen.call_later(self.take_left)
+        self.show(MAIN)
+
+    def take_left(self) -> tuple[ViewScreen, ...]:
+        """What was just left, once: an editor that opens now goes back to it."""
+        left, self._left = self._left, ()
+        return left
+
+    def again(self, left: tuple[ViewScreen, ...]) -> None:
+        """Show what was left, with its place as it was."""
+        app = self._screen.app
+        if app.screen is not self._screen:
+            return
+        for screen in left:
+            app.push_screen(screen)
+            screen.tell_news()
+        self._screen.returning.changed()
+
+    def headers_changed(self) -> None:
+        """Draw the header of each view anew: drafts or counts are others, and nothing happened to memories."""
+        for view in self._made.values():
+            view.update("#view-header", "#tabs")
+
+    def news(self) -> None:
+        """Tell every open view that something happened on disk or in the ledger."""
+        for view in self._made.values():
+            view.tell_news()
+
+    def redraw(self) -> None:
+        """Draw anew, in other colours."""
+        for view in self._made.values():
+            view.redraw()
+
+    def _make(self, id_: str) -> ViewScreen:
+        made = self._made.get(id_)
+        if made is None:
+            module, _, name = VIEW[id_].screen.partition(":")
+            made = self._made[id_] = getattr(import_module(module), name)(self._screen)
+            self._screen.app.install_screen(made, f"view-{id_}")
+        return made

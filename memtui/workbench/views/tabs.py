@@ -1,0 +1,94 @@
+"""The line of tabs: which views there are, which one is shown, and how much waits in each.
+
+The same line in every view and on the main screen, so that a digit is never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from textual import events
+from textual.message import Message
+
+from memtui.safe_text import cell_width
+from memtui.ui.draw.spans import Run
+from memtui.ui.widgets.lines import Lines
+from memtui.workbench.actions.view_table import VIEWS, View
+
+Counts = Mapping[str, int]
+"""View id to how much waits there; views with nothing are left out."""
+
+
+SHORT = 4
+"""Letters that are left of a name where not all tabs fit otherwise."""
+
+
+def tab_runs(current: str, counts: Counts, width: int) -> tuple[list[Run], list[tuple[int, int, str]]]:
+    """Write the line of tabs; where they do not fit, blanks and then names give way before a tab does.
+
+    Args:
+        current: the id of the view that is shown; it stands in brackets.
+        counts: how much waits in each view.
+        width: cells there are.
+
+    Returns:
+        The runs; and for each tab its first cell, the cell after its last, and its view, for the mouse.
+    """
+    tried = [_tabs(current, counts, width, closeness) for closeness in range(4)]
+    return next((found for found in tried if len(found[1]) == len(VIEWS)), tried[-1])
+
+
+def _tabs(current: str, counts: Counts, width: int, closeness: int) -> tuple[list[Run], list[tuple[int, int, str]]]:
+    runs: list[Run] = []
+    places: list[tuple[int, int, str]] = []
+    gap = 1 if width < 100 or closeness else 2
+    at = 0
+    for view in VIEWS:
+        here = view.id == current
+        waiting = f"({counts[view.id]:,})" if counts.get(view.id) else ""
+        text = f"{_name(view, closeness, here=here or bool(waiting))}{waiting}"
+        lead, tail = ("[", "]") if here else (" ", "" if closeness else " ")
+        size = cell_width(lead + view.key + " " + text + tail)
+        if at + size > width:
+            break
+        style = "strong" if here else "agent" if waiting else "description"
+        runs += [(lead, style), (f"{view.key} ", "strong" if here else "key"), (text, style), (tail, style)]
+        runs.append((" " * (gap - 1), "dim"))
+        places.append((at, at + size, view.id))
+        at += size + gap - 1
+    return runs, places
+
+
+def _name(view: View, closeness: int, *, here: bool) -> str:
+    """What is shown of a name: all of it, one word, or the first letters of that."""
+    if closeness < 2:
+        return view.name
+    word = view.short or view.name.partition(" ")[0]
+    return word if here or closeness < 3 else word[:SHORT]
+
+
+class Tabs(Lines):
+    """The tabs, which can be clicked."""
+
+    class Chosen(Message):
+        """A tab was clicked."""
+
+        def __init__(self, view: str) -> None:
+            super().__init__()
+            self.view = view
+
+    def __init__(self, current: str, counts: Callable[[], Counts]) -> None:
+        super().__init__(self._line, id="tabs")
+        self._current = current
+        self._counts = counts
+        self._places: list[tuple[int, int, str]] = []
+
+    def _line(self, width: int) -> list[list[Run]]:
+        runs, self._places = tab_runs(self._current, self._counts(), width)
+        return [runs]
+
+    def on_click(self, event: events.Click) -> None:
+        """Ask for the view that was clicked."""
+        for start, end, view in self._places:
+            if start <= event.x < end:
+                self.post_message(self.Chosen(view))

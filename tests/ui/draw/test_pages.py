@@ -1,0 +1,128 @@
+"""Texts as lines: numbered, folded, marked, and safe whatever is in them; diffs with signs."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.safe_text import cell_width
+from memtui.ui.draw.pages import (
+    LINE_CHARACTERS,
+    SHOWN_BYTES,
+    Page,
+    changed_lines,
+    diff_counts,
+    diff_page,
+    fields_page,
+    fold,
+    text_page,
+)
+
+WIDTH = 40
+
+
+def lines(page: Page) -> list[str]:
+    return ["".join(text for text, _ in line.runs).rstrip() for line in page]
+
+
+def test_numbers_and_marks() -> None:
+    page = text_page(b"one\ntwo\nthree\n", WIDTH, changed={2})
+    assert lines(page) == ["   1  one", "A  2  two", "   3  three"]
+    assert [line.source for line in page] == [1, 2, 3]
+
+
+def test_an_empty_memory_says_so() -> None:
+    assert lines(text_page(b"", WIDTH)) == [" (empty)"]
+    assert lines(text_page(b"\xef\xbb\xbf", WIDTH)) == [" (empty)"]
+
+
+def test_line_ends_and_a_byte_order_mark_are_not_shown() -> None:
+    assert lines(text_page(b"\xef\xbb\xbfone\r\ntwo", WIDTH)) == ["   1  one", "   2  two"]
+
+
+def test_long_lines_are_folded_at_spaces() -> None:
+    page = text_page(b"The March outage came from nested retries: four layers\n", WIDTH)
+    assert lines(page) == ["   1  The March outage came from nested", "      retries: four layers"]
+
+
+def test_a_very_long_line_is_cut_and_says_by_how_much() -> None:
+    page = text_page(b"x" * (LINE_CHARACTERS + 1_000), WIDTH)
+    assert "1,000 more characters" in "".join(lines(page[-2:]))
+    assert len(page) < 150
+
+
+def test_what_cannot_be_shown_says_why() -> None:
+    assert "Not UTF-8: byte 1" in lines(text_page(b"a\xff", WIDTH))[0]
+    assert "Too large" in lines(text_page(b"x" * (SHOWN_BYTES + 1), WIDTH))[0]
+
+
+def test_headings_front_matter_and_fences_look_different() -> None:
+    page = text_page(b"---\na: b\n---\n# Title\n```\n# no title\n```\ntext\n", WIDTH)
+    assert [line.runs[2][1] for line in page] == ["dim", "dim", "dim", "heading", "dim", "name", "dim", "name"]
+
+
+@given(st.binary(max_size=400), st.integers(10, 60), st.booleans())
+def test_nothing_hostile_reaches_the_screen(data: bytes, width: int, plain: bool) -> None:
+    for page in (text_page(data, width, plain=plain), diff_page(data, data[::-1], width, plain=plain)):
+        for line in page:
+            for text, _ in line.runs:
+                assert not any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in text)
+
+
+@given(st.text(max_size=300), st.integers(8, 50))
+def test_folding_keeps_every_word_and_the_width(text: str, width: int) -> None:
+    from memtui.safe_text import visible
+
+    safe = visible(text)
+    parts = fold(safe, width)
+    assert "".join(parts).replace(" ", "") == safe.replace(" ", "")
+    assert all(cell_width(part) <= width for part in parts if part.isascii())
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12), st.lists(st.sampled_from(["a", "b", "d"]), max_size=12)
+)
+def test_lines_that_are_new_are_found(old: list[str], new: list[str]) -> None:
+    before, after = "\n".join(old).encode(), "\n".join(new).encode()
+    found = changed_lines(before, after)
+    assert all(1 <= line <= max(len(new), 1) for line in found)
+    assert bool(found) == (before != after)
+
+
+def test_a_diff_has_signs_numbers_and_context() -> None:
+    before = b"".join(b"line %d\n" % number for number in range(1, 10))
+    page = diff_page(before, before.replace(b"line 5\n", b"line five\n"), WIDTH)
+    assert lines(page) == [
+        "   2   line 2",
+        "   3   line 3",
+        "   4   line 4",
+        "   5 - line 5",
+        "   5 + line five",
+        "   6   line 6",
+        "   7   line 7",
+        "   8   line 8",
+    ]
+
+
+def test_diffs_of_nothing_of_newness_and_of_the_end() -> None:
+    assert lines(diff_page(b"a", b"a", WIDTH)) == [" No difference."]
+    assert lines(diff_page(None, b"a\n", WIDTH)) == ["   1 + a"]
+    assert lines(diff_page(b"a\n", None, WIDTH)) == ["   1 - a"]
+    assert "Only the line end" in lines(diff_page(b"a\n", b"a", WIDTH))[0]
+
+
+def test_two_places_are_set_apart() -> None:
+    before = b"".join(b"%d\n" % number for number in range(30))
+    after = before.replace(b"3\n", b"three\n", 1).replace(b"25\n", b"x\n")
+    assert lines(diff_page(before, after, WIDTH)).count("   ...") == 1
+
+
+def test_counts() -> None:
+    assert diff_counts(b"a\nb\n", b"a\nc\nd\n") == (2, 1)
+    assert diff_counts(None, b"a\n") == (1, 0)
+
+
+def test_fields_are_aligned_and_folded() -> None:
+    page = fields_page([("path", "a.md"), ("Problems", ""), ("code", "word " * 12)], WIDTH)
+    assert lines(page)[:3] == ["path       a.md", "Problems", "code       " + "word " * 5 + "word"]
+    assert lines(page)[3].startswith(" " * 11)

@@ -1,0 +1,278 @@
+"""Keys typed ahead: for what opens and never for what lies below, in order, and never held for ever."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+from textual.widgets import Input
+
+from memtui.engine.model import Address, Draft
+from memtui.errors import BusyError
+from memtui.ui.keys import typeahead
+from memtui.ui.keys.palette import Palette
+from memtui.workbench.edit.form_screen import FormScreen
+from memtui.workbench.views.history import HistoryScreen
+from memtui.workbench.views.search import SearchScreen
+from tests.workbench.fake_engine import sha
+from tests.workbench.shown import Shown, shown
+
+NAME = "memtui:project/notes.md"
+
+
+def deleted(screen: Shown) -> bool:
+    return any(call[0] == "delete" for call in screen.engine.calls)
+
+
+def click(screen: Shown) -> None:
+    """Click on the third row of the tree, through the terminal."""
+    x, y = (at + by for at, by in zip(screen.browser.memories.region.offset, (5, 3), strict=True))
+    for kind in (events.MouseDown, events.MouseUp):
+        pressed = kind(None, x, y, 0, 0, 1, shift=False, meta=False, ctrl=False, screen_x=x, screen_y=y)
+        screen.app.post_message(pressed)
+
+
+def top_form(screen: Shown) -> FormScreen | None:
+    return screen.app.screen if isinstance(screen.app.screen, FormScreen) else None
+
+
+def editor_text(screen: Shown) -> str:
+    editing = screen.browser.host.editing
+    return editing.editor.text_area.text if editing is not None else ""
+
+
+async def test_letters_after_f9_go_into_the_form_although_it_is_slow_to_come() -> None:
+    async with shown() as screen:
+        await screen.go(NAME)
+        with screen.engine.stalled("read"):
+            screen.burst("f9", "d", "t")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 2)
+        await screen.until(lambda: top_form(screen) is not None)
+        await screen.until(lambda: screen.settled)
+        form = top_form(screen)
+        assert form is not None
+        assert form.typed["description"] == "dt"
+        assert not deleted(screen)
+
+
+async def test_letters_after_enter_go_into_the_text_although_it_is_slow_to_come() -> None:
+    for key in ("enter", "e"):
+        async with shown() as screen:
+            await screen.go(NAME)
+            with screen.engine.stalled("read"):
+                screen.burst(key, "d", " ", "t")
+                await screen.until(lambda: len(screen.app.ahead.waiting) == 3)
+            await screen.until(lambda: editor_text(screen) == "d tNotes.\n")
+            assert not deleted(screen)
+            await screen.press("escape")
+
+
+async def test_a_stalled_engine_holds_keys_until_escape_and_nothing_comes_up_later() -> None:
+    async with shown() as screen:
+        await screen.go(NAME)
+        with screen.engine.stalled("read"):
+            screen.burst("f9", "d", "t")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 2)
+            screen.burst("escape")
+            await screen.until_text("Gave up")
+            assert "2 keys typed meanwhile went with it" in screen.text
+            assert not screen.app.ahead.waiting
+            await screen.press("j")
+            assert screen.here != NAME
+        await screen.pilot.pause()
+        assert top_form(screen) is None
+        assert not deleted(screen)
+
+
+async def test_a_stalled_editor_is_left_with_escape_and_does_not_come_back() -> None:
+    async with shown() as screen:
+        await screen.go(NAME)
+        with screen.engine.stalled("read"):
+            screen.burst("e", "x")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 1)
+            screen.burst("escape")
+            await screen.until(lambda: not screen.browser.editing)
+        await screen.pilot.pause()
+        assert screen.browser.focused is screen.browser.memories
+        await screen.press("j")
+        assert screen.here != NAME
+
+
+async def test_ctrl_q_ends_the_program_although_the_engine_is_stalled() -> None:
+    async with shown() as screen:
+        await screen.go(NAME)
+        with screen.engine.stalled("read"):
+            screen.burst("f9", "d", "t", "ctrl+q")
+            await screen.until(lambda: screen.app._exit)
+        assert not deleted(screen)
+
+
+async def test_who_waits_is_told_for_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typeahead, "TELL", 0.02)
+    async with shown() as screen:
+        await screen.go(NAME)
+        with screen.engine.stalled("read"):
+            screen.burst("f9", "d")
+            await screen.until_text(
+                "Your keys wait; esc drops them. memtui tries to show the front matter of memtui:project"
+            )
+
+
+async def test_keys_that_waited_too_long_are_dropped_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typeahead, "TELL", 0.02)
+    monkeypatch.setattr(typeahead, "OLDEST", 0.05)
+    async with shown() as screen:
+        await screen.go(NAME)
+        with screen.engine.stalled("read"):
+            screen.burst("f9", "d", "t")
+            await screen.until_text("Your keys waited too long and were dropped")
+        await screen.until(lambda: top_form(screen) is not None)
+        form = top_form(screen)
+        assert form is not None
+        assert form.typed["description"] == ""
+
+
+@pytest.mark.parametrize("key", ["f9", "e", "H", "c", "f4"])
+async def test_what_is_refused_takes_the_keys_typed_for_it(key: str) -> None:
+    async with shown() as screen:
+        screen.browser.memories.go(0)
+        await screen.pilot.pause()
+        node = screen.browser.memories.current
+        assert node is not None
+        assert node.memory is None
+        screen.burst(key, "d", "t")
+        await screen.until_text("The keys that were typed for it were ignored")
+        await screen.until(lambda: screen.settled)
+        assert not deleted(screen)
+        assert not screen.browser._sequences.pending
+
+
+async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it() -> None:
+    async with shown() as screen:
+        address = Address.parse(NAME)
+        old = screen.app.bridge.started - 60_000
+        data = screen.engine.data[address]
+        screen.engine.drafted[address] = Draft(address, sha(data), "typed in another life\n", (0, 0), old, data)
+        await screen.go(NAME)
+        screen.burst("e", "d", "t")
+        await screen.until(lambda: screen.browser.host.asking)
+        await screen.until_text("Keys typed before this question was there were ignored")
+        assert address in screen.engine.drafted
+        await screen.press("j")
+        await screen.until_text("The draft waits for one of these keys; ? explains all")
+        await screen.press("question_mark")
+        await screen.until(lambda: screen.app.screen is not screen.browser)
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+        await screen.press("r")
+        await screen.until(lambda: editor_text(screen) == "typed in another life\n")
+
+
+async def test_what_fails_takes_the_keys_typed_for_it() -> None:
+    async with shown() as screen:
+        await screen.go(NAME)
+        screen.engine.failing["read"] = BusyError("it cannot be read")
+        screen.burst("f9", "d", "t")
+        await screen.until_text("The keys that were typed for it were ignored")
+        assert "it cannot be read" in screen.text
+        assert not deleted(screen)
+
+
+async def test_a_key_typed_just_after_a_refusal_is_ignored_and_a_later_one_is_not() -> None:
+    async with shown() as screen:
+        screen.browser.memories.go(0)
+        await screen.pilot.pause()
+        screen.burst("f9")
+        await screen.until_text("put the cursor on a memory first")
+        await screen.until(lambda: screen.settled)
+        screen.burst("p")
+        await screen.until_text("The keys that were typed for it were ignored")
+        assert not any(call[0] == "set_pinned" for call in screen.engine.calls)
+        await screen.go(NAME)
+        await screen.press("p")
+        await screen.until_text("pinned")
+
+
+async def test_words_typed_with_ctrl_f_and_enter_open_what_they_find() -> None:
+    async with shown() as screen:
+        screen.burst("ctrl+f", *"jitter", "enter", *"xy")
+        await screen.until(lambda: editor_text(screen).find("xy") >= 0)
+        assert "jitter" in editor_text(screen)
+        assert not deleted(screen)
+
+
+async def test_letters_after_the_palette_s_key_are_its_words_in_order() -> None:
+    async with shown() as screen:
+        screen.burst(":", *"quit")
+        await screen.until(lambda: isinstance(screen.app.screen, Palette) and screen.settled)
+        assert screen.app.screen.query_one(Input).value == "quit"
+
+
+async def test_a_letter_after_h_is_for_the_history() -> None:
+    async with shown() as screen:
+        await screen.go(NAME)
+        screen.burst("H", "d", "t")
+        await screen.until(lambda: isinstance(screen.app.screen, HistoryScreen) and screen.settled)
+        assert not deleted(screen)
+
+
+async def test_a_slow_write_holds_moving_only_for_a_moment() -> None:
+    async with shown() as screen:
+        await screen.go(NAME)
+        with screen.engine.stalled("set_pinned"):
+            screen.burst("p")
+            await screen.until(lambda: any(call[0] == "set_pinned" for call in screen.engine.calls))
+            screen.burst("j")
+            await screen.until(lambda: screen.here != NAME)
+
+
+async def test_two_quick_deletions_take_two_memories() -> None:
+    async with shown() as screen:
+        await screen.go("memtui:project/decisions/auth.md")
+        screen.burst("d", "t")
+        screen.burst("d", "t")
+        await screen.until(lambda: len([call for call in screen.engine.calls if call[0] == "delete"]) == 2)
+        await screen.until_text("2 memories")
+        names = {str(address) for address in screen.engine.rows}
+        assert not {"memtui:project/decisions/auth.md", "memtui:project/decisions/retry.md"} & names
+
+
+async def test_keys_that_come_with_a_paste_are_ignored() -> None:
+    async with shown() as screen:
+        await screen.go(NAME)
+        screen.app.post_message(events.Paste("harmless"))
+        screen.burst("d", "t", "ctrl+q")
+        await screen.until_text("Keys that came with a paste were ignored")
+        assert not deleted(screen)
+        assert not screen.app._exit
+
+
+async def test_a_click_that_comes_with_a_paste_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typeahead, "AFTER_PASTE", 60.0)
+    async with shown() as screen:
+        here = screen.here
+        screen.app.post_message(events.Paste("harmless"))
+        click(screen)
+        await screen.pilot.pause()
+        assert screen.here == here
+        screen.forget_haste()
+        click(screen)
+        await screen.until(lambda: screen.here != here)
+
+
+async def test_a_letter_and_a_paste_after_it_go_into_what_the_letter_opens() -> None:
+    async with shown() as screen:
+        await screen.go(NAME)
+        screen.burst("e")
+        screen.app.post_message(events.Paste("pasted "))
+        await screen.until(lambda: editor_text(screen) == "pasted Notes.\n")
+
+
+async def test_a_paste_after_an_opening_key_goes_into_what_opens() -> None:
+    async with shown() as screen:
+        screen.burst("ctrl+f")
+        screen.app.post_message(events.Paste("with\njit\x1bter"))
+        await screen.until(lambda: isinstance(screen.app.screen, SearchScreen) and screen.settled)
+        here = screen.app.screen
+        assert isinstance(here, SearchScreen)
+        assert here.line.text == "with jitter"
+        assert "ignored" not in screen.text

@@ -1,0 +1,179 @@
+"""The health of indexes, followed in the background: only what changed is looked at, and a fault does not end it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Listing, Root
+from memtui.errors import StorageError
+from memtui.health.looking import Looker
+from memtui.health.model import IndexReport
+from tests.health.folders import LINKS, entry
+from tests.workbench.views.real import World, at, real
+
+
+class Two(World):
+    """Two folders with an index each."""
+
+    def engine(self, *, read_only: bool = False) -> Engine:
+        roots = [Root(name, str(self.base / name), policy=LINKS) for name in ("notes", "other")]
+        return Engine.open(roots, state_dir=str(self.base / "state"), clock=self.clock, read_only=read_only)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Two:
+    world = Two(tmp_path)
+    (tmp_path / "other").mkdir()
+    for name in ("notes", "other"):
+        (tmp_path / name / "MEMORY.md").write_text(entry("gone.md"), encoding="utf-8")
+    return world
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The roots of each look."""
+    seen: list[tuple[str, ...]] = []
+    look = Looker.look
+
+    def counting(
+        self: Looker,
+        engine: Engine,
+        roots: Sequence[Root],
+        listing: Listing | None = None,
+        *,
+        outdated: Callable[[], bool] | None = None,
+    ) -> tuple[IndexReport, ...]:
+        seen.append(tuple(root.id for root in roots))
+        return look(self, engine, roots, listing, outdated=outdated)
+
+    monkeypatch.setattr(Looker, "look", counting)
+    return seen
+
+
+async def test_a_change_looks_at_the_roots_it_is_in(world: Two, looks: list[tuple[str, ...]]) -> None:
+    async with real(world) as screen:
+        checkup = screen.browser.checkup
+        await screen.until(lambda: checkup.done and set(checkup.reports) == {"notes", "other"})
+        await screen.until(lambda: screen.browser.chrome.waiting.get("health") == 2)
+        looks.clear()
+        (world.folder / "MEMORY.md").write_text("", encoding="utf-8")
+        screen.browser.bridge.refresh([at("MEMORY.md")])
+        await screen.until(lambda: screen.browser.chrome.waiting.get("health") == 1)
+        await screen.until(lambda: ("notes",) in looks)
+        assert screen.browser.forest.index_signs == {at("MEMORY.md")._replace(root="other"): "I"}
+
+
+async def test_a_list_made_before_a_change_does_not_hide_it(world: Two, looks: list[tuple[str, ...]]) -> None:
+    async with real(world) as screen:
+        checkup = screen.browser.checkup
+        await screen.until(lambda: checkup.done and set(checkup.reports) == {"notes", "other"})
+        old = screen.real.list()
+        looks.clear()
+        checkup._running = True  # a look that takes its time
+        checkup.rows_changed([at("MEMORY.md")])
+        checkup.rows_loaded(old)
+        checkup._running = False
+        checkup._go_on()
+        await screen.until(lambda: len(looks) == 2)
+        assert looks[1] == ("notes",)
+
+
+async def test_roots_that_are_read_later_are_looked_at_as_they_were_listed(
+    world: Two, looks: list[tuple[str, ...]]
+) -> None:
+    async with real(world) as screen:
+        checkup = screen.browser.checkup
+        await screen.until(lambda: checkup.done and set(checkup.reports) == {"notes", "other"})
+        looks.clear()
+        (world.base / "other" / "MEMORY.md").write_text(entry("gone.md") + entry("lost.md"), encoding="utf-8")
+        checkup.part_loaded(screen.real.list(["other"]))
+        await screen.until(lambda: sum(len(report.findings) for report in checkup.reports["other"]) == 2)
+        assert set(looks) == {("other",)}
+        assert list(checkup.reports) == ["notes", "other"]
+
+
+async def test_other_projects_count_only_while_they_are_shown(world: Two, looks: list[tuple[str, ...]]) -> None:
+    away = Root("away", str(world.base / "away"), "claude-code", "project", "Away", project="/away", policy=LINKS)
+    (world.base / "away").mkdir()
+    file = world.base / "away" / "MEMORY.md"
+    file.write_text(entry("gone.md"), encoding="utf-8")
+    there = at("MEMORY.md")._replace(root="away")
+    async with real(world, more_roots=lambda: (*world.engine().roots, away)) as screen:
+        checkup, waiting = screen.browser.checkup, screen.browser.chrome.waiting
+        await screen.until(lambda: waiting.get("health") == 2 and len(screen.browser.forest.others) == 1)
+        await screen.press("A")
+        await screen.until(lambda: waiting["health"] == 3 and there in screen.browser.forest.index_signs)
+        await screen.press("A")
+        await screen.until(lambda: waiting["health"] == 2)
+        assert "away" not in checkup.reports
+        assert there not in screen.browser.forest.index_signs
+        assert checkup.looked == 2
+        await screen.until(lambda: not checkup._running)
+        looks.clear()
+        file.write_text(entry("gone.md") + entry("lost.md"), encoding="utf-8")
+        checkup.rows_changed([there])
+        assert not checkup._running
+        assert not looks
+        await screen.press("A")
+        await screen.until(lambda: waiting["health"] == 4)
+
+
+async def test_a_look_at_a_project_that_ends_after_it_was_put_away_counts_nothing(
+    world: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, look = threading.Event(), Looker.look
+
+    def late(self: Looker, engine: Engine, roots: Sequence[Root], *rest: Any, **options: Any) -> Any:
+        assert roots[0].id != "away" or go.wait(20)
+        return look(self, engine, roots, *rest, **options)
+
+    monkeypatch.setattr(Looker, "look", late)
+    away = Root("away", str(world.base / "away"), "claude-code", "project", "Away", project="/away", policy=LINKS)
+    (world.base / "away").mkdir()
+    (world.base / "away" / "MEMORY.md").write_text(entry("gone.md"), encoding="utf-8")
+    async with real(world, more_roots=lambda: (*world.engine().roots, away)) as screen:
+        checkup, waiting = screen.browser.checkup, screen.browser.chrome.waiting
+        await screen.until(lambda: waiting.get("health") == 2 and len(screen.browser.forest.others) == 1)
+        await screen.press("A")
+        await screen.until_text("Read 1 folder of other projects.")
+        await screen.press("A")
+        await screen.until(lambda: at("MEMORY.md")._replace(root="away") not in screen.browser.forest.nodes)
+        counts: list[int] = []
+        monkeypatch.setattr(checkup, "_tell", lambda _, count: counts.append(count))
+        go.set()
+        await screen.until(lambda: not checkup._running)
+        assert set(checkup.reports) == {"notes", "other"}
+        assert counts in ([], [2])
+
+
+async def test_a_look_that_fails_is_told_and_the_next_one_works(world: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with real(world) as screen:
+        checkup = screen.browser.checkup
+        await screen.until(lambda: checkup.done)
+
+        def fails(*_: object, **_options: object) -> tuple[IndexReport, ...]:
+            raise StorageError("The disk is gone.")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Looker, "look", fails)
+            checkup.rows_changed([at("MEMORY.md")])
+            await screen.until_text("Could not look at the indexes: The disk is gone.")
+        (world.folder / "MEMORY.md").write_text("", encoding="utf-8")
+        screen.browser.bridge.refresh([at("MEMORY.md")])
+        await screen.until(lambda: not any(report.findings for report in checkup.reports["notes"]))
+
+
+async def test_a_folder_without_an_index_is_never_looked_at(tmp_path: Path, looks: list[tuple[str, ...]]) -> None:
+    async with real(World(tmp_path)) as screen:
+        await screen.until(lambda: screen.browser.checkup.done)
+        looks.clear()
+        screen.browser.checkup.rows_changed([at("a.md")])
+        screen.browser.checkup.part_loaded(screen.real.list())
+        await screen.pilot.pause()
+        assert looks == []

@@ -1,0 +1,240 @@
+"""The filter: as typed, parents kept, counted, and escape gives the old place back."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+
+from memtui.engine.model import Address
+from tests.workbench.shown import TEXTS, shown
+
+TODO = "memtui:workspace/todo.md"
+RETRY = "memtui:project/decisions/retry.md"
+
+
+async def test_filtering_as_typed_and_back() -> None:
+    async with shown() as screen:
+        await screen.go(TODO)
+        await screen.press("slash")
+        await screen.type("ret")
+        await screen.until_text("1 of 7")
+        assert screen.here == RETRY
+        assert "decisions/" in screen.text
+        assert "todo.md" not in screen.text.split("▏")[0]
+        await screen.press("escape")
+        await screen.until(lambda: screen.here == TODO)
+        assert "of 7" not in screen.text
+
+
+async def test_enter_keeps_the_filter_and_escape_then_clears_it_around_what_was_found() -> None:
+    async with shown() as screen:
+        await screen.go(TODO)
+        await screen.press("slash")
+        await screen.type("decisions")
+        await screen.press("enter")
+        assert "2 of 7 | /decisions | name" in screen.text
+        await screen.press("j")
+        assert screen.here == RETRY
+        await screen.press("escape")
+        await screen.until(lambda: "2 of 7" not in screen.text)
+        assert screen.here == RETRY
+        assert "todo.md" in screen.text
+
+
+async def test_a_new_filter_takes_the_place_of_the_last_one() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("decisions")
+        await screen.press("enter")
+        await screen.until_text("2 of 7 | /decisions |")
+        await screen.press("slash")
+        await screen.type("todo")
+        await screen.press("enter")
+        await screen.until_text("1 of 7 | /todo |")
+        await screen.press("slash", "enter")
+        await screen.until_text("1 of 7 | /todo |")
+        await screen.press("slash", "backspace", "enter")
+        await screen.until_text("/tod |")
+
+
+async def test_enter_right_behind_the_words_ends_the_line_and_opens_nothing() -> None:
+    async with shown() as screen:
+        for key, character in (("slash", "/"), ("t", "t"), ("o", "o"), ("d", "d"), ("o", "o"), ("enter", "\r")):
+            screen.pilot.app.post_message(events.Key(key, character))
+        await screen.until(lambda: "/todo | name" in screen.text)
+        await screen.until(lambda: not screen.footer.startswith("/"))
+        assert screen.here == TODO
+        assert not screen.browser.editing
+
+
+async def test_letters_are_text_and_arrows_move_meanwhile() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("d t p")
+        assert screen.footer.startswith("/ d t p")
+        await screen.pilot.press("ctrl+u")
+        await screen.type("md")
+        before = screen.here
+        await screen.press("down")
+        assert screen.here != before
+        assert not [call for call in screen.engine.calls if call[0] in ("delete", "set_pinned")]
+
+
+async def test_nothing_found_is_said_and_an_empty_filter_shows_all() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("zzz")
+        await screen.until_text("0 of 7")
+        await screen.until_text("Nothing here matches /zzz")
+        await screen.until_text("esc shows everything again")
+        await screen.pilot.press("ctrl+u")
+        await screen.press("enter")
+        await screen.until_text("todo.md")
+        assert not screen.browser.forest.filtered
+
+
+async def test_a_filter_whose_last_match_goes_away_says_so() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("auth")
+        await screen.press("enter")
+        await screen.until_text("1 of 7")
+        await screen.press("d", "t")
+        await screen.until_text("Nothing here matches /auth")
+        await screen.press("escape")
+        await screen.until_text("retry.md")
+        assert "Nothing here matches" not in screen.text
+        await screen.press("f", "p")
+        await screen.until_text("Nothing here is pinned")
+
+
+async def test_filters_that_let_nothing_through_are_told_in_words() -> None:
+    async with shown() as screen:
+        await screen.press("f", "a")
+        await screen.until_text("Nothing here is unseen")
+        await screen.press("f", "c", "slash")
+        await screen.type("auth")
+        await screen.press("enter")
+        await screen.until_text("and is in conflict and unseen")
+        assert "Nothing here matches /auth " in screen.text
+
+
+async def test_marks_put_what_is_done_with_them_first_in_the_footer() -> None:
+    async with shown(size=(80, 24)) as screen:
+        await screen.press("asterisk")
+        assert screen.footer.startswith("d t trash")
+        assert "u undo" in screen.footer
+        await screen.press("escape")
+        await screen.until(lambda: screen.footer.startswith("enter"))
+
+
+async def test_show_only_what_others_changed() -> None:
+    async with shown() as screen:
+        screen.engine.outside(RETRY, "x")
+        await screen.until_text("A1 agent edits")
+        await screen.press("f", "a")
+        await screen.until_text("1 of 7 | unseen")
+        assert "todo.md" not in screen.text
+        await screen.press("f", "a")
+        await screen.until_text("todo.md")
+
+
+async def test_sorting_is_said_in_the_title() -> None:
+    async with shown() as screen:
+        await screen.press("s", "s")
+        await screen.until_text("7 | size")
+        await screen.press("s", "s")
+        await screen.until_text("7 | size reversed")
+
+
+async def test_a_paste_into_the_line_is_text() -> None:
+    from textual import events
+
+    async with shown() as screen:
+        await screen.press("slash")
+        screen.app.post_message(events.Paste("ret\x1b[31m\nsecond"))
+        await screen.until_text("/ ret[31m")
+
+
+@pytest.mark.parametrize("keys", [("d", "t"), ("space", "d", "t")])
+async def test_a_folder_means_what_is_shown_of_it(keys: tuple[str, ...]) -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("retry")
+        await screen.press("enter")
+        await screen.until_text("1 of 7")
+        await screen.press("g", "g")
+        assert screen.here == "scope/project"
+        await screen.press(*keys)
+        await screen.until_text("moved to the trash")
+        gone = set(TEXTS) - {str(address) for address in screen.engine.data}
+        assert gone == {"memtui:project/decisions/retry.md"}
+
+
+async def test_a_folder_is_renamed_whole() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("retry")
+        await screen.press("enter")
+        await screen.until_text("1 of 7")
+        await screen.press("g", "g", "j")
+        assert screen.here == "folder/memtui:project/decisions"
+        await screen.press("r", "ctrl+u")
+        await screen.type("choices")
+        await screen.until_text("moves 2 memories to memtui:project/choices/")
+        await screen.press("enter")
+        await screen.until(lambda: Address.parse("memtui:project/choices/auth.md") in screen.engine.data)
+        assert Address.parse("memtui:project/choices/retry.md") in screen.engine.data
+
+
+async def test_a_memory_that_was_moved_out_of_the_filter_is_where_esc_goes() -> None:
+    async with shown() as screen:
+        await screen.press("/")
+        await screen.type("retry")
+        await screen.press("enter", "r", "end", "ctrl+u")
+        await screen.type("other/again.md")
+        await screen.press("enter")
+        await screen.until_text("moved to memtui:project/other/again.md")
+        await screen.until(lambda: not screen.browser.forest.matched)
+        await screen.press("escape")
+        await screen.until(lambda: screen.here == "memtui:project/other/again.md")
+
+
+async def test_many_keys_at_once_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        looked: list[str] = []
+        drawn: list[tuple[str, ...]] = []
+        forest, chrome = screen.browser.forest, screen.browser.chrome
+        look, draw = forest.set_filter, chrome.update
+
+        def set_filter(text: str) -> None:
+            looked.append(text)
+            look(text)
+
+        def update(*names: str) -> None:
+            drawn.append(names)
+            draw(*names)
+
+        monkeypatch.setattr(forest, "set_filter", set_filter)
+        monkeypatch.setattr(chrome, "update", update)
+        screen.burst(*["r", "e", "t", "r", "y", " "] * 100)
+        await screen.until(lambda: looked[-1:] == ["retry " * 100])
+        await screen.until_text("1 of 7")
+        assert len(looked) < 20
+        assert len(drawn) < 60
+
+
+async def test_what_was_typed_counts_before_the_key_behind_it() -> None:
+    async with shown() as screen:
+        await screen.go(TODO)
+        await screen.press("slash")
+        screen.burst("r", "e", "t", "enter")
+        await screen.until(lambda: screen.here == RETRY)
+        assert screen.browser.prompt is None
+        await screen.until_text("1 of 7 | /ret | name")
+        await screen.press("escape", "slash")
+        screen.burst("t", "o", "d", "escape")
+        await screen.until(lambda: screen.browser.prompt is None)
+        await screen.until(lambda: screen.settled)
+        assert not screen.browser.forest.filtered

@@ -1,0 +1,466 @@
+"""Writing keys: what the engine is asked, what is said afterwards, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtui.engine.model import BROUGHT, Address, Changes, Done, Outcome, PassedOver, Root
+from memtui.errors import BusyError, ConflictError, StorageError
+from tests.workbench.fake_engine import ROOTS, FakeEngine
+from tests.workbench.shown import Shown, engine_with, make_app, shown
+
+PREFERENCES, AUTH, RETRY, TODO = (
+    Address.parse(name)
+    for name in (
+        "memtui:global/preferences.md",
+        "memtui:project/decisions/auth.md",
+        "memtui:project/decisions/retry.md",
+        "memtui:workspace/todo.md",
+    )
+)
+
+
+def called(engine: FakeEngine, verb: str) -> list[tuple[object, ...]]:
+    return [call[1:] for call in engine.calls if call[0] == verb]
+
+
+async def test_pin_and_unpin() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} pinned.")
+        assert screen.browser.forest.nodes[AUTH].signs.pinned
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} unpinned.")
+        assert called(screen.engine, "set_pinned") == [((AUTH,), True), ((AUTH,), False)]
+
+
+async def test_marks_are_worked_on_together_and_stay_until_escape() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("space", "space", "p", "!")
+        await screen.until_text("2 memories pinned.")
+        assert called(screen.engine, "set_pinned") == [((AUTH, RETRY), True)]
+        assert screen.browser.memories.marks == {AUTH, RETRY}
+        await screen.press("escape")
+        assert not screen.browser.memories.marks
+
+
+async def test_pinning_more_than_one_is_asked_first_with_their_number() -> None:
+    async with shown() as screen:
+        screen.browser.memories.go(0)
+        await screen.press("p")
+        assert screen.footer.startswith("! pins 3 memories; any other key cancels")
+        await screen.press("p")
+        await screen.until_text("Cancelled; nothing was changed.")
+        await screen.press("p", "escape")
+        assert not called(screen.engine, "set_pinned")
+        await screen.press("p", "!")
+        await screen.until_text("3 memories pinned.")
+        await screen.press("p")
+        assert screen.footer.startswith("! unpins 3 memories")
+
+
+async def test_two_operations_in_a_row_are_told_together_and_undone_one_by_one() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("d", "t")
+        await screen.until_text(f"{AUTH} moved to the trash; u brings it back.")
+        await screen.until(lambda: screen.here == str(RETRY))
+        await screen.press("d", "t")
+        words = f"2 memories moved to the trash in a row; u takes back {RETRY}, and again those before."
+        await screen.until_text(words)
+        await screen.press("u")
+        await screen.until(lambda: RETRY in screen.engine.rows)
+        assert AUTH not in screen.engine.rows
+
+
+async def test_a_partial_failure_is_told_with_the_reason() -> None:
+    async with shown() as screen:
+        screen.engine.fail_for[RETRY] = StorageError("The folder is read-only.", code="E_PERMISSION")
+        await screen.go(str(AUTH))
+        await screen.press("space", "space", "p", "!")
+        await screen.until_text(f"done 1, failed 1: {RETRY}: The folder is read-only.")
+        assert screen.browser.memories.marks == {RETRY}, "what failed stays marked"
+
+
+async def test_ranges_arrows_and_everything() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("v", "j", "j")
+        assert "3 marked" in screen.text
+        await screen.press("v", "j")
+        assert "3 marked" in screen.text
+        await screen.press("escape")
+        assert "marked" not in screen.text
+        await screen.press("shift+up")
+        assert "1 marked" in screen.text
+        await screen.press("asterisk")
+        await screen.until_text("7 marked")
+        await screen.press("asterisk")
+        assert "marked" not in screen.text
+
+
+async def test_space_on_a_folder_marks_what_is_in_it() -> None:
+    async with shown() as screen:
+        await screen.press("k", "space")
+        assert "2 marked" in screen.text
+        await screen.press("space")
+        assert "marked" not in screen.text
+
+
+async def test_trash_needs_a_second_other_key_and_undo_brings_it_back() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("d")
+        await screen.until_text(f"t moves {AUTH} to the trash; any other key cancels")
+        await screen.press("d")
+        await screen.until_text("Cancelled; nothing was changed.")
+        assert not called(screen.engine, "delete")
+        await screen.press("d", "t")
+        await screen.until_text(f"{AUTH} moved to the trash; u brings it back.")
+        await screen.until(lambda: "auth.md  " not in screen.text.split("Activity")[0])
+        await screen.press("u")
+        await screen.until_text(f"Undid: delete {AUTH}. U does it again.")
+        await screen.until_text("auth.md  ")
+
+
+async def test_trash_of_a_folder_says_how_many() -> None:
+    async with shown() as screen:
+        await screen.press("k", "d")
+        await screen.until_text("t moves 2 memories to the trash")
+        await screen.press("t")
+        await screen.until_text("2 memories moved to the trash")
+        await screen.until(lambda: "▾ style/" not in screen.text)
+
+
+async def test_nothing_to_undo_is_said() -> None:
+    async with shown() as screen:
+        await screen.press("U")
+        await screen.until_text("There is nothing left to redo.")
+
+
+async def test_new_creates_where_the_cursor_is_and_opens_it() -> None:
+    async with shown() as screen:
+        await screen.go("memtui:global/style/code.md")
+        await screen.press("n")
+        await screen.type("tone")
+        await screen.until_text("creates memtui:global/style/tone.md")
+        await screen.press("enter")
+        await screen.until(lambda: screen.browser.editing)
+        assert screen.here == "memtui:global/style/tone.md"
+        await screen.press("escape")
+        await screen.until(lambda: not screen.browser.editing)
+        assert screen.browser.focused is screen.browser.memories
+
+
+async def test_the_footer_names_the_keys_of_the_editor_while_it_is_open() -> None:
+    async with shown() as screen:
+        await screen.go("memtui:global/style/code.md")
+        await screen.press("n")
+        await screen.type("tone")
+        await screen.press("enter")
+        await screen.until(lambda: screen.browser.editing)
+        await screen.until(lambda: screen.footer.startswith("ctrl+s save"))
+        assert screen.footer.endswith("f1 help  ctrl+p commands")
+        await screen.press("f1")
+        await screen.until_text("Nothing is written to the memory before ctrl+s")
+        await screen.press("escape")
+        await screen.press("escape")
+        await screen.until(lambda: screen.footer.endswith("? help  : commands"))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_what_is_said_beside_the_editor_is_whole_and_goes_with_the_next_key(size: tuple[int, int]) -> None:
+    words = "Something happened to claude-code:project:a-long-name/of_a_memory.md that you should know, and more."
+    async with shown(size=size) as screen:
+        await screen.go("memtui:global/style/code.md")
+        await screen.press("e")
+        await screen.until(lambda: screen.footer.startswith("ctrl+s save"))
+        screen.browser.say(words)
+        await screen.until_text("and more.")
+        assert screen.footer.startswith("ctrl+s save")
+        assert words.split()[-3] in screen.text
+        await screen.press("x")
+        await screen.until(lambda: "and more." not in screen.text)
+        assert words in [text for _, text in screen.browser.chrome.said]
+
+
+async def test_a_name_that_is_taken_can_be_corrected() -> None:
+    async with shown() as screen:
+        await screen.go(str(PREFERENCES))
+        await screen.press("n")
+        await screen.type("preferences")
+        await screen.press("enter")
+        await screen.until_text(f"{PREFERENCES} exists already. Choose another name.")
+        await screen.type("2")
+        await screen.until_text("creates memtui:global/preferences2.md")
+        await screen.press("escape")
+        assert screen.footer.startswith("enter edit")
+        assert len(screen.engine.rows) == 7
+
+
+async def test_rename_starts_with_the_path_and_follows() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("r")
+        assert screen.footer.startswith("move decisions/auth.md")
+        await screen.pilot.press("ctrl+u")
+        await screen.type("login")
+        await screen.press("enter")
+        await screen.until(lambda: screen.here == "memtui:project/login.md")
+        assert called(screen.engine, "rename") == [(AUTH, Address("memtui:project", "login.md"))]
+        await screen.until_text("moved to memtui:project/login.md; u takes it back.")
+
+
+async def test_moving_to_another_root() -> None:
+    async with shown() as screen:
+        await screen.go(str(TODO))
+        await screen.press("r")
+        await screen.pilot.press("home")
+        await screen.type("memtui:global/")
+        await screen.until_text("moves it to memtui:global/todo.md")
+        await screen.press("enter")
+        await screen.until(lambda: screen.here == "memtui:global/todo.md")
+
+
+async def test_a_refused_rename_stays_open() -> None:
+    async with shown() as screen:
+        screen.engine.failing["rename"] = ConflictError("That name is taken.", code="E_EXISTS")
+        await screen.go(str(AUTH))
+        await screen.press("r")
+        await screen.type("x")
+        await screen.press("enter")
+        await screen.until_text("That name is taken.")
+        assert screen.browser.prompt is not None
+
+
+async def test_a_folder_is_renamed_with_everything_below() -> None:
+    async with shown() as screen:
+        await screen.press("k", "r")
+        await screen.type("s")
+        await screen.press("enter")
+        await screen.until_text("styles/")
+        (pairs,) = called(screen.engine, "move")[0]
+        assert [str(new) for _, new in pairs] == [  # type: ignore[attr-defined]
+            "memtui:global/styles/code.md",
+            "memtui:global/styles/prose.md",
+        ]
+
+
+async def test_a_scope_keeps_its_name() -> None:
+    async with shown() as screen:
+        await screen.press("g", "g", "r")
+        await screen.until_text("A scope or root keeps its name")
+
+
+async def test_a_list_asked_for_twice_opens_once() -> None:
+    async with shown() as screen:
+        for _ in range(3):
+            screen.browser.commands.run("messages")
+        await screen.until_text("Messages")
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+
+
+async def test_restoring_a_version() -> None:
+    async with shown() as screen:
+        screen.engine.outside(str(AUTH), "changed by an agent\n")
+        await screen.go(str(AUTH))
+        await screen.press("H")
+        await screen.until_text(f"History of {AUTH}")
+        await screen.until_text("version 1 -> version 2")
+        await screen.press("j", "v")
+        await screen.until_text("1  Session tokens.")
+        await screen.press("r")
+        await screen.until_text("Restored version 1 ")
+        assert screen.engine.data[AUTH] == b"Session tokens.\n"
+
+
+async def test_restoring_from_the_trash() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("d", "t")
+        await screen.until_text("moved to the trash")
+        await screen.press("g", "t")
+        await screen.until_text("Trash")
+        await screen.until_text("1  Session tokens.")
+        await screen.press("r")
+        await screen.until_text("The trash is empty.")
+        await screen.press("q")
+        await screen.until_text("auth.md")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_list_shows_the_end_of_a_long_address_and_the_whole_note_of_a_version(size: tuple[int, int]) -> None:
+    name = f"memtui:project/{'a-long-folder/' * 8}the-name.md"
+    async with shown(engine_with({name: "Text.\n"}), size=size) as screen:
+        where = Address.parse(name)
+        screen.engine.versions[where][0] = screen.engine.versions[where][0]._replace(note="refused: others came first")
+        await screen.go(name)
+        await screen.press("H")
+        await screen.until_text("Kept aside: refused: others came first.")
+        assert "…" in screen.text
+        await screen.press("escape")
+        await screen.press("d", "t")
+        await screen.until_text("moved to the trash")
+        await screen.press("g", "t")
+        await screen.until_text("1  Text.")
+        assert "a-long-folder/the-name.md" in screen.text
+
+
+async def test_saying_that_something_was_seen_is_a_step_of_undo() -> None:
+    async with shown() as screen:
+        screen.engine.outside(str(AUTH), "other\n")
+        await screen.until_text("A1 agent edits")
+        await screen.go(str(AUTH))
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} pinned.")
+        await screen.press("x")
+        await screen.until_text("Seen: 1 change. u takes it back.")
+        await screen.until(lambda: not screen.browser.forest.nodes[AUTH].signs.unseen)
+        await screen.press("u")
+        await screen.until_text("Undid: 1 change seen, unseen again.")
+        await screen.until(lambda: bool(screen.browser.forest.nodes[AUTH].signs.unseen))
+        await screen.press("U")
+        await screen.until_text("Did again: 1 change seen.")
+        await screen.press("u")
+        await screen.until_text("Undid: 1 change seen, unseen again.")
+        await screen.press("u")
+        await screen.until_text("Undid: pin")
+        assert not screen.browser.forest.nodes[AUTH].signs.pinned
+
+
+async def test_an_operation_after_it_is_undone_first() -> None:
+    async with shown() as screen:
+        screen.engine.outside(str(AUTH), "other\n")
+        await screen.until_text("A1 agent edits")
+        await screen.go(str(AUTH))
+        await screen.press("x")
+        await screen.until_text("Seen: 1 change. u takes it back.")
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} pinned.")
+        await screen.press("u")
+        await screen.until_text("Undid: pin")
+        await screen.press("u")
+        await screen.until_text("Undid: 1 change seen, unseen again.")
+
+
+async def test_lists_on_top_say_what_they_cannot_do() -> None:
+    async with shown(read_only=True) as screen:
+        await screen.go(str(AUTH))
+        await screen.press("M")
+        await screen.until_text("Nothing yet.")
+        await screen.press("s", "n")
+        await screen.until_text("by name does not work in this list")
+        await screen.press("escape")
+        await screen.until_text("Memories")
+
+
+async def test_copying_names_the_route() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("y", "p")
+        await screen.until_text("Copied the path (46 characters) by the terminal (OSC 52).")
+        assert screen.app.clipboard == "/home/ann/api/.memtui/memory/decisions/auth.md"
+        await screen.press("y", "c")
+        await screen.until_text("Copied the text")
+        assert screen.app.clipboard == "Session tokens.\n"
+        await screen.press("y", "s")
+        await screen.until_text("Copied the sha-256 (64 characters)")
+        await screen.press("y", "d")
+        await screen.until_text("There is nothing to copy: the description is empty.")
+
+
+async def test_undo_past_a_newer_change_elsewhere_asks_first() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} pinned.")
+        screen.engine.passed = PassedOver("pin auth.md", "create b.md", "/home/ann/there/memory")
+        await screen.press("u")
+        await screen.until_text("The newest change is in there/memory, not open here; u again undoes: pin auth.md.")
+        assert screen.browser.forest.nodes[AUTH].signs.pinned
+        await screen.press("u")
+        await screen.until_text("Undid: pin")
+
+
+async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with shown() as screen:
+        failed = Outcome(AUTH, None, StorageError("It changed.", code="E_IO"))
+        done = Done("7", "undo", (failed,), "save a", "It stays as it is.")
+        monkeypatch.setattr(screen.engine, "undo", lambda *, actor: done)
+        await screen.press("u")
+        await screen.until_text("It changed. It stays as it is.")
+
+
+async def test_how_far_a_change_of_many_is_and_what_waits_for_its_end() -> None:
+    async with shown() as screen:
+        engine = screen.engine
+        with engine.stalled("delete"):
+            await screen.press("*", "d", "t")
+            await screen.until(lambda: bool(called(engine, "delete")))
+            with engine.pace.many(5_000) as progress:
+                progress.begun = 1_201
+                engine.tell(Changes())
+                await screen.until_text("Moving 7 memories to the trash: 1,200 of 5,000")
+                progress.begun = 1_301
+                engine.tell(Changes())
+                await screen.press("p")
+                await screen.until_text("Moving 7 memories to the trash: 1,300 of 5,000. Keys that change")
+                at = screen.here
+                await screen.press("j")
+                assert screen.here != at
+                assert screen.footer == "Moving 7 memories to the trash: 1,200 of 5,000"
+                await screen.press("3")
+                await screen.until(lambda: screen.app.screen is not screen.browser)
+                assert screen.footer == "Moving 7 memories to the trash: 1,200 of 5,000"
+                await screen.press("escape")
+        await screen.until_text("7 memories moved to the trash")
+        assert not called(engine, "set_pinned")
+
+
+async def test_leaving_during_a_change_of_many_ends_it_first(capsys: pytest.CaptureFixture[str]) -> None:
+    engine = engine_with()
+    app = make_app(engine)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = Shown(app, pilot, engine)
+        await screen.until(lambda: not app.browser.chrome.loading)
+        with engine.stalled("delete"):
+            await screen.press("*", "d", "t")
+            await screen.until(lambda: bool(called(engine, "delete")))
+            with engine.pace.many(5_000) as progress:
+                await screen.press("ctrl+q")
+                await screen.until_text("Leaving: this stops after the memory it is at.")
+                assert progress.stopping
+                assert not app._exit
+        await screen.until(lambda: app._exit)
+    app.bridge.close()
+    assert app.return_value == 0
+    assert "memtui: 7 memories moved to the trash" in capsys.readouterr().err
+
+
+async def test_what_was_stopped_is_told_with_what_was_done() -> None:
+    async with shown() as screen:
+        screen.engine.fail_for[RETRY] = BusyError("It was left as it is.", code="E_STOPPED")
+        await screen.press("*", "d", "t")
+        await screen.until_text("Stopped: 6 of 7 memories moved to the trash; u takes that back.")
+
+
+async def test_a_pin_outside_of_memtuis_folders_says_that_agents_are_not_given_it() -> None:
+    engine = FakeEngine({"notes/a.md": "a"}, (*ROOTS, Root("notes", "/home/ann/notes")))
+    async with shown(engine) as screen:
+        await screen.go("notes/a.md")
+        await screen.press("p")
+        await screen.until_text("a.md pinned; agents are given the pins of memtui's own folders only.")
+        await screen.press("p")
+        await screen.until_text("a.md unpinned.")
+
+
+async def test_a_pin_of_what_nobody_reviewed_says_that_its_text_is_not_given_yet() -> None:
+    engine = FakeEngine({str(RETRY): "a"})
+    engine.put(str(RETRY), "a", trust=BROUGHT)
+    async with shown(engine) as screen:
+        await screen.go(str(RETRY))
+        await screen.press("p")
+        await screen.until_text("retry.md pinned; agents are given no text before g a reviews it.")

@@ -1,0 +1,103 @@
+"""The signs that rows, titles and texts show in every state are those that help explains, and no others."""
+
+import re
+from collections.abc import Iterable
+
+from memtui.agents.loads.cutting import CUT, DROPPED, Gap
+from memtui.agents.loads.loading import CUT_OFF, Loaded
+from memtui.context.startcost import Item
+from memtui.engine.model import Address, Memory, Problem, Root
+from memtui.health.model import DANGLING, Fix
+from memtui.ui.draw import bars
+from memtui.ui.draw.pages import text_page
+from memtui.ui.draw.spans import Run
+from memtui.workbench.actions import ACTIONS, SIGNS
+from memtui.workbench.browse import checkup, summaries
+from memtui.workbench.browse.cells import Look, columns_for, row_runs
+from memtui.workbench.browse.nodes import Signs
+from memtui.workbench.browse.rows import Forest
+from memtui.workbench.edit.file_state import FileState, title_note
+from memtui.workbench.keys.help import SIGNS_TITLE, help_page
+from memtui.workbench.merge.rows import SIGNS as CHANGES
+from memtui.workbench.merge.session import MergeSession
+from memtui.workbench.merge.view import FileText
+from memtui.workbench.views import cost_rows, health_rows, hot_rows
+from tests.workbench.views.test_cost_jobs import drawn
+from tests.workbench.views.test_cost_rows import AROUND, COST
+from tests.workbench.views.test_health_rows import board, finding
+from tests.workbench.views.test_hot_rows import context, item, left
+
+WORDS = frozenset({"title", "name", "dim", "description", "key", "rule", "folder", "scope", "strong", "missing"})
+"""Styles of what is no sign."""
+EVERY = Signs(*[1] * len(Signs._fields))
+ADDRESS = Address("r", "a/notes.md")
+MEMORY = Memory(ADDRESS, "global", "files", 5, 5, "x", uses=17, problems=(Problem("x", "A fault."),))
+LOOK = Look(10**9)
+
+
+def signs(runs: Iterable[Run]) -> set[str]:
+    """The signs in what is drawn: short, in a style of their own, and with no count behind them."""
+    found = {re.sub(r"\d+.*", "", text).strip() for text, style in runs if style not in WORDS}
+    return {one for one in found if 0 < len(one) <= 3}
+
+
+def in_the_tree() -> set[str]:
+    forest = Forest()
+    forest.load([Root("r", "/r", label="Mine")], [MEMORY])
+    forest.losses.set_deleted([ADDRESS._replace(path="a/gone.md")], forest.homes)
+    found: set[str] = set()
+    for health, own in (("", EVERY), (checkup.AILING, Signs(1)), (checkup.UNLOADED, Signs(1))):
+        forest.index_signs = {ADDRESS: health}
+        for node in forest.rows():
+            node.signs = own
+            runs = row_runs(node, forest, columns_for(100), LOOK, cursor=True, marked=True)
+            found |= signs(runs)
+            found |= {"x17"} & {word for text, _ in runs for word in text.split()}
+    return found
+
+
+def in_bars() -> set[str]:
+    found = signs(summaries.memory_notes(MEMORY, EVERY))
+    found |= signs(summaries.header(summaries.State(totals=EVERY, unseen=2, marked=3), 200))
+    for some in (EVERY, Signs(draft=1)):
+        lines = [*summaries.detail(MEMORY, some, LOOK, 80), *summaries.group_detail(3, 9, some, (), 80, deleted=2)]
+        found |= {sign for line in lines for sign in signs(line[:1])}
+    focused = bars.title("Memories", (), 80, focused=True, plain=False)
+    return found | {text[0] for text, style in focused if style == "title-focus"}
+
+
+def in_texts() -> set[str]:
+    found = {title_note(state).split()[0].strip(",") for state in FileState if title_note(state)}
+    found |= signs(run for line in text_page(b"x\n", 60, changed={1}) for run in line.runs)
+    found |= {sign.strip() for sign, _ in CHANGES.values()} - {""}
+    session = MergeSession.of(b"a\n", b"b\n", b"c\n")
+    lines, _ = FileText().lines(session, 0, 60)
+    return found | {text.split()[1] for line in lines for text, style in line if style == "conflict"}
+
+
+def in_views() -> set[str]:
+    fixes = (None, Fix("move it", ()), Fix("move it", (), offered=True))
+    made = board(*(finding(DANGLING, f"{at}.md")._replace(fix=fix) for at, fix in enumerate(fixes)))
+    found = {health_rows.row_runs(row, made, 80, plain=False)[0][0].strip() for row in made.rows if row.finding}
+    given = context(item(), left_out=(left("no-place"),), unreviewed=("memtui:project",))
+    for row in hot_rows.rows_of(given):
+        if row.kind != hot_rows.CUT:
+            found |= signs(run for run in hot_rows.row_runs(row, given, 90, hot_rows.Look())[:2] if run[1] != "number")
+            found |= {"--"} if row.left else set()
+    loaded = Loaded("rule", "/a", CUT_OFF, raw=b"a\nb\nc\n", gaps=(Gap(0, 2, DROPPED), Gap(4, 6, CUT)))
+    found |= {line.split()[0] for line in drawn(loaded)[0][-4:] if re.match(r"\S +\d", line)}
+    whole = cost_rows.Row(cost_rows.ITEM, COST, Item(Loaded("memory", "/p/a.md", why="Over.", size=9), 9, 1))
+    found |= signs(run for run in cost_rows.row_runs(whole, 9, 100, AROUND, plain=False) if run[1] == "warning")
+    return found - {""}
+
+
+def test_every_sign_that_is_shown_is_explained_and_no_other() -> None:
+    shown = in_the_tree() | in_bars() | in_texts() | in_views()
+    assert shown == {sign for sign, _ in SIGNS}
+
+
+def test_the_help_page_has_every_sign_with_its_meaning() -> None:
+    lines = ["".join(text for text, _ in line.runs) for line in help_page(SIGNS_TITLE, ACTIONS, 76)]
+    words = " ".join(" ".join(lines).split())
+    assert {line.split()[0] for line in lines if line[1] != " "} == {sign for sign, _ in SIGNS}
+    assert not [meaning for _, meaning in SIGNS if meaning not in words]

@@ -1,0 +1,83 @@
+"""One table of actions: its keys do not clash, overrides are checked, and the docs page is made from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.ui.action import in_room, keymap, shown_keys
+from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, ROOMS
+from memtui.workbench.actions.action import OPENS
+from memtui.workbench.browse.commands import ELSEWHERE
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_ids_are_unique_and_rooms_are_known() -> None:
+    assert len(BY_ID) == len(ACTIONS)
+    assert {action.room for action in ACTIONS} <= set(ROOMS)
+
+
+def test_what_opens_something_is_an_action_and_opens_one_kind_of_thing() -> None:
+    ids = [id_ for some in OPENS.values() for id_ in some]
+    assert set(ids) <= set(BY_ID)
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.id)
+def test_each_action_has_a_key_a_label_and_a_sentence(action: object) -> None:
+    found = BY_ID[action.id]  # type: ignore[attr-defined]
+    assert found.keys
+    assert all(key == key.strip() and key for key in found.keys)
+    assert len(found.label.split()) <= 3
+    assert found.help.endswith(".")
+
+
+@pytest.mark.parametrize("rooms", [BROWSER_ROOMS, ("picker",), ("editor",), ("conflict",), ("gone",)])
+def test_no_key_means_two_things_on_one_screen(rooms: tuple[str, ...]) -> None:
+    keys = [key for action in in_room(*rooms, actions=ACTIONS) for key in action.keys]
+    assert len(keys) == len(set(keys))
+    firsts = {key.split(" ")[0] for key in keys if " " in key}
+    assert not firsts & set(keys)
+
+
+def test_no_single_key_destroys() -> None:
+    assert BY_ID["trash"].keys == ("d t",)
+
+
+def test_keys_no_terminal_can_tell_apart_are_not_used() -> None:
+    forbidden = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bracket", "shift+enter", "ctrl+enter"}
+    taken_by_others = {"ctrl+b", "f10", "f11", "f5", "f12", "ctrl+t", "ctrl+n", "alt+enter"}
+    assert not [action.id for action in ACTIONS if (forbidden | taken_by_others) & set(action.keys)]
+
+
+def test_earlier_rooms_win() -> None:
+    assert keymap(["past", "memory"], ACTIONS)["r"].id == "restore"
+    assert keymap(["memory", "past"], ACTIONS)["r"].id == "rename"
+
+
+def test_keys_are_written_as_people_do() -> None:
+    assert shown_keys(BY_ID["page_down"]) == "page down"
+    assert shown_keys(BY_ID["back"]) == "esc"
+
+
+def test_parts_of_the_screen_are_named_by_their_methods() -> None:
+    from memtui.workbench.browse.accepting import Accepting
+    from memtui.workbench.browse.bundling import Bundling
+    from memtui.workbench.browse.copying import Copying
+    from memtui.workbench.browse.filtering import Filtering
+    from memtui.workbench.browse.projects import Projects
+    from memtui.workbench.browse.repointing import Repointing
+    from memtui.workbench.browse.verbs import Verbs
+    from memtui.workbench.edit.host import EditorHost
+    from memtui.workbench.views.switching import Views
+    from memtui.workbench.views.viewing import Viewing
+
+    parts = {"accepting": Accepting, "copying": Copying, "filtering": Filtering, "verbs": Verbs, "viewing": Viewing}
+    parts |= {"host": EditorHost, "projects": Projects, "repointing": Repointing, "views": Views}
+    parts["bundling"] = Bundling
+    for id_, path in ELSEWHERE.items():
+        part, _, method = path.partition(".")
+        assert id_ in BY_ID
+        assert callable(getattr(parts[part], method))

@@ -1,0 +1,265 @@
+"""Jobs go in, messages come out: results, errors of every kind, the newest of a group, and rows that changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+from textual.message import Message
+
+from memtui.engine.model import Actor, Address, Change, Changes, Draft, Notice
+from memtui.errors import NotFoundError, StorageError
+from memtui.workbench import messages
+from memtui.workbench.bridge import ONE_BY_ONE, WRITE, Bridge
+from tests.workbench.fake_engine import NOW, FakeEngine
+
+
+class Box:
+    """Takes messages from any thread."""
+
+    def __init__(self) -> None:
+        self.all: list[Message] = []
+        self._news = threading.Condition()
+
+    def post_message(self, message: Message) -> bool:
+        with self._news:
+            self.all.append(message)
+            self._news.notify_all()
+        return True
+
+    def wait(self, kind: type[Message], *, count: int = 1) -> list[Any]:
+        """Wait for so many messages of a kind."""
+        with self._news:
+            assert self._news.wait_for(lambda: len(self.of(kind)) >= count, 5), self.all
+        return self.of(kind)
+
+    def of(self, kind: type[Message]) -> list[Any]:
+        return [message for message in self.all if isinstance(message, kind)]
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    return FakeEngine({"memtui:global/a.md": "a", "memtui:global/b.md": "b"})
+
+
+@pytest.fixture
+def bridge(engine: FakeEngine) -> Bridge:
+    return Bridge(cast("Any", engine), actor=Actor("tui"), clock=lambda: NOW)
+
+
+@pytest.fixture
+def box(bridge: Bridge) -> Box:
+    found = Box()
+    bridge.attach(found, found)
+    return found
+
+
+A = Address("memtui:global", "a.md")
+
+
+def test_a_result_comes_back_with_what_to_do_next(bridge: Bridge, box: Box) -> None:
+    told: list[bytes] = []
+    bridge.run(lambda engine: engine.read(A).bytes, told.append, what="read a")
+    (message,) = box.wait(messages.Finished)
+    assert told == []
+    message.then(message.result)
+    assert told == [b"a"]
+
+
+def test_jobs_run_off_the_event_loop(bridge: Bridge, box: Box) -> None:
+    bridge.run(lambda _: threading.current_thread(), what="look")
+    (message,) = box.wait(messages.Finished)
+    assert message.result is not threading.current_thread()
+
+
+def test_an_error_of_the_engine_comes_back(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    engine.failing["read"] = StorageError("The disk is full.", code="E_DISK_FULL")
+    bridge.run(lambda engine: engine.read(A), what="read a")
+    (message,) = box.wait(messages.Failed)
+    assert (message.what, message.error.code) == ("read a", "E_DISK_FULL")
+
+
+def test_a_fault_of_ours_is_an_error_too(bridge: Bridge, box: Box) -> None:
+    bridge.run(lambda _: 1 / 0, what="divide")
+    (message,) = box.wait(messages.Failed)
+    assert message.error.code == "E_INTERNAL"
+    assert "ZeroDivisionError" in message.error.message
+
+
+def test_only_the_newest_of_a_group_arrives(bridge: Bridge, box: Box) -> None:
+    gate = threading.Event()
+    ran: list[int] = []
+
+    def job(number: int) -> Callable[[object], int]:
+        def work(_: object) -> int:
+            gate.wait(5)
+            ran.append(number)
+            return number
+
+        return work
+
+    for number in range(5):
+        bridge.run(job(number), what="read", latest="side")
+    gate.set()
+    bridge.run(lambda _: "end", what="end")
+    box.wait(messages.Finished, count=2)
+    assert [message.result for message in box.of(messages.Finished)] == [4, "end"]
+    assert ran in ([0, 4], [4])
+
+
+def test_a_stream_tells_what_there_is_so_far_until_it_is_outdated(bridge: Bridge, box: Box) -> None:
+    told: list[str] = []
+    gate, seen = threading.Event(), threading.Event()
+
+    def first(_: object, stop: Callable[[], bool], tell: Callable[[str], None]) -> str:
+        tell("part")
+        seen.set()
+        gate.wait(5)
+        assert stop()
+        tell("too late")
+        return "outdated"
+
+    def second(_: object, stop: Callable[[], bool], tell: Callable[[str], None]) -> str:
+        assert not stop()
+        return "all"
+
+    bridge.stream(first, told.append, what="search", group="search")
+    assert seen.wait(5)
+    bridge.stream(second, told.append, what="search", group="search")
+    gate.set()
+    for message in box.wait(messages.Finished, count=2):
+        message.then(message.result)
+    assert told == ["part", "all"]
+
+
+def test_a_stream_that_fails_says_so_to_whoever_asked(bridge: Bridge, box: Box) -> None:
+    def job(_: object, stop: Callable[[], bool], tell: Callable[[str], None]) -> str:
+        raise StorageError("The disk is full.", code="E_DISK_FULL")
+
+    failed: list[str] = []
+    bridge.stream(job, failed.append, what="search", group="s", otherwise=lambda error: failed.append(error.code))
+    (message,) = box.wait(messages.Failed)
+    assert message.otherwise is not None
+    message.otherwise(message.error)
+    assert failed == ["E_DISK_FULL"]
+
+
+def test_a_dropped_group_tells_nothing(bridge: Bridge, box: Box) -> None:
+    gate = threading.Event()
+    bridge.run(lambda _: gate.wait(5), what="read", latest="side")
+    bridge.drop("side")
+    gate.set()
+    bridge.run(lambda _: "end", what="end")
+    assert [message.result for message in box.wait(messages.Finished)] == ["end"]
+
+
+def test_start_reads_follows_and_tells(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    bridge.start()
+    box.wait(messages.RowsLoaded, count=2)
+    assert [str(row.address) for row in box.of(messages.RowsLoaded)[0].listing.items] == [
+        "memtui:global/a.md",
+        "memtui:global/b.md",
+    ]
+    box.wait(messages.DraftsChanged)
+    box.wait(messages.ActivityChanged)
+    assert ("reconcile",) in engine.calls
+
+
+def test_what_happens_outside_becomes_rows(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    bridge.start()
+    box.wait(messages.RowsLoaded, count=2)
+    engine.outside("memtui:global/a.md", "other")
+    (changed,) = box.wait(messages.RowsChanged)
+    assert [(str(row.address), row.unseen) for row in changed.rows] == [("memtui:global/a.md", True)]
+    engine.outside_delete("memtui:global/b.md")
+    changed = box.wait(messages.RowsChanged, count=2)[-1]
+    assert [str(address) for address in changed.gone] == ["memtui:global/b.md"]
+    assert len(box.of(messages.ActivityChanged)[-1].deleted) == 1
+
+
+def test_a_storm_of_changes_is_one_list(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    bridge.start()
+    box.wait(messages.RowsLoaded, count=2)
+    many = [engine.put(f"memtui:global/{number}.md", "x") for number in range(ONE_BY_ONE + 1)]
+    engine.tell(Changes(tuple(Change(address, "created", "outside", None, "a", NOW) for address in many)))
+    box.wait(messages.RowsLoaded, count=3)
+    assert not box.of(messages.RowsChanged)
+
+
+def test_health_and_notices_are_passed_on(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    bridge.start()
+    box.wait(messages.RowsLoaded, count=2)
+    engine.health("polling", "no more watches")
+    assert box.wait(messages.HealthChanged)[0].health.reason == "no more watches"
+    engine.tell(Changes(notices=(Notice("late-write", "Somebody wrote late.", A),)))
+    assert box.wait(messages.NoticesArrived)[0].notices[0].text == "Somebody wrote late."
+
+
+def test_what_happened_to_the_ledger_is_told_once(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    engine.told = ["The ledger was damaged; a backup took its place."]
+    bridge.run(lambda engine: engine.read(A).bytes, what="read a")
+    (message,) = box.wait(messages.NoticesArrived)
+    assert [(notice.kind, notice.text) for notice in message.notices] == [
+        ("ledger", "The ledger was damaged; a backup took its place.")
+    ]
+    bridge.run(lambda engine: engine.read(A).bytes, what="read a")
+    box.wait(messages.Finished, count=2)
+    assert len(box.of(messages.NoticesArrived)) == 1
+
+
+def test_a_failing_list_is_an_error_and_the_rest_goes_on(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    engine.failing["list"] = StorageError("The ledger cannot be read.", code="E_STORE")
+    bridge.start()
+    assert box.wait(messages.Failed)[0].error.code == "E_STORE"
+    del engine.failing["list"]
+    bridge.refresh([A])
+    box.wait(messages.RowsChanged)
+
+
+def test_without_rows_of_the_last_run_there_are_none(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    assert bridge.remembered() is None
+    engine.remembered = engine.list()
+    assert bridge.remembered() == engine.remembered
+
+
+def test_a_damaged_memory_of_the_last_run_is_an_error_not_a_crash(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    def broken() -> None:
+        raise NotFoundError("gone")
+
+    engine.cached = broken  # type: ignore[method-assign]
+    assert bridge.remembered() is None
+    assert box.wait(messages.Failed)
+
+
+def test_a_draft_is_stored_before_the_call_returns(bridge: Bridge, engine: FakeEngine) -> None:
+    draft = Draft(A, None, "mine", (0, 0), NOW)
+    bridge.store_draft(draft)
+    assert engine.drafted[A] == draft
+
+
+def test_closing_does_not_wait_for_a_look_and_tells_it(bridge: Bridge) -> None:
+    started, told = threading.Event(), threading.Event()
+
+    def look(_: object) -> None:
+        started.set()
+        while not bridge.closed:
+            told.wait(0.01)
+        told.set()
+
+    bridge.run(look, what="look at the indexes", lane="health")
+    assert started.wait(10)
+    bridge.close()
+    assert told.wait(10)
+
+
+def test_closing_stops_the_watch_and_lets_writes_end(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    bridge.start()
+    box.wait(messages.RowsLoaded, count=2)
+    ran: list[str] = []
+    bridge.run(lambda _: ran.append("saved"), what="save", lane=WRITE)
+    bridge.close()
+    assert ran == ["saved"]
+    assert engine.watching.stopped
+    bridge.focus(focused=True)

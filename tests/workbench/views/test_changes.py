@@ -1,0 +1,421 @@
+"""The inbox as a user drives it: what is listed, what keys do to it, and that news never move anything."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from memtui.engine.model import Address, Change, Changes, Draft, Root, Vanished
+from memtui.workbench.edit.memory_text import MemoryText
+from memtui.workbench.views.changes import ChangesScreen
+from tests.workbench.fake_engine import FakeEngine, sha
+from tests.workbench.shown import Shown, engine_with, shown
+
+AUTH, RETRY, NOTES, TODO = (
+    "memtui:project/decisions/auth.md",
+    "memtui:project/decisions/retry.md",
+    "memtui:project/notes.md",
+    "memtui:workspace/todo.md",
+)
+OLD = "# Retry\n\n- three times\n- with jitter\n"
+NEW = "# Retry\n\n- four times\n- with jitter\n- and a budget\n"
+
+
+def called(engine: FakeEngine, verb: str) -> list[tuple[object, ...]]:
+    return [call[1:] for call in engine.calls if call[0] == verb]
+
+
+async def opened(screen: Shown) -> ChangesScreen:
+    await screen.press("3")
+    await screen.until(lambda: screen.browser.views.current == "changes")
+    top = cast("ChangesScreen", screen.app.screen)
+    await screen.until(lambda: top.ever_loaded)
+    return top
+
+
+async def one_change(screen: Shown) -> ChangesScreen:
+    screen.engine.outside(RETRY, NEW)
+    await screen.until_text("A1 agent")
+    top = await opened(screen)
+    await screen.until(lambda: top.shown is not None)
+    return top
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_an_empty_inbox_says_so(size: tuple[int, int]) -> None:
+    async with shown(size=size) as screen:
+        await opened(screen)
+        await screen.until_text("You have seen everything.")
+        await screen.press("x")
+        await screen.until_text("There is no change here.")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_a_change_is_shown_from_the_text_last_seen(size: tuple[int, int]) -> None:
+    async with shown(size=size) as screen:
+        await one_change(screen)
+        await screen.until_text("@@ hunk 1 of 2, line 3")
+        for words in ("Changed by outside, just now.", "- - {three} times", "+ - {four} times", "+ - and a budget"):
+            assert words in screen.text
+        await screen.until_text("+2 -1")
+
+
+async def test_seen_takes_it_away_and_u_brings_it_back() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.press("x")
+        await screen.until_text("You have seen everything.")
+        await screen.until_text("Seen: 1 change. u takes it back.")
+        await screen.press("u")
+        await screen.until_text("Undid: 1 change seen, unseen again.")
+        await screen.until_text("@@ hunk 1 of 2")
+
+
+async def test_marked_ones_and_all_are_seen_at_once() -> None:
+    async with shown() as screen:
+        for name in (AUTH, RETRY, NOTES):
+            screen.engine.outside(name, "other\n")
+        await screen.until_text("A3 agent edits")
+        await opened(screen)
+        await screen.until_text("3 changed")
+        await screen.press("j", "space", "space")
+        await screen.until_text("2 marked")
+        await screen.press("x")
+        await screen.until_text("Seen: 2 changes.")
+        await screen.until_text("[3 Changes(1)]")
+        await screen.press("u")
+        await screen.until_text("[3 Changes(3)]")
+        await screen.press("X")
+        await screen.until_text("You have seen everything.")
+
+
+async def test_a_group_is_seen_as_one() -> None:
+    async with shown() as screen:
+        for name in (AUTH, RETRY):
+            screen.engine.outside(name, "other\n")
+        await screen.until_text("A2 agent edits")
+        await opened(screen)
+        await screen.until_text("2 changed")
+        await screen.press("g", "g", "x")
+        await screen.until_text("Seen: 2 changes.")
+
+
+async def test_only_what_was_shown_counts_as_seen() -> None:
+    async with shown() as screen:
+        top = await one_change(screen)
+        screen.engine.unseen_changes = [
+            screen.engine.unseen_changes[0]._replace(after=sha(b"newer\n")),
+        ]
+        screen.engine.put(RETRY, "newer\n", unseen=True)
+        top.load()
+        await screen.until_text("changed again, R shows it")
+        await screen.press("x")
+        await screen.until_text("Seen: 1 change.")
+        assert screen.engine.unseen_changes[0].before == sha(NEW.encode())
+        await screen.until(lambda: len(top.inbox.items) == 1)
+
+
+async def test_one_hunk_is_taken_back_and_the_rest_stays() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.until_text("@@ hunk 1 of 2")
+        await screen.press("d")
+        await screen.until_text("h hunk 1 of 2, c all of memtui:project/decisions/retry.md")
+        await screen.press("h")
+        await screen.until_text("Took back one hunk of memtui:project/decisions/retry.md. 1 hunk left in it.")
+        assert screen.engine.data[Address.parse(RETRY)].decode() == NEW.replace("four", "three")
+        await screen.until_text("@@ hunk, line 5")
+        await screen.press("escape", "3")
+        await screen.until_text("@@ hunk, line 5")
+        await screen.until_text("[3 Changes(1)]")
+        await screen.press("d", "h")
+        await screen.until(lambda: screen.engine.data[Address.parse(RETRY)].decode() == OLD)
+        await screen.until_text("You have seen everything.")
+
+
+async def test_a_hunk_that_was_brought_back_is_shown_again() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.until_text("@@ hunk 1 of 2")
+        await screen.press("d", "h")
+        await screen.until_text("@@ hunk, line 5")
+        screen.engine.put(RETRY, NEW, actor="tui", unseen=True)
+        (left,) = screen.engine.unseen_changes
+        screen.engine.unseen_changes = [left._replace(after=sha(NEW.encode()))]
+        screen.engine.tell(Changes(touched=frozenset({Address.parse(RETRY)})))
+        await screen.until_text("@@ hunk 1 of 2")
+        assert "changed again" not in screen.text
+        await screen.press("escape", "3")
+        await screen.until_text("@@ hunk 1 of 2")
+        await screen.press("x")
+        await screen.until_text("You have seen everything.")
+
+
+async def test_the_hunk_that_is_pointed_at_is_the_one() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.until_text(">@@ hunk 1 of 2")
+        await screen.press("right_square_bracket")
+        await screen.until_text(">@@ hunk 2 of 2")
+        await screen.press("d", "h")
+        await screen.until(
+            lambda: screen.engine.data[Address.parse(RETRY)].decode() == NEW.replace("- and a budget\n", "")
+        )
+
+
+async def test_a_change_is_taken_back_whole() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.press("d", "c")
+        await screen.until_text("Took back the change of memtui:project/decisions/retry.md. u brings it back.")
+        assert screen.engine.data[Address.parse(RETRY)].decode() == OLD
+        await screen.until_text("You have seen everything.")
+
+
+async def test_any_other_key_after_d_cancels() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.press("d", "d")
+        await screen.until_text("Cancelled; nothing was changed.")
+        assert not called(screen.engine, "take_back")
+        assert not called(screen.engine, "save")
+
+
+async def test_what_has_no_hunks_says_which_key_takes_it_back() -> None:
+    async with shown() as screen:
+        screen.engine.outside("memtui:project/new.md", "brand new\n")
+        await screen.until_text("A1 agent")
+        await opened(screen)
+        await screen.until_text("brand new")
+        await screen.press("d", "h")
+        await screen.until_text(
+            "It is new as a whole; taking the change back moves it to the trash. d c takes it back."
+        )
+        await screen.press("d", "c")
+        await screen.until(lambda: Address.parse("memtui:project/new.md") not in screen.engine.data)
+
+
+@pytest.mark.parametrize("second", ["h", "c"])
+async def test_a_memory_written_again_meanwhile_goes_to_the_merge(second: str) -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.until_text("@@ hunk 1 of 2")
+        address = Address.parse(RETRY)
+        screen.engine.put(RETRY, "# Retry\n\n- five times\n- with jitter\n- and a budget\n", unseen=True)
+        await screen.press("d", second)
+        await screen.until(
+            lambda: screen.app.screen is not screen.browser and screen.browser.views.current == "memories"
+        )
+        draft = screen.engine.drafted[address]
+        assert draft.base_sha256 == sha(NEW.encode())
+        assert draft.text == (NEW.replace("four", "three") if second == "h" else OLD)
+        assert b"five" in screen.engine.data[address]
+        await screen.until_text("five")
+
+
+async def test_a_draft_of_the_users_own_is_never_written_over() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.until_text("@@ hunk 1 of 2")
+        address = Address.parse(RETRY)
+        mine = Draft(address, None, "mine\n", (0, 0), 0)
+        screen.engine.drafted[address] = mine
+        screen.engine.put(RETRY, "five\n", unseen=True)
+        await screen.press("d", "h")
+        await screen.until_text("changed again meanwhile; nothing was written. R shows what it is now.")
+        assert screen.engine.drafted[address] == mine
+
+
+async def test_enter_edits_at_the_hunk() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.until_text("@@ hunk 1 of 2")
+        await screen.press("right_square_bracket", "enter")
+        await screen.until(lambda: screen.browser.editing and screen.browser.typing)
+        text = screen.browser.query_one(MemoryText)
+        await screen.until(lambda: text.cursor_location[0] == 4)
+
+
+async def test_a_deletion_is_shown_and_restored() -> None:
+    async with shown() as screen:
+        screen.engine.outside_delete(RETRY)
+        await screen.until_text("A1 agent")
+        await opened(screen)
+        await screen.until_text("What it held:")
+        await screen.press("enter")
+        await screen.until_text("is deleted; d c restores it.")
+        await screen.press("d", "c")
+        await screen.until(lambda: screen.engine.data.get(Address.parse(RETRY)) == OLD.encode())
+
+
+async def test_history_opens_on_top_and_the_tree_is_a_key_away() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.press("H")
+        await screen.until_text(f"History of {RETRY}")
+        await screen.press("escape")
+        await screen.until(lambda: screen.browser.views.current == "changes")
+        await screen.press("o")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+        assert screen.here == RETRY
+
+
+def mass(engine: FakeEngine, count: int) -> None:
+    """A checkout."""
+    for number in range(count):
+        engine.put(f"memtui:project/many/n{number:03}.md", "x\n", unseen=True)
+        address = Address.parse(f"memtui:project/many/n{number:03}.md")
+        engine.unseen_changes.append(Change(address, "created", "outside", None, sha(b"x\n"), engine.now - 60_000))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_a_checkout_is_one_row_that_opens(size: tuple[int, int]) -> None:
+    engine = engine_with()
+    mass(engine, 500)
+    engine.outside(RETRY, NEW)
+    async with shown(engine, size=size) as screen:
+        top = await opened(screen)
+        await screen.until(lambda: len(top.inbox.items) == 2)
+        await screen.press("G")
+        await screen.until_text("500 new")
+        await screen.until_text("memtui:project/many/n000.md")
+        await screen.press("enter")
+        await screen.until(lambda: len(top.inbox.items) == 502)
+        await screen.press("h")
+        await screen.until(lambda: len(top.inbox.items) == 2)
+        await screen.press("d", "c")
+        await screen.until_text("Took back the change of 500 memories.")
+        assert len(called(engine, "take_back")) == 1
+
+
+async def test_news_move_neither_cursor_nor_text() -> None:
+    engine = engine_with()
+    for number in range(60):
+        engine.put(f"memtui:project/many/n{number:02}.md", "x\n", unseen=True)
+        address = Address.parse(f"memtui:project/many/n{number:02}.md")
+        at = engine.now - (number + 1) * 3_600_000
+        engine.unseen_changes.append(Change(address, "created", "outside", None, sha(b"x\n"), at))
+    async with shown(engine) as screen:
+        top = await opened(screen)
+        await screen.until(lambda: len(top.inbox.items) == 60)
+        await screen.press("j", "j", "j")
+        await screen.until(lambda: top.shown is not None and top.shown.change.address.name == "n03.md")
+        row = next(y for y, line in enumerate(screen.text.split("\n")) if line.startswith(">"))
+        page = top.page.page
+        screen.engine.outside(AUTH, "other\n")
+        screen.engine.outside(NOTES, "other\n")
+        await screen.until_text("2 new above")
+        assert top.item is not None
+        assert top.item.change is not None
+        assert top.item.change.address.name == "n03.md"
+        assert screen.text.split("\n")[row].startswith(">")
+        assert "n03.md" in screen.text.split("\n")[row]
+        assert top.page.page == page
+        await screen.press("g", "g")
+        await screen.until(lambda: "new above" not in screen.text)
+
+
+async def test_a_change_that_comes_again_leaves_the_text_until_asked() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.until_text("{four}")
+        screen.engine.put(RETRY, NEW.replace("four", "five"), unseen=True)
+        screen.engine.unseen_changes = []
+        screen.engine.outside(RETRY, NEW.replace("four", "six"))
+        screen.engine.unseen_changes[0] = screen.engine.unseen_changes[0]._replace(before=sha(OLD.encode()))
+        await screen.until_text("changed again, R shows it")
+        assert "{four}" in screen.text
+        await screen.press("R")
+        await screen.until_text("{six}")
+        assert "changed again" not in screen.text
+
+
+async def test_filter_marks_and_page_are_left_one_by_one() -> None:
+    async with shown() as screen:
+        for name in (AUTH, RETRY, NOTES):
+            screen.engine.outside(name, "other\n")
+        await screen.until_text("A3 agent edits")
+        top = await opened(screen)
+        await screen.until_text("3 changed")
+        await screen.press("asterisk", "slash")
+        await screen.type("retry")
+        await screen.until_text("1 of 3")
+        await screen.press("enter", "tab")
+        assert top.in_page
+        for left in (lambda: not top.in_page, lambda: not top.inbox.words, lambda: not top.inbox.marks):
+            await screen.press("escape")
+            await screen.until(left)
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+
+
+async def test_a_new_filter_takes_the_place_of_the_last_one_and_is_edited_as_any_line() -> None:
+    async with shown() as screen:
+        for name in (AUTH, RETRY, NOTES):
+            screen.engine.outside(name, "other\n")
+        await screen.until_text("A3 agent edits")
+        top = await opened(screen)
+        await screen.until_text("3 changed")
+        await screen.press("slash")
+        await screen.type("auth")
+        await screen.press("enter", "slash")
+        await screen.type("retrx")
+        await screen.press("left", "delete", "y")
+        await screen.until(lambda: top.inbox.words == ("retry",))
+        await screen.until_text("1 of 3  enter keeps")
+        await screen.press("escape")
+        await screen.until(lambda: top.filtering is None and not top.inbox.words)
+
+
+async def test_a_folder_shows_only_what_is_below_it_and_3_shows_all() -> None:
+    async with shown() as screen:
+        screen.engine.outside(RETRY, NEW)
+        screen.engine.outside(TODO, "other\n")
+        await screen.until_text("A2 agent edits")
+        await screen.go(RETRY)
+        await screen.press("h", "w")
+        await screen.until_text("Changes in decisions")
+        top = cast("ChangesScreen", screen.app.screen)
+        await screen.until(lambda: len(top.inbox.items) == 1)
+        await screen.press("1", "3")
+        await screen.until_text("Changes since you looked")
+        await screen.until(lambda: len(top.inbox.items) == 3)
+
+
+async def test_words_and_lines() -> None:
+    async with shown() as screen:
+        await one_change(screen)
+        await screen.until_text("{three}")
+        await screen.press("w")
+        await screen.until_text("[-three-]{+four+}")
+        await screen.press("w")
+        await screen.until_text("- - {three}")
+
+
+async def test_a_root_that_is_gone_has_a_row_and_words() -> None:
+    engine = engine_with()
+    engine.gone_roots = (Vanished(Root("codex:global", "/home/ann/.codex", "codex", label="Codex"), 34, engine.now),)
+    async with shown(engine) as screen:
+        await opened(screen)
+        await screen.until_text("folder gone: Codex, 34 memories were in it")
+        await screen.until_text("None of them counts as deleted")
+        await screen.press("x")
+        await screen.until_text("There is no change here.")
+
+
+async def test_names_are_inert() -> None:
+    async with shown() as screen:
+        screen.engine.outside("memtui:project/[red]x[/red]\x1b[31m.md", "[/b]\x1b[2J\n")
+        await screen.until_text("A1 agent")
+        await opened(screen)
+        await screen.until_text("[red]x[/red]")
+        await screen.until_text("[/b]")
+        assert "\x1b" not in screen.text
+
+
+async def test_ascii_only() -> None:
+    async with shown(ascii=True, size=(80, 24)) as screen:
+        await one_change(screen)
+        await screen.until_text("@@ hunk 1 of 2")
+        assert screen.text.isascii()

@@ -1,0 +1,317 @@
+"""The entries of a memory in the workbench: listed, read, filtered, edited, written and removed, each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Policy, Root
+from memtui.ui.widgets.rowlist import RowList
+from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.workbench.edit.entry_screen import EntryScreen
+from memtui.workbench.views.entries import EntriesScreen
+from tests.workbench.views.real import Real, World, at, real
+
+TEXT = "Ann uses zsh.\n§\nTests run with pytest -q.\nSlow ones are marked.\n§\nReleases are on Fridays.\n"
+POLICY = Policy(entries=(("*.md", "hermes"), ("*.txt", "goose")), shown_chars=(("a.md", 200),))
+
+
+class Entered(World):
+    """A folder whose layout says that its files hold entries."""
+
+    def engine(self, *, read_only: bool = False) -> Engine:
+        """An engine as a new process opens it."""
+        roots = [Root("notes", str(self.folder), policy=POLICY)]
+        state = str(self.base / "state")
+        return Engine.open(roots, state_dir=state, clock=self.clock, read_only=read_only)
+
+    def theirs(self, change: Callable[[str], str], name: str = "a.md") -> None:
+        """Let an agent change a file."""
+        with self.engine() as engine:
+            text = engine.read(at(name)).text
+            engine.edit(at(name), lambda _: change(text), actor=Actor("agent:hermes"))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Entered:
+    world = Entered(tmp_path)
+    (world.folder / "a.md").write_text(TEXT)
+    (world.folder / "b.txt").write_text("# api style\nStreams.\n\nNo tags.\n\n")
+    (world.folder / "plain.rst").write_text("One memory.\n")
+    return world
+
+
+async def entries(screen: Real, name: str = "a.md") -> EntriesScreen:
+    """Open the entries of a memory, and wait for the first text."""
+    assert screen.browser.memories.reveal(at(name))
+    await screen.press("E")
+    await screen.until_text(f"Entries of notes/{name}")
+    top = screen.app.screen
+    assert isinstance(top, EntriesScreen)
+    await screen.until(lambda: top.loaded and bool(top.page.page))
+    return top
+
+
+async def editing(screen: Real) -> EntryScreen:
+    """Wait for the text of one entry."""
+    await screen.until(lambda: isinstance(screen.app.screen, EntryScreen))
+    top = screen.app.screen
+    assert isinstance(top, EntryScreen)
+    return top
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_the_list_says_what_there_is_and_how_full_the_file_is(world: Entered, size: tuple[int, int]) -> None:
+    async with real(world, size=size) as screen:
+        await entries(screen)
+        for words in ("Entries of notes/a.md", "3 | 90/200 chars", "Ann uses zsh.", "Releases are on Fridays."):
+            assert words in screen.text
+        await screen.press("j")
+        await screen.until_text("Entry 2 of 3, 2 lines from line 3 on")
+        await screen.until_text("Slow ones are marked.")
+        assert screen.footer.startswith("enter edit")
+
+
+async def test_every_action_of_its_entry_is_done(world: Entered) -> None:
+    async with real(world) as screen:
+        view = await entries(screen)
+        assert set(VIEW["entries"].actions) == set(view.does()) | set(MOVES)
+
+
+async def test_tags_stand_in_a_column_of_their_own(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen, "b.txt")
+        assert "api style" in screen.text
+        await screen.until_text("Tags: api, style.")
+        assert "Entries of notes/b.txt" in screen.text
+
+
+async def test_what_holds_no_entries_says_so(world: Entered) -> None:
+    async with real(world) as screen:
+        assert screen.browser.memories.reveal(at("plain.rst"))
+        await screen.press("E")
+        await screen.until_text("This is one memory, not a file of many entries")
+
+
+async def test_an_entry_is_edited_and_no_other_byte(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen)
+        await screen.press("j", "j", "enter")
+        text = await editing(screen)
+        await screen.until_text("Entry 3 of notes/a.md")
+        assert text.text_area.text == "Releases are on Fridays."
+        await screen.press("end")
+        await screen.type(" Not in May.")
+        await screen.until_text("102 of 200 characters")
+        await screen.press("ctrl+s")
+        await screen.until_text("Saved entry 3 of notes/a.md. u takes it back.")
+        assert world.disk()["a.md"].decode() == TEXT.replace("Fridays.", "Fridays. Not in May.")
+        await screen.until_text("3 | 102/200 chars")
+        view = screen.app.screen
+        assert isinstance(view, EntriesScreen)
+        await screen.until(lambda: view.entry is not None and view.entry.number == 3)
+        assert not screen.real.drafts()
+        await screen.press("u")
+        await screen.until(lambda: world.disk()["a.md"].decode() == TEXT)
+
+
+async def test_a_new_entry_goes_behind_the_last_one(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen)
+        await screen.press("n")
+        await editing(screen)
+        await screen.type("One more.")
+        await screen.press("ctrl+s")
+        await screen.until_text("Saved a new entry of notes/a.md.")
+        assert world.disk()["a.md"].decode() == TEXT[:-1] + "\n§\nOne more.\n"
+        view = screen.app.screen
+        assert isinstance(view, EntriesScreen)
+        await screen.until(lambda: view.entry is not None and view.entry.number == 4)
+
+
+async def test_an_entry_is_removed_with_two_keys_and_comes_back_with_u(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen)
+        await screen.press("j", "d")
+        await screen.until_text("t takes entry 2 out: Tests run with pytest -q.")
+        await screen.press("x")
+        await screen.until_text("Cancelled; nothing was changed.")
+        await screen.press("d", "t")
+        await screen.until_text("Removed entry 2 of notes/a.md. u brings it back.")
+        assert world.disk()["a.md"].decode() == "Ann uses zsh.\n§\nReleases are on Fridays.\n"
+        await screen.until_text("2 | 40/200")
+        await screen.press("u")
+        await screen.until(lambda: world.disk()["a.md"].decode() == TEXT)
+        await screen.until_text("3 | 90/200")
+
+
+async def test_the_list_follows_the_file_and_the_cursor_its_entry(world: Entered) -> None:
+    async with real(world) as screen:
+        view = await entries(screen)
+        await screen.press("j")
+        world.theirs(lambda text: "New.\n§\n" + text)
+        screen.browser.bridge.reload()
+        await screen.until_text("4 | 97/200")
+        await screen.until(lambda: view.entry is not None and view.entry.number == 3)
+        assert view.entry is not None
+        assert view.entry.title == "Tests run with pytest -q."
+
+
+async def test_a_removal_hits_the_entry_that_was_shown_also_where_it_moved(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen)
+        await screen.press("j")
+        (world.folder / "a.md").write_text("New.\n§\n" + TEXT)
+        await screen.press("d", "t")
+        await screen.until_text("Removed entry")
+        assert world.disk()["a.md"].decode() == "New.\n§\nAnn uses zsh.\n§\nReleases are on Fridays.\n"
+
+
+async def test_an_entry_that_somebody_changed_is_not_removed(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen)
+        theirs = TEXT.replace("zsh", "fish")
+        await screen.press("d")
+        await screen.until_text("t takes entry 1 out")
+        (world.folder / "a.md").write_text(theirs)
+        screen.browser.bridge.reload()
+        await screen.until_text("Ann uses fish.")
+        await screen.press("t")
+        await screen.until_text("Not removed. Somebody else changed the entry you asked about")
+        assert world.disk()["a.md"].decode() == theirs
+        await screen.press("d", "t")
+        await screen.until_text("Removed entry 1")
+
+
+async def test_the_filter_looks_into_the_whole_entry_and_escape_shows_all(world: Entered) -> None:
+    async with real(world) as screen:
+        view = await entries(screen)
+        await screen.press("slash")
+        await screen.type("SLOW")
+        await screen.until_text("1 of 3")
+        await screen.press("enter")
+        assert view.entry is not None
+        assert view.entry.number == 2
+        await screen.press("escape")
+        await screen.until(lambda: view.row_count() == 3)
+        await screen.press("slash")
+        await screen.type("nowhere")
+        await screen.until_text("No entry has these words")
+        await screen.press("escape")
+        await screen.until(lambda: view.row_count() == 3)
+
+
+async def test_what_is_copied_is_the_entry(world: Entered) -> None:
+    async with real(world) as screen:
+        view = await entries(screen)
+        await screen.press("j", "y", "c")
+        await screen.until_text("Copied entry 2")
+        assert screen.app.clipboard == "Tests run with pytest -q.\nSlow ones are marked."
+        await screen.press("y", "s")
+        await screen.until_text("Copied the sha-256 of the entry")
+        assert view.entry is not None
+        assert screen.app.clipboard == view.entry.sha256
+
+
+async def test_a_file_that_is_gone_or_empty_says_so(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen)
+        (world.folder / "a.md").unlink()
+        screen.browser.bridge.reload()
+        await screen.until_text("There is no memory")
+        await screen.press("enter")
+        await screen.until_text("There is no memory")
+        (world.folder / "a.md").write_text("\n")
+        screen.browser.bridge.reload()
+        await screen.until_text("There are no entries; n writes one")
+
+
+async def test_read_only_shows_and_changes_nothing(world: Entered) -> None:
+    async with real(world, read_only=True) as screen:
+        await entries(screen)
+        await screen.press("d", "t")
+        await screen.until_text("--read-only")
+        await screen.press("n")
+        await screen.until_text("--read-only")
+        await screen.press("enter")
+        text = await editing(screen)
+        assert text.text_area.read_only
+        await screen.press("escape")
+        await screen.until(lambda: isinstance(screen.app.screen, EntriesScreen))
+        assert world.disk()["a.md"].decode() == TEXT
+
+
+async def test_o_goes_to_the_file_in_the_tree_and_h_to_its_history(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen)
+        await screen.press("H")
+        await screen.until_text("History of notes/a.md")
+        await screen.press("escape")
+        await screen.until(lambda: isinstance(screen.app.screen, EntriesScreen))
+        await screen.press("o")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+        node = screen.browser.memories.current
+        assert node is not None
+        assert node.memory is not None
+        assert node.memory.address == Address("notes", "a.md")
+
+
+async def test_hostile_text_stays_inert(world: Entered) -> None:
+    (world.folder / "a.md").write_bytes(b"\x1b]0;x\x07[red]bad[/]\n\xc2\xa7\n\xff\xfe\n")
+    async with real(world) as screen:
+        await entries(screen)
+        assert "[red]bad[/]" in screen.text
+        assert "\x1b" not in screen.text
+        await screen.press("enter")
+        await screen.until_text("It cannot be edited here: hidden or control characters")
+
+
+async def test_the_preview_says_how_many_entries_there_are_and_how_full_the_file_is(world: Entered) -> None:
+    async with real(world) as screen:
+        assert screen.browser.memories.reveal(at("a.md"))
+        await screen.until_text("E 3 entries, 45 %")
+        assert screen.browser.memories.reveal(at("b.txt"))
+        await screen.until_text("E 2 entries")
+        assert screen.browser.memories.reveal(at("plain.rst"))
+        await screen.until_text("One memory.")
+        await screen.until(lambda: "entries" not in screen.text)
+
+
+async def test_at_80_columns_the_lines_below_the_tree_say_it(world: Entered) -> None:
+    (world.folder / "a.md").write_text("x" * 230)
+    async with real(world, size=(80, 24)) as screen:
+        assert screen.browser.memories.reveal(at("a.md"))
+        await screen.until_text("1 entry, 230 of 200 characters (115 %)  E lists them")
+        assert "It has 230 characters; the agent's limit is 200." in screen.text
+
+
+async def test_the_info_says_it_with_what_is_over(world: Entered) -> None:
+    (world.folder / "a.md").write_text("x" * 230)
+    async with real(world) as screen:
+        assert screen.browser.memories.reveal(at("a.md"))
+        await screen.until_text("E 1 entry, 115 %")
+        await screen.press("i")
+        await screen.until_text("230 of 200 characters (115 %): 30")
+        await screen.until_text("E lists them")
+
+
+async def test_a_second_click_on_a_row_edits_its_entry(world: Entered) -> None:
+    async with real(world) as screen:
+        view = await entries(screen)
+        view.list.post_message(RowList.Opened())
+        text = await editing(screen)
+        assert text.text_area.text == "Ann uses zsh."
+
+
+async def test_help_in_the_text_of_an_entry_says_what_its_keys_do(world: Entered) -> None:
+    async with real(world) as screen:
+        await entries(screen)
+        await screen.press("enter")
+        await editing(screen)
+        await screen.press("f1")
+        await screen.until_text("Save the entry: no other byte changes.")
+        await screen.press("escape")
+        await editing(screen)

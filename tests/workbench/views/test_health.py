@@ -1,0 +1,502 @@
+"""The health view on real folders: what is shown is what is written, one key each, and u takes every fix back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Root
+from memtui.health.looking import Looker
+from memtui.workbench.actions import BY_ID
+from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.workbench.browse.returning import Place
+from memtui.workbench.views import health as health_view
+from memtui.workbench.views.health import HealthScreen
+from memtui.workbench.views.health_rows import Stray
+from tests.health.folders import LINKS, entry, memory
+from tests.workbench.views.real import ME, Real, World, at, real
+
+
+class Indexed(World):
+    """A folder with an index."""
+
+    policy = LINKS
+    off = ""
+
+    def engine(self, *, read_only: bool = False) -> Engine:
+        root = Root("notes", str(self.folder), "claude-code", label="Claude Code memory", policy=self.policy)
+        roots = [root._replace(switched_off=self.off)]
+        return Engine.open(roots, state_dir=str(self.base / "state"), clock=self.clock, read_only=read_only)
+
+    def lay(self, **files: str) -> None:
+        """Write files; `_` in a name stands for a dot."""
+        for name, text in files.items():
+            (self.folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Indexed:
+    world = Indexed(tmp_path)
+    index = "# Memory\n\n" + entry("gone.md") + entry("a.md") + entry("a.md") + entry("lost.md")
+    world.lay(MEMORY_md=index, a_md="a\n", b_md=memory("About b"))
+    return world
+
+
+async def health(screen: Real) -> HealthScreen:
+    await screen.press("7")
+    top = screen.app.screen
+    assert isinstance(top, HealthScreen)
+    await screen.until(lambda: screen.browser.checkup.done and bool(top.page.page or not top.board.rows))
+    return top
+
+
+def shown(view: HealthScreen) -> list[tuple[str, str]]:
+    """Kind and path of the findings."""
+    return [(row.finding.kind, row.finding.path) for row in view.board.rows if row.finding is not None and not row.over]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_findings_by_root_with_the_diff_of_the_fix(world: Indexed, size: tuple[int, int]) -> None:
+    async with real(world, size=size) as screen:
+        view = await health(screen)
+        assert shown(view) == [
+            ("dangling", "gone.md"),
+            ("dangling", "lost.md"),
+            ("unnamed", "b.md"),
+            ("duplicate", "a.md"),
+        ]
+        await screen.until_text("3 - - [gone.md](gone.md)")
+        assert "Claude Code memory" in screen.text
+        assert "[7 Health(4)]" in screen.text
+        assert screen.footer.startswith("d f fix  D r fix all")
+
+
+async def test_every_action_of_its_entry_is_done(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        assert set(VIEW["health"].actions) == set(view.does()) | set(MOVES)
+        assert {action for action in VIEW["health"].actions if BY_ID[action].writes} == {
+            "fix_finding",
+            "fix_kind",
+            "fix_root",
+            "repoint",
+        }
+
+
+async def test_one_finding_is_fixed_and_undone(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        before = world.disk()
+        await screen.press("d")
+        await screen.until_text("f gone.md: remove the line; any other key cancels")
+        await screen.press("f")
+        await screen.until_text("Fixed gone.md. u takes it back.")
+        assert world.disk()["MEMORY.md"] == ("# Memory\n\n" + entry("a.md") * 2 + entry("lost.md")).encode()
+        await screen.until(lambda: ("dangling", "gone.md") not in shown(view))
+        row = view.row
+        assert row is not None
+        assert (row.finding and row.finding.path, row.over) == ("lost.md", False)
+        await screen.press("u")
+        await screen.until(lambda: world.disk() == before)
+        await screen.until(lambda: ("dangling", "gone.md") in shown(view))
+
+
+async def test_any_other_key_cancels(world: Indexed) -> None:
+    async with real(world) as screen:
+        await health(screen)
+        before = world.disk()
+        for first in "dD":
+            await screen.press(first, "x")
+            await screen.until_text("Cancelled; nothing was changed.")
+        assert world.disk() == before
+
+
+async def test_all_of_a_kind(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        await screen.press("D", "k")
+        await screen.until_text("Fixed 2 findings of Claude Code memory. u takes it back.")
+        await screen.until(lambda: shown(view) == [("unnamed", "b.md"), ("duplicate", "a.md")])
+
+
+async def test_all_of_a_root_after_showing_what(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        before = world.disk()
+        await screen.press("D")
+        await screen.until_text("k fixes 2 dangling, r fixes 4 in this root; any other key cancels")
+        await screen.until_text("D r fixes 4 findings at once:")
+        await screen.press("r")
+        await screen.until_text("The index is sound.")
+        assert not view.board.rows
+        assert world.disk()["MEMORY.md"] == ("# Memory\n\n" + entry("a.md") + entry("b.md", "About b")).encode()
+        await screen.press("u")
+        await screen.until(lambda: world.disk() == before)
+        await screen.until(lambda: len(shown(view)) == 4)
+
+
+async def test_the_summary_goes_when_it_is_cancelled(world: Indexed) -> None:
+    async with real(world) as screen:
+        await health(screen)
+        await screen.press("D")
+        await screen.until_text("D r fixes 4 findings at once:")
+        await screen.press("escape")
+        await screen.until_text("d f: remove the line.")
+
+
+async def test_an_index_that_changed_meanwhile_is_left_alone(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        report = view.board.rows[1].report
+        assert report is not None
+        stale = report._replace(sha256="0" * 64)
+        view.board.rows[1] = view.board.rows[1]._replace(report=stale)
+        before = world.disk()
+        await screen.press("d", "f")
+        await screen.until_text("notes/MEMORY.md changed meanwhile. Nothing was written.")
+        assert world.disk() == before
+
+
+async def test_what_an_agent_fixes_stays_under_the_cursor_until_it_leaves(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        await screen.press("j")
+        top, cursor = view.list.top, view.list.cursor
+        index = world.disk()["MEMORY.md"].decode().replace(entry("lost.md"), "")
+        world.lay(MEMORY_md=index)
+        await screen.press("R")
+        await screen.until_text("It is no longer so: the files changed.")
+        assert (view.list.top, view.list.cursor) == (top, cursor)
+        await screen.press("d", "f")
+        await screen.until_text("It is no longer so.")
+        await screen.press("j")
+        await screen.until(lambda: not view.board.has_over)
+        row = view.row
+        assert row is not None
+        assert row.finding is not None
+        assert row.finding.path == "b.md"
+
+
+async def test_coming_back_shows_what_is_so_now(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        await screen.press("1")
+        world.lay(MEMORY_md="# Memory\n\n" + entry("a.md") + entry("b.md"))
+        await screen.press("R")
+        await screen.until(lambda: view.board.has_over)
+        await screen.press("7")
+        await screen.until_text("The index is sound.")
+        assert "It is looked at again whenever it changes." in screen.text
+
+
+@contextmanager
+def slow_look(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Have indexes looked at only once this is set."""
+    go, look = threading.Event(), Looker.look
+
+    def late(*rest: Any, **options: Any) -> Any:
+        assert go.wait(20)
+        return look(*rest, **options)
+
+    monkeypatch.setattr(Looker, "look", late)
+    try:
+        yield go
+    finally:
+        go.set()
+
+
+async def test_keys_that_are_typed_ahead_wait_for_the_first_look(
+    world: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with slow_look(monkeypatch) as go:
+        async with real(world) as screen:
+            screen.burst("7", "j")
+            await screen.until_text("looking...")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 1)
+            view = screen.app.screen
+            assert isinstance(view, HealthScreen)
+            go.set()
+            await screen.until(lambda: view.list.cursor == 2)
+
+
+async def test_it_begins_at_the_first_finding_also_when_projects_are_known_before(
+    world: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with slow_look(monkeypatch) as go:
+        async with real(world) as screen:
+            screen.browser.checkup.strays = (Stray("orphan", "notes", "/gone", "gone", ("gone",)),)
+            screen.burst("7", "j")
+            await screen.until_text("orphan")
+            await screen.until(lambda: len(screen.app.ahead.waiting) == 1)
+            view = screen.app.screen
+            assert isinstance(view, HealthScreen)
+            go.set()
+            await screen.until(lambda: view.list.cursor == 2)
+            assert len(view.board.rows) == 7
+
+
+async def test_they_wait_no_longer_than_a_while(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health_view, "PATIENCE", 0.05)
+    with slow_look(monkeypatch):
+        async with real(world) as screen:
+            screen.burst("7", "R")
+            await screen.until_text("looking...")
+            await screen.until_text("Reading every folder again.")
+
+
+async def test_escape_and_q_leave_while_it_looks(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health_view, "PATIENCE", 60)
+    with slow_look(monkeypatch):
+        async with real(world) as screen:
+            screen.burst("7", "q", "j")
+            views = screen.browser.views
+            await screen.until(lambda: views.made("health") is not None and screen.app.screen is screen.browser)
+            await screen.until(lambda: screen.settled)
+            screen.burst("7", "j", "escape")
+            await screen.until_text("Gave up to look at the indexes.")
+            await screen.press("escape")
+            await screen.until(lambda: screen.app.screen is screen.browser)
+            await screen.press("7", "1", "7")
+            assert screen.browser.bridge.openings.waited_for
+            await screen.press("escape")
+            await screen.until_text("Gave up to look at the indexes.")
+
+
+async def test_nothing_waits_for_a_view_that_was_left(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health_view, "PATIENCE", 0.3)
+    with slow_look(monkeypatch):
+        async with real(world) as screen:
+            await screen.press("7", "1")
+            await screen.until(lambda: screen.app.screen is screen.browser)
+            assert not screen.browser.bridge.openings.waited_for
+
+
+@pytest.mark.parametrize("down", [0, 3])
+async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, down: int) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        assert view.list.cursor == 1
+        await screen.press("g", "g", *"jjj"[:down])
+        row, key = view.row_now, view.row_key(view.list.cursor)
+    async with real(world, place=Place(view="health", row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "health")
+        again = screen.app.screen
+        assert isinstance(again, HealthScreen)
+        await screen.until(lambda: bool(again.board.rows) and bool(again.page.page))
+        assert (again.list.cursor, again.row_key(again.list.cursor)) == (down, key)
+
+
+async def test_after_a_restart_without_its_row_it_begins_at_the_first_finding(world: Indexed) -> None:
+    async with real(world, place=Place(view="health", row="('dangling', 'notes', 'x.md')")) as screen:
+        await screen.until(lambda: screen.browser.views.current == "health")
+        view = screen.app.screen
+        assert isinstance(view, HealthScreen)
+        await screen.until(lambda: view.list.cursor == 1)
+
+
+async def test_the_page_names_the_index_by_its_short_name(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with real(world) as screen:
+        monkeypatch.setattr(screen.browser.forest, "shown", lambda address: f"short/{address.path}")
+        await health(screen)
+        await screen.until_text("In line 3 of short/MEMORY.md.")
+
+
+async def test_the_cut_line_is_in_sight_on_a_small_screen(world: Indexed) -> None:
+    long = "a hook of so many words that the line is folded on a small screen, but not too long"
+    names = [f"m{number}" for number in range(210)]
+    world.lay(MEMORY_md="".join(entry(f"{name}.md", long) for name in names), **{f"{name}_md": "x\n" for name in names})
+    async with real(world, size=(80, 24)) as screen:
+        await health(screen)
+        await screen.until_text("Over 200 lines")
+        await screen.until_text("not loaded from here on")
+
+
+async def test_enter_goes_to_the_memory_and_to_the_index_where_there_is_none(world: Indexed) -> None:
+    async with real(world) as screen:
+        await health(screen)
+        await screen.press("enter")
+        await screen.until(lambda: screen.here == "notes/MEMORY.md")
+        await screen.press("7", "G", "enter")
+        await screen.until(lambda: screen.here == "notes/a.md")
+
+
+async def test_e_opens_the_index_at_the_line(world: Indexed) -> None:
+    async with real(world) as screen:
+        await health(screen)
+        await screen.press("j", "e")
+        await screen.until(lambda: screen.browser.editing and screen.browser.typing)
+        editing = screen.browser.host.editing
+        assert editing is not None
+        assert editing.address == at("MEMORY.md")
+
+
+async def test_e_opens_an_index_that_a_filter_keeps_out_of_the_tree(world: Indexed) -> None:
+    async with real(world) as screen:
+        await screen.press("slash")
+        await screen.type("b.md")
+        await screen.press("enter")
+        view = await health(screen)
+        await screen.press("j", "e")
+        await screen.until(lambda: screen.browser.editing and screen.settled)
+        assert screen.browser.host.address == at("MEMORY.md")
+        editing = screen.browser.host.editing
+        assert editing is not None
+        assert editing.editor.text_area.cursor_location[0] == 5
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is view)
+
+
+async def test_the_filter(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        await screen.press("slash")
+        await screen.type("dupl")
+        await screen.until(lambda: shown(view) == [("duplicate", "a.md")])
+        await screen.press("enter", "escape")
+        await screen.until(lambda: len(shown(view)) == 4)
+        await screen.press("slash")
+        await screen.type("zzz")
+        await screen.until_text("No finding has these words")
+
+
+async def test_signs_in_the_tree(world: Indexed) -> None:
+    world.policy = LINKS._replace(index_lines=4)
+    async with real(world) as screen:
+        await screen.until(lambda: screen.browser.checkup.done)
+        await screen.until(lambda: screen.browser.forest.index_signs == {at("MEMORY.md"): "I"})
+        world.lay(MEMORY_md="# Memory\n\n\n\n" + entry("a.md") + entry("b.md"))
+        await screen.press("R")
+        await screen.until(
+            lambda: screen.browser.forest.index_signs == {at("MEMORY.md"): "I", at("a.md"): "C", at("b.md"): "C"}
+        )
+        await screen.until(lambda: any("a.md" in line and " C " in line for line in screen.text.split("\n")))
+
+
+async def test_a_line_from_below_the_cut_is_offered_and_moved(world: Indexed) -> None:
+    world.policy = LINKS._replace(index_lines=2)
+    world.lay(MEMORY_md=entry("a.md") + entry("b.md") + entry("c.md"), c_md="c\n")
+    async with real(world) as screen:
+        view = await health(screen)
+        assert shown(view) == [("cut", "MEMORY.md"), ("below", "c.md")]
+        await screen.until_text("not loaded from here on")
+        await screen.press("D")
+        await screen.press("escape", "j")
+        await screen.until_text("Then not loaded: b.md.")
+        await screen.press("d", "f")
+        await screen.until_text("Fixed c.md. u takes it back.")
+        assert world.disk()["MEMORY.md"] == (entry("c.md") + entry("a.md") + entry("b.md")).encode()
+        await screen.until(lambda: shown(view) == [("cut", "MEMORY.md"), ("below", "b.md")])
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_what_is_not_loaded_goes_to_a_second_file_and_comes_back(world: Indexed, size: tuple[int, int]) -> None:
+    world.policy = LINKS._replace(index_lines=3)
+    text = "".join(entry(f"{name}.md") for name in "abcde")
+    world.lay(MEMORY_md=text, **{f"{name}_md": "x\n" for name in "bcde"})
+    async with real(world, size=size) as screen:
+        view = await health(screen)
+        before = world.disk()
+        await screen.until_text("d f: move the rest to MEMORY-more.md.")
+        await screen.press("D")
+        await screen.until_text("k fixes 1 cut; any other key cancels")
+        await screen.until_text("D k fixes 1 finding of the kind cut:")
+        await screen.until_text("3 lines move to MEMORY-more.md")
+        await screen.press("escape", "d")
+        await screen.until_text("f MEMORY.md: move the rest to MEMORY-more.md; any other key cancels")
+        await screen.press("f")
+        await screen.until_text("Fixed MEMORY.md. u takes it back.")
+        after = world.disk()
+        assert after["MEMORY-more.md"].decode() == text.removeprefix(entry("a.md") + entry("b.md"))
+        assert after["MEMORY.md"].startswith((entry("a.md") + entry("b.md") + "- [MEMORY-more.md]").encode())
+        await screen.until(lambda: not shown(view))
+        await screen.until(lambda: screen.browser.checkup.looked == 2)
+        await screen.press("u")
+        await screen.until(lambda: world.disk() == before)
+        await screen.until(lambda: [kind for kind, _ in shown(view)] == ["cut", "below", "below"])
+
+
+async def test_what_no_agent_loads_is_said_once_above_every_fix(world: Indexed) -> None:
+    world.policy, world.off = LINKS._replace(index_lines=3), "in ~/x.json"
+    world.lay(MEMORY_md="".join(entry(f"{name}.md") for name in "abcde"), **{f"{name}_md": "x\n" for name in "bcde"})
+    async with real(world, size=(120, 60)) as screen:
+        await health(screen)
+        for keys in ((), ("D",)):
+            await screen.press(*keys)
+            await screen.until_text("D k fixes 1 finding" if keys else "d f: move the rest")
+            assert screen.text.count("~/x.json") == 1
+        await screen.press("escape", "k")
+        await screen.until_text("cut line, 2 memories below")
+        assert screen.text.count("~/x.json") == 1
+
+
+async def test_both_files_are_shown_before_it_is_done(world: Indexed) -> None:
+    world.policy = LINKS._replace(index_lines=3)
+    world.lay(MEMORY_md="".join(entry(f"{name}.md") for name in "abcde"), **{f"{name}_md": "x\n" for name in "bcde"})
+    async with real(world, size=(120, 60)) as screen:
+        await health(screen)
+        await screen.until_text("3 lines move to MEMORY-more.md; the agent opens it")
+        await screen.until_text("- - [e.md](e.md)")
+        await screen.until_text("+ - [e.md](e.md)")
+        await screen.press("k")
+        await screen.until_text("on cut, d f moves it to a second file.")
+
+
+async def test_a_pointer_out_of_the_folder_can_be_made_text(world: Indexed) -> None:
+    world.lay(MEMORY_md="- [Out](../out.md) — x\n" + entry("a.md") + entry("b.md"))
+    async with real(world) as screen:
+        view = await health(screen)
+        assert shown(view) == [("outside", "../out.md")]
+        await screen.until_text("d f can make text of the link.")
+        await screen.press("d", "f")
+        await screen.until_text("Fixed ../out.md. u takes it back.")
+        assert world.disk()["MEMORY.md"].startswith("- Out `../out.md` — x\n".encode())
+        await screen.until(lambda: not shown(view))
+
+
+async def test_reading_only_shows_and_says_so(world: Indexed) -> None:
+    async with real(world, read_only=True) as screen:
+        await health(screen)
+        before = world.disk()
+        await screen.press("d", "f")
+        await screen.until_text("memtui was started with --read-only")
+        assert world.disk() == before
+
+
+async def test_nothing_to_find(tmp_path: Path) -> None:
+    async with real(World(tmp_path)) as screen:
+        await screen.press("7")
+        await screen.until_text("No agent keeps an index here.")
+
+
+async def test_the_users_own_change_elsewhere_is_taken_in(world: Indexed) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        screen.real.create(at("gone.md"), "here again\n", actor=ME)
+        screen.browser.bridge.refresh([at("gone.md")])
+        await screen.until(lambda: ("dangling", "gone.md") not in shown(view))
+
+
+async def test_a_project_that_is_gone_is_shown_and_enter_goes_to_its_row(world: Indexed) -> None:
+    async with real(world) as screen:
+        stray = Stray("orphan", "notes", "~/code/harbour", "gone; one candidate", ("It is gone.", "Perhaps elsewhere."))
+        screen.browser.checkup.strays = (stray,)
+        view = await health(screen)
+        assert view.board.rows[-1].stray == stray
+        await screen.press("G")
+        await screen.until_text("Perhaps elsewhere.")
+        before = world.disk()
+        for keys in ("df", "Dr", "Dk"):
+            await screen.press(*keys)
+            await screen.until_text("g p moves its memories; enter goes to the folder.")
+        assert world.disk() == before
+        await screen.press("enter")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+        node = screen.browser.memories.current
+        assert node is not None
+        assert node.root == "notes"

@@ -1,0 +1,354 @@
+"""The hot set as a user sees it: the order, what fails to fit, pins that move a row, and whose eyes it is seen with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from memtui.config.settings import AccessRule
+from memtui.context import Context, build
+from memtui.engine import Engine, now_ms
+from memtui.engine.model import BROUGHT, REVIEWED, Actor, Address, Changes, Root
+from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.workbench.browse.returning import Place
+from memtui.workbench.browse.reviewing import ReviewingScreen
+from memtui.workbench.views import hot_jobs
+from memtui.workbench.views.hot import HotScreen
+from tests.workbench.fake_engine import FakeEngine
+from tests.workbench.shown import Shown, engine_with, shown
+
+RETRY, PREFS, TODO = "memtui:project/decisions/retry.md", "memtui:global/preferences.md", "memtui:workspace/todo.md"
+RULES = (
+    AccessRule("codex", "*", "ro"),
+    AccessRule("gemini", "workspace", "off"),
+    AccessRule("gemini", "project", "off"),
+    AccessRule("other", "*", "off"),
+    AccessRule("*", "*", "rw"),
+)
+
+
+def used(engine: FakeEngine, name: str, heat: float) -> None:
+    """Let agents have used a memory."""
+    address = Address.parse(name)
+    engine.rows[address] = engine.rows[address]._replace(uses=round(heat) + 1, heat=heat)
+
+
+def hot_engine() -> FakeEngine:
+    """Three memories with a claim: one pinned, two used."""
+    engine = engine_with()
+    engine.put(PREFS, "# Preferences\n\nTabs.\n", pinned=True)
+    used(engine, RETRY, 5.5)
+    used(engine, TODO, 2.25)
+    return engine
+
+
+async def hot(screen: Shown) -> HotScreen:
+    """Open the view."""
+    await screen.press("4")
+    await screen.until_text("given")
+    top = screen.app.screen
+    assert isinstance(top, HotScreen)
+    return top
+
+
+def order(view: HotScreen) -> list[str]:
+    """The memories that are given, in order."""
+    return [str(row.item.address) for row in view.rows if row.item is not None]
+
+
+def under_cursor(view: HotScreen) -> str:
+    """The memory under the cursor."""
+    row = view.row
+    return str(row.memory.address) if row is not None and row.memory is not None else ""
+
+
+async def test_it_shows_the_order_the_budgets_and_the_very_text() -> None:
+    engine = hot_engine()
+    async with shown(engine, size=(160, 40)) as screen:
+        view = await hot(screen)
+        assert order(view) == [PREFS, RETRY, TODO]
+        assert under_cursor(view) == PREFS
+        await screen.until_text('<memory_file path="/memories/global/preferences.md">')
+        assert "places [###.....] 3 of 8" in screen.text
+        assert "of 48 KiB" in screen.text
+        assert "of 12,000" in screen.text
+        assert " 1 P global/preferences.md" in screen.text
+        assert "x7     5.5" in screen.text
+        await screen.press("k")
+        await screen.until_text("<memory_index>")
+        assert "<hot_memories>" in view.page.text
+        given = build(cast("Engine", engine))
+        assert len({line.source for line in view.page.page}) == given.text.count("\n")
+
+
+async def test_every_action_of_its_entry_is_done() -> None:
+    async with shown(hot_engine()) as screen:
+        view = await hot(screen)
+        assert set(VIEW["hot"].actions) == set(view.does()) | set(MOVES)
+
+
+async def test_a_pin_moves_the_row_and_the_cursor_stays_with_its_memory() -> None:
+    engine = hot_engine()
+    async with shown(engine) as screen:
+        view = await hot(screen)
+        await screen.press("j", "j")
+        assert under_cursor(view) == TODO
+        await screen.press("p")
+        await screen.until(lambda: order(view) == [TODO, PREFS, RETRY])
+        assert under_cursor(view) == TODO
+        await screen.until_text("pinned.")
+        await screen.press("p")
+        await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
+        assert under_cursor(view) == TODO
+        await screen.press("g", "g", "j", "p")
+        await screen.until(lambda: order(view) == [RETRY, TODO])
+        assert not engine.rows[Address.parse(PREFS)].pinned
+        await screen.press("u")
+        await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
+
+
+async def test_after_a_restart_the_cursor_is_at_its_memory_again() -> None:
+    engine = hot_engine()
+    async with shown(engine, size=(160, 40)) as screen:
+        view = await hot(screen)
+        await screen.press("j")
+        wanted, row = under_cursor(view), view.row_now
+        assert view.list.cursor == 2
+    async with shown(engine, size=(160, 40), place=Place(view="hot", row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "hot")
+        again = screen.app.screen
+        assert isinstance(again, HotScreen)
+        await screen.until(lambda: under_cursor(again) == wanted)
+
+
+async def test_what_fails_to_fit_stands_below_a_line_with_its_reason() -> None:
+    engine = hot_engine()
+    for number in range(9):
+        engine.put(f"memtui:global/{number}.md", f"text {number}\n", pinned=True)
+    engine.put("memtui:global/bad.md", b"\xff", pinned=True, heat=1.0)
+    async with shown(engine) as screen:
+        view = await hot(screen)
+        assert len(order(view)) == 8
+        await screen.until_text("5 not")
+        assert "not given: 5 that are pinned or used" in screen.text
+        assert "no place left" in screen.text
+        assert "no text" in screen.text
+        for _ in range(8):
+            await screen.press("j")
+        await screen.until_text("Places: 8. Text of all: 48 KiB.")
+        await screen.press("j")
+        await screen.until_text("Not given: it is no text that can be read.")
+        await screen.press("j")
+        await screen.until_text("Not given: all places are taken.")
+        await screen.until_text("This is what would be given:")
+        assert f'path="/memories/{view.rows[view.list.cursor].left.path[10:]}"' in screen.text  # type: ignore[union-attr]
+        first = order(view)[0]
+        await screen.press("g", "g", "j", "p")
+        await screen.until(lambda: first not in order(view))
+        assert len(order(view)) == 8
+
+
+async def test_enter_goes_to_the_memory_and_e_edits_it() -> None:
+    async with shown(hot_engine()) as screen:
+        view = await hot(screen)
+        await screen.press("j", "enter")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+        assert screen.here == RETRY
+        await screen.press("4")
+        assert under_cursor(view) == RETRY
+        await screen.press("e")
+        await screen.until(lambda: screen.browser.editing)
+        assert str(screen.browser.host.address) == RETRY
+
+
+async def test_e_edits_a_memory_that_a_filter_keeps_out_of_the_tree() -> None:
+    async with shown(hot_engine()) as screen:
+        await screen.press("slash")
+        await screen.type("todo")
+        await screen.press("enter")
+        view = await hot(screen)
+        await screen.press("j")
+        assert under_cursor(view) == RETRY
+        await screen.press("e")
+        await screen.until(lambda: screen.browser.editing and screen.settled)
+        assert str(screen.browser.host.address) == RETRY
+        assert screen.browser.forest.words == ("todo",)
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is view)
+
+
+async def test_what_waits_for_its_review_is_reviewed_there() -> None:
+    engine = hot_engine()
+    engine.put("memtui:project/decisions/auth.md", "Tokens.\n", trust=BROUGHT)
+    engine.put(RETRY, "# Retry\n\n- never\n", trust=BROUGHT)
+    async with shown(engine) as screen:
+        view = await hot(screen)
+        assert order(view) == [PREFS, TODO]
+        await screen.until_text("memtui:project waits for your review")
+        assert "unreviewed, g a" in screen.text
+        await screen.press("G", "k")
+        await screen.until_text("g a shows what waits;")
+        assert "decisions/retry.md" in view.page.text
+        await screen.press("g", "g", "j", "j", "j", "j")
+        await screen.until_text("an unreviewed change")
+        await screen.press("g", "a")
+        await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
+        assert engine.rows[Address.parse(RETRY)].trust == REVIEWED
+        await screen.press("G", "k", "g", "a")
+        await screen.until(lambda: isinstance(screen.app.screen, ReviewingScreen))
+        await screen.press("enter")
+        await screen.until(lambda: screen.app.screen is view)
+        await screen.until(lambda: "waits for your review" not in screen.text)
+        assert not [row for row in engine.rows.values() if row.trust == BROUGHT]
+
+
+async def test_another_client_sees_what_its_scopes_allow() -> None:
+    async with shown(hot_engine(), settings={"access": RULES}) as screen:
+        view = await hot(screen)
+        assert view.clients == ("", "codex", "gemini", "other")
+        assert "without an entry in [access]" in screen.text
+        await screen.press("c")
+        await screen.until_text("Given to codex")
+        assert order(view) == [PREFS, RETRY, TODO]
+        await screen.press("c")
+        await screen.until_text("off for it: project, workspace")
+        assert order(view) == [PREFS]
+        await screen.press("c")
+        await screen.until_text("Nothing is given: to other")
+        assert "Access to memories is switched off for other." in screen.text
+        assert view.rows == ()
+        await screen.press("c")
+        await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
+
+
+async def test_without_a_table_there_is_one_client_and_the_key_says_so() -> None:
+    async with shown(hot_engine()) as screen:
+        view = await hot(screen)
+        assert "client" not in screen.footer
+        await screen.press("c")
+        await screen.until_text("No client has an entry in the [access] table")
+        assert view.clients == ("",)
+
+
+async def test_a_hook_gives_less() -> None:
+    engine = hot_engine()
+    engine.put("memtui:global/large.md", "line of text\n" * 1000, pinned=True)
+    async with shown(engine) as screen:
+        view = await hot(screen)
+        assert view.given is not None
+        await screen.press("b")
+        await screen.until_text("by a hook, which takes 10,000 characters")
+        await screen.until(lambda: view.given is not None and view.given.door.hook)
+        assert view.given is not None
+        assert 0 < view.given.used <= 10_000
+        assert "of 4.9 KiB" in screen.text
+
+
+async def test_agents_that_are_switched_off_are_given_nothing() -> None:
+    async with shown(hot_engine(), settings={"agents_enabled": False}) as screen:
+        await screen.press("4")
+        await screen.until_text("Agents' access to memories is switched off.")
+        await screen.press("p")
+        await screen.until_text("put the cursor on a memory first")
+
+
+async def test_secrets_are_shown_masked_and_copied_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_with()
+    engine.put("memtui:global/keys.md", "DB_PASSWORD=hunter2hunter2\n", pinned=True)
+    copied: list[str] = []
+    monkeypatch.setattr("memtui.workbench.browse.copying.put_on_clipboard", lambda _, text, what: copied.append(text))
+    async with shown(engine) as screen:
+        await hot(screen)
+        await screen.until_text("[masked: ")
+        assert "1 secret masked" in screen.text
+        assert "hunter2" not in screen.text
+        await screen.press("y", "c")
+        await screen.until(lambda: bool(copied))
+        assert "[masked: " in copied[0]
+        assert "hunter2" not in copied[0]
+
+
+async def test_an_empty_store_says_that_nothing_is_given() -> None:
+    async with shown(engine_with({})) as screen:
+        view = await hot(screen)
+        assert order(view) == []
+        assert "places [........] 0 of 8" in screen.text
+        await screen.until_text("p in the tree pins")
+
+
+async def test_with_read_only_nothing_is_pinned() -> None:
+    engine = hot_engine()
+    async with shown(engine, read_only=True) as screen:
+        await hot(screen)
+        await screen.press("p")
+        await screen.until_text("so nothing can be written")
+        assert not [call for call in engine.calls if call[0] == "set_pinned"]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (60, 16)])
+@pytest.mark.parametrize("ascii_only", [False, True])
+async def test_it_fits_every_size(size: tuple[int, int], ascii_only: bool) -> None:
+    engine = hot_engine()
+    for number in range(9):
+        engine.put(f"memtui:global/a/long/path/to/a/memory-{number}.md", "text\n" * number, pinned=True)
+    async with shown(engine, size=size, ascii=ascii_only) as screen:
+        await hot(screen)
+        lines = screen.text.split("\n")
+        assert len(lines) == size[1]
+        assert all(len(line) <= size[0] for line in lines)
+        assert any("memory-0.md" in line for line in lines)
+        assert not ascii_only or screen.text.isascii()
+
+
+# --- live
+
+
+async def test_an_agents_use_ranks_anew_after_a_quiet_moment_without_moving_the_cursor() -> None:
+    engine = hot_engine()
+    async with shown(engine) as screen:
+        view = await hot(screen)
+        await screen.press("j")
+        assert under_cursor(view) == RETRY
+        used(engine, TODO, 9.0)
+        engine.tell(Changes(touched=frozenset({Address.parse(TODO)})))
+        await screen.until(lambda: order(view) == [PREFS, TODO, RETRY])
+        assert under_cursor(view) == RETRY
+
+
+async def test_work_that_is_not_wanted_any_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    stops: list[Callable[[], bool]] = []
+    real = build
+
+    def watched(engine: Engine, **rest: Any) -> Context:
+        stops.append(rest["stop"])
+        return real(engine, **rest)
+
+    monkeypatch.setattr(hot_jobs, "build", watched)
+    async with shown(hot_engine()) as screen:
+        view = await hot(screen)
+        assert not stops[-1]()
+        view.load()
+        assert stops[0]()
+        await screen.until(lambda: len(stops) > 1)
+
+
+async def test_a_use_by_another_process_shows(tmp_path: Path) -> None:
+    root = Root("memtui:global", str(tmp_path / "g"), "memtui", "global", "memtui")
+    (tmp_path / "g").mkdir()
+    for name in ("a.md", "b.md"):
+        (tmp_path / "g" / name).write_text(f"text of {name}\n")
+    state = str(tmp_path / "state")
+    with Engine.open([root], state_dir=state) as engine, Engine.open([root], state_dir=state) as other:
+        agent = Actor("mcp:codex")
+        other.record_use(Address("memtui:global", "a.md"), actor=agent)
+        engine.now = now_ms()  # type: ignore[attr-defined]
+        async with shown(cast("FakeEngine", engine)) as screen:
+            view = await hot(screen)
+            await screen.until(lambda: len(order(view)) == 1)
+            for _ in range(2):
+                other.record_use(Address("memtui:global", "b.md"), actor=agent)
+            await screen.until(lambda: order(view) == ["memtui:global/b.md", "memtui:global/a.md"], seconds=8)
+            assert under_cursor(view) == "memtui:global/a.md"

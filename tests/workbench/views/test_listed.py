@@ -1,0 +1,117 @@
+"""A list with a text beside it: panes, places, the cursor that stays with its row, one line to type in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.workbench.browse.returning import Place
+from memtui.workbench.views.listed import ListedScreen
+from tests.workbench.views.real import ME, Real, World, at, real
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    with world.engine() as engine:
+        for number in range(60):
+            engine.create(at(f"{number:02}.md"), f"# {number}\n" + "line\n" * 80, actor=ME)
+        engine.delete([at(f"{number:02}.md") for number in range(50)], actor=ME)
+    return world
+
+
+async def listed(screen: Real) -> ListedScreen:
+    await screen.press("6")
+    top = screen.app.screen
+    assert isinstance(top, ListedScreen)
+    await screen.until(lambda: top.row_count() > 0 and bool(top.page.page))
+    return top
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_keys_move_in_the_pane_that_has_the_focus(world: World, size: tuple[int, int]) -> None:
+    async with real(world, size=size) as screen:
+        view = await listed(screen)
+        await screen.press("j", "down", "ctrl+d")
+        assert view.list.cursor > 3
+        await screen.press("G")
+        assert view.list.cursor == 49
+        await screen.press("g", "g")
+        assert view.list.cursor == 0
+        await screen.press("J")
+        assert view.page.top == 3
+        await screen.press("K", "tab", "j", "j")
+        assert (view.list.cursor, view.page.top, view.in_page) == (0, 2, True)
+        await screen.press("G")
+        assert view.page.top > 40
+        await screen.press("escape")
+        assert not view.in_page
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+
+
+async def test_the_cursor_stays_with_its_row_when_others_come(world: World) -> None:
+    async with real(world) as screen:
+        view = await listed(screen)
+        await screen.press("j", "j", "j")
+        key, offset = view.row_key(3), view.list.cursor - view.list.top
+        with world.engine() as other:
+            other.delete([at("55.md"), at("56.md")], actor=ME)
+        screen.app.bridge.reload()
+        await screen.until(lambda: view.row_count() == 52)
+        assert view.row_key(view.list.cursor) == key
+        assert view.list.cursor == 5
+        assert view.list.cursor - view.list.top == offset
+
+
+async def test_after_a_restart_the_cursor_is_at_its_row_again(world: World) -> None:
+    async with real(world) as screen:
+        view = await listed(screen)
+        await screen.press("G", "k")
+        key, row, at_row = view.row_key(view.list.cursor), view.row_now, view.list.cursor
+    async with real(world, place=Place(view=view.ID, row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == view.ID)
+        again = screen.app.screen
+        assert isinstance(again, ListedScreen)
+        await screen.until(lambda: again.list.cursor == at_row)
+        assert again.row_key(at_row) == key
+        assert again.list.top > 0
+        await screen.press("g", "g")
+        screen.app.bridge.reload()
+        again.entered(None)
+        await screen.until(lambda: not screen.app.bridge._queued)
+        assert again.list.cursor == 0
+
+
+async def test_a_resize_keeps_the_row_and_its_text(world: World) -> None:
+    async with real(world) as screen:
+        view = await listed(screen)
+        await screen.press("j", "j")
+        for size in ((80, 24), (200, 60), (60, 15), (120, 40)):
+            await screen.pilot.resize_terminal(*size)
+            await screen.until(lambda: bool(view.page.page) and "notes/47.md" in screen.text)
+            assert view.list.cursor == 2
+
+
+async def test_a_paste_is_text_in_the_line_and_nothing_elsewhere(world: World) -> None:
+    from textual import events
+
+    async with real(world) as screen:
+        view = await listed(screen)
+        before = world.disk()
+        view.post_message(events.Paste("rrr"))
+        await screen.until_text("A paste outside text is ignored.")
+        await screen.press("slash")
+        view.post_message(events.Paste("47\n.md"))
+        await screen.until(lambda: view.row_count() == 1)
+        assert view.prompt is not None
+        assert view.prompt.text == "47 .md"
+        assert world.disk() == before
+
+
+async def test_where_nothing_is_there_a_sentence_says_so(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with real(world) as screen:
+        await screen.look("6", "The trash is empty.")
+        await screen.look("5", "Nothing was done yet.")

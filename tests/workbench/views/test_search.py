@@ -1,0 +1,357 @@
+"""The search from key to key: what is typed is found at once, and leaving gives back what was there."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+
+from memtui.engine.model import Hit, Root
+from memtui.errors import StorageError
+from memtui.workbench.edit.find_bar import FindBar
+from memtui.workbench.views.search import FORGET_AFTER, SearchScreen
+from memtui.workbench.views.search_rows import Group, More
+from tests.workbench.fake_engine import FakeEngine
+from tests.workbench.shown import Shown, engine_with, shown
+
+TEXTS = {
+    "memtui:global/tabs.md": "nothing of note\n",
+    "memtui:global/style/code.md": "no tricks\nindent with tabs\n\tmore tabs\n",
+    "memtui:project/decisions/retry.md": "# Retry\n\n- three times\n- tabs, never spaces\n",
+    "memtui:project/notes.md": "Notes.\n",
+    "memtui:workspace/todo.md": "- ends\n",
+}
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+def screen(running: Shown) -> SearchScreen:
+    found = running.app.screen
+    assert isinstance(found, SearchScreen)
+    return found
+
+
+async def search(running: Shown, words: str) -> SearchScreen:
+    """Open the search and type."""
+    await running.press("ctrl+f")
+    await running.until(lambda: isinstance(running.app.screen, SearchScreen))
+    await running.type(words)
+    found = screen(running)
+    await running.until(lambda: settled(found))
+    return found
+
+
+def settled(found: SearchScreen) -> bool:
+    """Whether nothing is looked for any more, nor about to be."""
+    return found._due is None and not found._searching and found._found is not None
+
+
+def rows(found: SearchScreen) -> list[str]:
+    return [str(item.memory.address) for item in found.hits.items if isinstance(item, Hit)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_is_typed_is_found_grouped_and_marked_with_its_text_beside_it(size: tuple[int, int]) -> None:
+    async with shown(engine_with(TEXTS), size=size) as running:
+        found = await search(running, "tabs")
+        assert rows(found) == [
+            "memtui:global/tabs.md",
+            "memtui:global/style/code.md",
+            "memtui:project/decisions/retry.md",
+        ]
+        assert [item.label for item in found.hits.items if isinstance(item, Group)] == [
+            "GLOBAL memtui",
+            "PROJECT acme-api",
+        ]
+        assert "3 hits" in running.text
+        assert "indent with tabs" in running.text
+        await running.press("down")
+        await running.until(lambda: "no tricks" in found.page.text)
+        assert "2 places" in running.text
+        await running.press("down")
+        await running.until(lambda: "three times" in found.page.text)
+
+
+async def test_esc_gives_back_exactly_what_was_there_and_the_words_are_kept() -> None:
+    async with shown(engine_with(TEXTS)) as running:
+        await running.go("memtui:project/notes.md")
+        await running.until(lambda: "Notes." in running.browser.page_view.text)
+        before = running.text
+        await search(running, "tabs")
+        await running.press("escape")
+        await running.until(lambda: running.app.screen is running.browser)
+        assert running.text == before
+        await running.press("2")
+        await running.until_text("3 hits")
+        found = screen(running)
+        assert found.line.text == "tabs"
+        await running.type("n")  # the old words are selected, so a letter begins anew
+        assert found.line.text == "n"
+
+
+async def test_letters_and_digits_are_text_until_tab_leaves_the_line() -> None:
+    async with shown(engine_with(TEXTS)) as running:
+        found = await search(running, "jq1?/ ")
+        assert found.line.text == "jq1?/ "
+        assert running.app.screen is found
+        await running.press("ctrl+u")
+        await running.type("tabs")
+        await running.until_text("3 hits")
+        await running.press("tab")
+        await running.press("j")
+        assert found.line.text == "tabs"
+        assert isinstance(found.hits.current, Hit)
+        assert found.hits.current.memory.address.name == "code.md"
+        await running.press("slash")
+        await running.type("x")
+        assert found.line.text == "tabsx"
+        await running.press("tab", "tab")
+        assert found.focused is found.page
+        await running.press("1")
+        await running.until(lambda: running.app.screen is running.browser)
+
+
+async def test_enter_opens_at_the_hit_with_the_find_primed() -> None:
+    async with shown(engine_with(TEXTS)) as running:
+        await search(running, "indent tabs")
+        await running.press("enter")
+        await running.until(lambda: running.browser.editing and running.app.screen is running.browser)
+        editor = running.browser.query_one("MemoryEditor")
+        area = running.browser.host.editing.editor.text_area  # type: ignore[union-attr]
+        await running.until(lambda: editor.query_one(FindBar).display)
+        assert running.here == "memtui:global/style/code.md"
+        assert area.cursor_location == (1, 0)
+        assert area.has_focus
+        await running.press("f3")
+        await running.until(lambda: area.selected_text == "tabs")
+
+
+async def test_a_hit_behind_a_filter_is_opened_and_the_filter_goes() -> None:
+    async with shown(engine_with(TEXTS)) as running:
+        await running.press("slash")
+        await running.type("todo")
+        await running.press("enter")
+        await search(running, "never spaces")
+        await running.press("enter")
+        await running.until(lambda: running.browser.editing)
+        await running.until(lambda: running.here == "memtui:project/decisions/retry.md")
+
+
+async def test_up_on_the_first_hit_brings_earlier_words_back() -> None:
+    async with shown(engine_with(TEXTS)) as running:
+        await search(running, "notes")
+        await running.press("escape")
+        found = await search(running, "tabs")
+        await running.press("down", "up", "up")
+        assert found.line.text == "notes"
+        await running.until(
+            lambda: rows(found) == ["memtui:project/notes.md", "memtui:global/tabs.md"] or bool(rows(found))
+        )
+
+
+async def test_an_outdated_search_is_stopped_and_the_first_hits_come_before_the_end() -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        engine.searching.gate.clear()
+        await running.press("ctrl+f")
+        await running.type("tabs")
+        found = screen(running)
+        await running.until(lambda: rows(found) == ["memtui:global/tabs.md"])
+        assert "searching..." in running.text
+        await running.type(".md")
+        await running.until(lambda: engine.searching.outdated == 1)
+        engine.searching.gate.set()
+        await running.until(lambda: not found._searching)
+        assert rows(found) == ["memtui:global/tabs.md"]
+        assert [one.query for one in engine.searching.asked] == ["tabs", "tabs.md"]
+
+
+async def test_nothing_is_said_to_be_missing_before_everything_was_looked_at() -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        engine.searching.gate.clear()
+        await running.press("ctrl+f")
+        await running.type("zzz")
+        await running.until(lambda: screen(running)._searching and screen(running)._found is not None)
+        await running.until_text("Searching...")
+        assert "Nothing holds these words" not in running.text
+        engine.searching.gate.set()
+        await running.until_text("Nothing holds these words")
+
+
+async def test_a_search_that_fails_says_why_and_ends() -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        found = await search(running, "tabs")
+        engine.failing["find"] = StorageError("The ledger is damaged.", code="E_STORE_DAMAGED")
+        await running.press("f7")
+        await running.until_text("The ledger is damaged.")
+        assert not found._searching
+        assert len(rows(found)) == 3
+
+
+async def test_letters_typed_in_one_go_are_one_search() -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        await search(running, "tabs never")
+        assert len(engine.searching.asked) <= 2
+
+
+async def test_toggles_look_elsewhere_and_are_said() -> None:
+    engine = engine_with(TEXTS)
+    engine.put("memtui:project/notes.md", "Notes with zebras.\n")
+    engine.put("memtui:project/notes.md", "Notes.\n")
+    async with shown(engine) as running:
+        found = await search(running, "tabs")
+        await running.press("f6")
+        await running.until(lambda: rows(found) == ["memtui:global/tabs.md"])
+        assert "[ ] texts" in running.text
+        await running.press("ctrl+r")
+        await running.until(lambda: len(rows(found)) == 3)
+        await running.press("ctrl+u")
+        await running.type("zebras")
+        await running.until_text("Nothing holds these words")
+        assert "f7 looks into old versions" in running.text
+        await running.press("f7")
+        await running.until(lambda: rows(found) == ["memtui:project/notes.md"])
+        assert "[x] old versions" in running.text
+        assert "Notes with zebras." in running.text
+
+
+async def test_an_old_version_opens_the_history_at_it_and_is_never_edited() -> None:
+    engine = engine_with(TEXTS)
+    for text in ("one\n", "two zebras\n", "three\n"):
+        engine.put("memtui:project/notes.md", text)
+    async with shown(engine) as running:
+        found = await search(running, "zebras")
+        await running.press("f7")
+        await running.until(lambda: len(rows(found)) == 1)
+        await running.press("enter")
+        await running.until(lambda: running.app.screen is not found)
+        await running.until_text("two zebras")
+        assert not running.browser.editing
+        await running.press("escape")
+        await running.until(lambda: running.app.screen is found)
+        assert found.line.text == "zebras"
+
+
+async def test_every_project_on_request() -> None:
+    engine = engine_with(TEXTS)
+    other = Root("memtui:project:other", "/home/ann/other", "memtui", "project", "other")
+
+    def more() -> tuple[Root, ...]:
+        engine.add_roots([other])
+        engine.put("memtui:project:other/far.md", "tabs far away\n")
+        return engine.roots
+
+    async with shown(engine, more_roots=more) as running:
+        found = await search(running, "far away")
+        assert rows(found) == []
+        await running.press("f8")
+        await running.until(lambda: rows(found) == ["memtui:project:other/far.md"])
+        assert "every project" in running.text
+        await running.press("enter")
+        await running.until(lambda: running.browser.editing)
+        await running.until(lambda: running.here == "memtui:project:other/far.md")
+
+
+async def test_more_hits_than_are_shown_are_counted_and_shown_on_request() -> None:
+    engine = FakeEngine({f"memtui:global/n{number:03}.md": "the tabs\n" for number in range(450)})
+    async with shown(engine) as running:
+        found = await search(running, "tabs")
+        assert "200 of 450 hits" in running.text
+        group = found.hits.items[0]
+        assert isinstance(group, Group)
+        assert (group.shown, group.total) == (200, 450)
+        await running.press("tab", "G")
+        assert found.hits.current == More(250)
+        await running.press("enter")
+        await running.until(lambda: len(rows(found)) == 450)
+        current = found.hits.current
+        assert isinstance(current, Hit)
+
+
+async def test_changes_on_disk_are_followed_and_the_cursor_stays() -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        found = await search(running, "tabs")
+        await running.press("down", "down")
+        assert isinstance(found.hits.current, Hit)
+        engine.outside("memtui:workspace/todo.md", "tabs here too\n")
+        await running.until(lambda: "memtui:workspace/todo.md" in rows(found))
+        assert isinstance(found.hits.current, Hit)
+        assert found.hits.current.memory.address.name == "retry.md"
+        assert not engine.searching.asked[-1].fresh
+
+
+async def test_hostile_text_is_drawn_as_text() -> None:
+    texts = {
+        "memtui:global/[bold]needle[-x].md": "[/bold] needle [link=x]\n",
+        "memtui:global/esc.md": "\x1b[31mneedle\x1b[0m \u202eneedle \u200bneedle\n",
+        "memtui:global/wide.md": "日本語needle👩\u200d👩\u200d👧" * 40 + "\n",
+    }
+    async with shown(engine_with(texts), size=(80, 24)) as running:
+        found = await search(running, "needle")
+        assert len(rows(found)) == 3
+        assert "\x1b" not in running.text
+        assert "[bold]needle[-x].md" in running.text
+        for _ in range(3):
+            await running.press("down")
+        await running.press("ctrl+u")
+        for letter in '["-\\(':
+            await running.type(letter)
+        await running.until(lambda: found._due is None and not found._searching)
+
+
+async def test_a_paste_goes_into_the_line() -> None:
+    async with shown(engine_with(TEXTS)) as running:
+        await running.press("ctrl+f")
+        found = screen(running)
+        running.app.post_message(events.Paste("in\x1bdent\ntabs\n"))
+        await running.until(lambda: found.line.text == "indent tabs")
+        await running.until(lambda: len(rows(found)) == 1)
+        assert "ignored" not in running.text
+
+
+async def test_an_empty_line_says_what_can_be_typed() -> None:
+    async with shown(engine_with(TEXTS), size=(80, 24)) as running:
+        await running.press("ctrl+f")
+        await running.until_text("side by side")
+        found = await search(running, "x")
+        await running.press("backspace")
+        await running.until(lambda: found._found is None)
+        assert "side by side" in running.text
+
+
+async def test_what_was_read_is_given_back_when_the_search_is_left_for_long() -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        found = await search(running, "tabs")
+        await running.press("escape")
+        assert found._idle is not None
+        assert found._idle._interval == FORGET_AFTER
+        found._forget()
+        await running.until(lambda: engine.searching.forgotten == 1)
+        await running.press("ctrl+f")
+        found._forget()  # it is being looked at
+        await running.press("escape")
+        assert engine.searching.forgotten == 1
+
+
+@pytest.mark.parametrize("options", [{"ascii": True}, {"read_only": True}, {"calm": True}])
+async def test_it_works_plain_read_only_and_calm(options: dict[str, bool]) -> None:
+    async with shown(engine_with(TEXTS), size=(80, 24), **options) as running:
+        await search(running, "tabs")
+        if "ascii" in options:
+            assert running.text.isascii()
+        await running.press("enter")
+        await running.until(lambda: running.browser.editing)
+
+
+async def test_the_palette_and_help_know_the_search() -> None:
+    async with shown(engine_with(TEXTS)) as running:
+        await search(running, "tabs")
+        await running.press("f1")
+        await running.until_text("Search in everything.")
+        assert "f7, ctrl+o" in running.text
+        await running.press("escape", "tab", "colon")
+        await running.type("old versions")
+        await running.until_text("Search in old versions")

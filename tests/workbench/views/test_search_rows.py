@@ -1,0 +1,76 @@
+"""The rows of a search: grouped by root, marked, and as wide as there is room."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.engine.model import Address, Found, Hit, Memory, Root, Version
+from memtui.matching import typed
+from memtui.safe_text import cell_width
+from memtui.workbench.browse.cells import Look
+from memtui.workbench.views.search_rows import Group, More, hit_runs, items_of, label_of, name_room
+
+LOOK = Look(1_000_000)
+
+
+def hit(root: str, path: str = "a.md", snippet: str = "the tabs here", **more: object) -> Hit:
+    row = Memory(Address(root, path), "global", "files", 1, 0, "0" * 64)
+    return Hit(row, "body", 12, snippet, 5, ((4, 8),))._replace(**more)  # type: ignore[arg-type]
+
+
+def text(runs: list[tuple[str, str]]) -> str:
+    return "".join(part for part, _ in runs)
+
+
+def test_hits_are_grouped_in_the_order_of_their_best_ones() -> None:
+    hits = (hit("b", "1"), hit("a", "2"), hit("b", "3"))
+    found = Found(hits, 10, (("a", 4), ("b", 6)))
+    items = items_of(found, str.upper)
+    assert items == (Group("b", "B", 2, 6), hits[0], hits[2], Group("a", "A", 1, 4), hits[1], More(7))
+    assert items_of(found._replace(complete=False), str.upper)[-1] == hits[1]
+    assert items_of(Found((), 0), str) == ()
+
+
+def test_a_root_is_named_as_a_person_does() -> None:
+    names = {"project": "acme-api"}
+    assert label_of(Root("memtui:project", "/x", "memtui", "project", "memtui"), names) == "PROJECT acme-api"
+    assert label_of(Root("q:global", "/x", "q", "global", "Qwen Code memory"), names) == "GLOBAL Qwen Code memory"
+    assert label_of(Root("notes", "/x"), names) == "GLOBAL notes"
+    assert label_of(None, names) == "elsewhere"
+
+
+def test_a_hit_says_where_and_what_with_its_marks() -> None:
+    runs = hit_runs(hit("r", "notes/tabs.md"), typed("tabs"), 60, 20, LOOK)
+    assert [part for part, style in runs if style == "match"] == ["tabs", "tabs"]
+    assert text(runs).split() == ["notes/tabs.md", "12", "the", "tabs", "here"]
+    about = hit("r")._replace(field="name", line=None, marks=())
+    about = about._replace(memory=about.memory._replace(description="all about tabs"))
+    assert text(hit_runs(about, typed("tabs"), 60, 20, LOOK)).split() == ["a.md", "all", "about", "tabs"]
+
+
+def test_an_old_version_says_which_one() -> None:
+    version = Version("ab" * 32, 1, "cli", 1_000_000 - 7_200_000, "modified")
+    assert "old abababab 2h the tabs" in text(hit_runs(hit("r", version=version), typed("tabs"), 70, 12, LOOK))
+    gone = hit("r", version=version)
+    gone = gone._replace(memory=gone.memory._replace(missing=True))
+    runs = hit_runs(gone, typed("tabs"), 70, 12, LOOK)
+    assert "gone abababab" in text(runs)
+    assert runs[0] == ("a.md", "missing")
+
+
+@given(
+    st.text("ab日\u200b\x1b[]/ ", max_size=80),
+    st.text("ab日\u202e\x07[bold] ", max_size=200),
+    st.integers(24, 160),
+    st.booleans(),
+)
+def test_a_row_is_never_wider_than_its_room_and_holds_no_control(
+    path: str, snippet: str, width: int, plain: bool
+) -> None:
+    query = typed("a b")
+    assert query is not None
+    one = hit("r", path, snippet, marks=tuple(query.spans(snippet)))
+    room = name_room((one,), width)
+    runs = hit_runs(one, query, width, room, Look(0, plain))
+    assert cell_width(text(runs)) <= max(width, room + 15)
+    assert all(letter.isprintable() for letter in text(runs))
+    assert 12 <= room <= max(width * 2 // 5, 12)

@@ -1,0 +1,61 @@
+"""The line of tabs at every width, and where a click lands."""
+
+from __future__ import annotations
+
+import pytest
+from textual.geometry import Offset
+
+from memtui.workbench.actions.view_table import VIEWS
+from memtui.workbench.views.tabs import Tabs, tab_runs
+from tests.workbench.shown import shown
+
+
+def text(current: str, counts: dict[str, int], width: int) -> str:
+    return "".join(words for words, _ in tab_runs(current, counts, width)[0])
+
+
+def test_the_current_view_is_in_brackets_and_what_waits_is_counted() -> None:
+    line = text("changes", {"changes": 1234}, 120)
+    assert "[3 Changes(1,234)]" in line
+    assert " 1 Memories " in line
+    assert "[1 Memories]" in text("memories", {}, 80)
+    assert "(0)" not in text("memories", {"changes": 0}, 80)
+
+
+@pytest.mark.parametrize("width", [5, 20, 40, 80, 120, 200])
+def test_it_fits_and_places_are_where_the_words_are(width: int) -> None:
+    runs, places = tab_runs("memories", {"changes": 3}, width)
+    line = "".join(words for words, _ in runs)
+    assert len(line.rstrip()) <= width
+    for start, end, view in places:
+        tab = next(one for one in VIEWS if one.id == view)
+        name = tab.name if width >= 120 else tab.short or tab.name.partition(" ")[0]
+        assert name[:4] in line[start:end]
+
+
+def test_a_tab_says_what_it_is_where_its_first_word_would_not() -> None:
+    assert "8 Cost" in text("memories", {"changes": 3, "health": 4}, 80)
+    assert "[8 Cost]" in text("cost", {"health": 4}, 80)
+
+
+@pytest.mark.parametrize("current", [view.id for view in VIEWS])
+def test_every_tab_is_there_from_eighty_cells_on(current: str) -> None:
+    for counts in ({}, {"changes": 72, "health": 37}):
+        for width in (80, 100, 120, 200):
+            _, places = tab_runs(current, counts, width)
+            assert [view for _, _, view in places] == [view.id for view in VIEWS]
+
+
+def test_names_are_whole_where_there_is_room() -> None:
+    for view in VIEWS:
+        assert f"{view.key} {view.name}" in text("memories", {}, 120)
+
+
+async def test_a_click_opens_a_view() -> None:
+    async with shown() as screen:
+        _, places = tab_runs("memories", {}, 120)
+        start = next(start for start, _, view in places if view == "changes")
+        await screen.pilot.click(Tabs, offset=Offset(start + 2, 0))
+        await screen.until(lambda: screen.browser.views.current == "changes")
+        await screen.pilot.click(Tabs, offset=Offset(3, 0))
+        await screen.until(lambda: screen.app.screen is screen.browser)

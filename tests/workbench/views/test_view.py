@@ -1,0 +1,73 @@
+"""What every view has: help on its own keys, a palette, messages, undo, and reasons for keys that are off."""
+
+from __future__ import annotations
+
+from memtui.ui.action import shown_keys
+from memtui.workbench.actions import BY_ID
+from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.workbench.views.view import ViewScreen
+from tests.workbench.shown import Shown, shown
+
+AUTH = "memtui:project/decisions/auth.md"
+
+
+async def changes(screen: Shown) -> ViewScreen:
+    await screen.press("3")
+    await screen.until(lambda: screen.browser.views.current == "changes")
+    top = screen.app.screen
+    assert isinstance(top, ViewScreen)
+    return top
+
+
+async def test_every_action_of_its_entry_is_done() -> None:
+    async with shown() as screen:
+        view = await changes(screen)
+        assert set(VIEW["changes"].actions) == set(view.does()) | set(MOVES)
+
+
+async def test_help_shows_the_keys_of_the_view() -> None:
+    async with shown() as screen:
+        await changes(screen)
+        await screen.press("question_mark")
+        await screen.until_text("Keys of this view")
+        assert shown_keys(BY_ID["seen_all"]) in screen.text
+        await screen.press("escape")
+        await screen.until(lambda: screen.browser.views.current == "changes" and len(screen.app.screen_stack) == 2)
+
+
+async def test_the_palette_runs_the_views_own_actions_and_says_what_is_off() -> None:
+    async with shown() as screen:
+        screen.engine.outside(AUTH, "other\n")
+        await screen.until_text("A1 agent edits")
+        await changes(screen)
+        await screen.until_text("auth.md")
+        await screen.press("colon")
+        await screen.type("seen all of")
+        await screen.press("enter")
+        await screen.until_text("Seen: 1 change.")
+        await screen.press("colon")
+        await screen.type("seen all of")
+        await screen.until_text("(You have se")
+
+
+async def test_messages_open_on_top_and_news_reach_the_header() -> None:
+    async with shown() as screen:
+        await changes(screen)
+        screen.engine.outside(AUTH, "other\n")
+        await screen.until_text("[3 Changes(1)]")
+        await screen.press("M")
+        await screen.until_text("Messages")
+        await screen.press("escape")
+        await screen.until_text("Changes since you looked")
+
+
+async def test_nothing_is_written_with_read_only() -> None:
+    async with shown(read_only=True) as screen:
+        screen.engine.outside(AUTH, "other\n")
+        await screen.until_text("A1 agent edits")
+        await changes(screen)
+        await screen.until_text("1 + other")
+        assert "undo change" not in screen.footer
+        await screen.press("d", "c")
+        await screen.until_text("so nothing can be written.")
+        assert not [call for call in screen.engine.calls if call[0] == "take_back"]
