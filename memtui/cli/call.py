@@ -12,7 +12,7 @@ from memtui.cli.arguments import Arguments
 from memtui.cli.output import Output
 from memtui.config.settings import Settings, load_settings, read_environment
 from memtui.engine import Engine
-from memtui.engine.approving import Approver
+from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Changes, is_reserved
 from memtui.errors import UsageError
 from memtui.values import TYPE_CHECKING

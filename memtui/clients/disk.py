@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator
 
 from memtui.clients import temporary
-from memtui.engine import fsio
+from memtui.engine.disk import fsio
 from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
 from memtui.values import NamedTuple
 

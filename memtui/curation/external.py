@@ -13,9 +13,9 @@ import subprocess
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memtui.engine import fsio, unsaved
+from memtui.engine.disk import fsio, unsaved
+from memtui.engine.disk.unsaved import Of as CopyOf
 from memtui.engine.model import Address, Root
-from memtui.engine.unsaved import Of as CopyOf
 from memtui.errors import RefusedError, StorageError
 
 __all__ = [

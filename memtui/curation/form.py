@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from memtui.engine.frontmatter import DUPLICATE, EMPTY, NONE, OK, OTHER, FrontMatter, Value, set_fields, split
+from memtui.engine.disk.selection import Patterns
+from memtui.engine.frontmatter.read import DUPLICATE, EMPTY, NONE, OK, OTHER, FrontMatter, Value, set_fields, split
 from memtui.engine.model import FieldEdit, Root
-from memtui.engine.selection import Patterns
 from memtui.values import NamedTuple
 
 NAMES = ("name", "description", "type", "tags")

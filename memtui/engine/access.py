@@ -3,7 +3,7 @@
 It exists so that a client's rights are checked where memories are changed, and not in a prompt or in each front.
 """
 
-from memtui.engine import provenance
+from memtui.engine.disk import provenance
 from memtui.engine.model import Root
 from memtui.errors import RefusedError
 from memtui.values import NamedTuple

@@ -3,10 +3,10 @@
 import os
 import time
 
-from memtui.engine import fsio, unsaved
+from memtui.engine.disk import fsio, unsaved
 from memtui.engine.ledger import Ledger
+from memtui.engine.look.roots import Roots
 from memtui.engine.model import Finding, RootStatus
-from memtui.engine.roots import Roots
 from memtui.errors import BusyError, MemtuiError
 
 _OLDEST_SANE = 1_700_000_000

@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 
-from memtui.engine import fsio, paths
+from memtui.engine.disk import fsio, paths
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
 from memtui.engine.news import News
-from memtui.engine.rooms import Rooms, made_again
+from memtui.engine.parts import Rooms, made_again
 from memtui.errors import BusyError, NotFoundError, StorageError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memtui.engine.unsaved import Unsaved
+    from memtui.engine.disk.unsaved import Unsaved
 
 
 class Drafting(News):
@@ -75,7 +75,7 @@ class Drafting(News):
 
     def _write(self, root: Root, draft: Draft) -> bool:
         """Put a draft into a file of its own; False when that cannot be written either."""
-        from memtui.engine import unsaved
+        from memtui.engine.disk import unsaved
 
         try:
             unsaved.keep(self._rooms.state_dir, self._writer, fsio.real_path(root.path), draft)
@@ -106,7 +106,7 @@ class Drafting(News):
 
     def _files(self, address: Address | None = None) -> list[tuple[Unsaved, Draft]]:
         """The texts in files that can be offered here, oldest first; those of one memory, or all."""
-        from memtui.engine import unsaved
+        from memtui.engine.disk import unsaved
 
         try:
             waiting = [one for one in unsaved.everything(self._rooms.state_dir) if one.of and one.text is not None]
@@ -124,7 +124,7 @@ class Drafting(News):
         return [pair for pair in found if address in (None, pair[1].address)]
 
     def _remove(self, found: Unsaved) -> None:
-        from memtui.engine import unsaved
+        from memtui.engine.disk import unsaved
 
         try:
             unsaved.remove(found)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 
 from memtui.engine.access import READ_WRITE, Access
-from memtui.engine.approving import Approver
+from memtui.engine.approval import Approver
 from memtui.engine.incoming import Incoming
 from memtui.engine.model import (
     Actor,
@@ -28,14 +28,14 @@ from memtui.engine.model import (
     Unerased,
     Version,
 )
-from memtui.engine.rooms import Rooms, made_again
+from memtui.engine.parts import Rooms, made_again
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Self
 
     from memtui.engine.steps import Step
-    from memtui.engine.watch import Watch
+    from memtui.engine.watch.watch import Watch
 
 
 def now_ms() -> int:

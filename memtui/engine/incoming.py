@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from memtui.engine.drafting import Drafting
 from memtui.engine.model import Actor, Address, Changes, Version
-from memtui.engine.rooms import made_again
+from memtui.engine.parts import made_again
 
 
 class Incoming(Drafting):

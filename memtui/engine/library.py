@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from memtui.engine import fsio, paths
-from memtui.engine.catalog import Catalog
+from memtui.engine.disk import fsio, paths
+from memtui.engine.disk.paths import RootHandle
 from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
+from memtui.engine.look.catalog import Catalog
+from memtui.engine.look.roots import OpenRoot, Roots
+from memtui.engine.look.row_cache import Remembered, Rows, listing
 from memtui.engine.model import (
     BROUGHT,
     Address,
@@ -20,16 +23,13 @@ from memtui.engine.model import (
     RootStatus,
     Wanted,
 )
-from memtui.engine.paths import RootHandle
-from memtui.engine.roots import OpenRoot, Roots
-from memtui.engine.rowcache import Remembered, Rows, listing
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memtui.engine.finding import Finder, Listed
-    from memtui.engine.reconcile import Reconciler
-    from memtui.engine.watch import Watch
+    from memtui.engine.find.finder import Finder, Listed
+    from memtui.engine.look.reconcile import Reconciler
+    from memtui.engine.watch.watch import Watch
 
 
 class Library:
@@ -103,14 +103,14 @@ class Library:
     @cached_property
     def finder(self) -> "Finder":
         """Who searches, and keeps the texts it has read."""
-        from memtui.engine.finding import Finder
+        from memtui.engine.find.finder import Finder
 
         return Finder(self._listed, self._reading, lambda: self._ledger, self._clock)
 
     def search(self, wanted: Wanted) -> tuple[tuple[Hit, ...], bool]:
         """See `Engine.search`."""
-        from memtui.engine.finding import Finder, chosen
-        from memtui.engine.texts import Texts
+        from memtui.engine.find.finder import Finder, chosen
+        from memtui.engine.find.texts import Texts
         from memtui.matching import parse
 
         parse(wanted.query)
@@ -131,7 +131,7 @@ class Library:
 
     def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> "Watch":
         """See `Engine.watch`."""
-        from memtui.engine.watch import Watch
+        from memtui.engine.watch.watch import Watch
 
         self._watched = True
         return Watch(
@@ -148,7 +148,7 @@ class Library:
 
     def _reconcile(self) -> "Reconciler":
         if self._reconciler is None:
-            from memtui.engine.reconcile import Reconciler
+            from memtui.engine.look.reconcile import Reconciler
 
             self._reconciler = Reconciler(self._roots, self._ledger, self._catalog, clock=self._clock)
             self._events.subscribe(self._reconciler.published)
@@ -159,7 +159,7 @@ class Library:
 
     def _listed(self, fresh: bool) -> "Iterator[Listed]":
         """The rows of every root that can be opened; those of the last list unless they are to be fresh."""
-        from memtui.engine.finding import Listed
+        from memtui.engine.find.finder import Listed
 
         for root in self._roots.all():
             try:

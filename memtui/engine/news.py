@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memtui.engine.model import Actor, Address, Change, Changes, Done, SeenMark, Usage, Vanished
+from memtui.engine.parts import made_again
 from memtui.engine.reader import Reader
-from memtui.engine.rooms import made_again
 
 
 class News(Reader):

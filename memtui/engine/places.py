@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 
 from memtui.digest import sha256_hex
-from memtui.engine import statefile
+from memtui.engine.disk import state_file
 from memtui.values import NamedTuple
 
 _FORMAT = "memtui place 1"
@@ -31,7 +31,7 @@ NOWHERE = Place(None)
 def load(state_dir: str, name: str) -> Place:
     """Read what was kept under a name, whatever anybody may have put there."""
     try:
-        data = statefile.read(os.path.join(state_dir, _FOLDER), _file_of(name), most=_LARGEST)
+        data = state_file.read(os.path.join(state_dir, _FOLDER), _file_of(name), most=_LARGEST)
     except FileNotFoundError:
         return NOWHERE
     except (OSError, ValueError):
@@ -53,7 +53,7 @@ def save(state_dir: str, name: str, value: object) -> bool:
 
     body = json.dumps(value, separators=(",", ":")).encode()
     try:
-        statefile.write(os.path.join(state_dir, _FOLDER), _file_of(name), _head(body) + b"\n" + body)
+        state_file.write(os.path.join(state_dir, _FOLDER), _file_of(name), _head(body) + b"\n" + body)
     except OSError:
         return False  # it is only a place: the next change tries again
     return True
@@ -70,7 +70,7 @@ def forget(state_dir: str, holds: Callable[[str], bool]) -> None:
         except (ValueError, RecursionError):
             return True
 
-    statefile.remove(os.path.join(state_dir, _FOLDER), garbled_or_held)
+    state_file.remove(os.path.join(state_dir, _FOLDER), garbled_or_held)
 
 
 def _head(body: bytes) -> bytes:

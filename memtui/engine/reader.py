@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from memtui.engine import fsio, paths, wholefile
 from memtui.engine.access import Access
+from memtui.engine.disk import fsio, paths, whole_file
 from memtui.engine.model import (
     Address,
     AuditRecord,
@@ -25,13 +25,13 @@ from memtui.engine.model import (
     Version,
     Wanted,
 )
-from memtui.engine.rooms import Rooms
+from memtui.engine.parts import Rooms
 from memtui.errors import NotFoundError
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memtui.engine.look.folder_listing import FolderItems
     from memtui.engine.places import Place
-    from memtui.engine.shelf import FolderItems
 
 SETTLED_MS = 2_000
 """A file whose last change is older than this is not being written any more."""
@@ -138,7 +138,7 @@ class Reader:
             RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_TOO_BIG`, `E_PERMISSION`, ...
         """
         handle = self._roots.reading(self._roots.find(address.root))
-        found = wholefile.read(handle, paths.split(address.path), address)
+        found = whole_file.read(handle, paths.split(address.path), address)
         fsio.close(found.handle)
         modified = found.status.st_mtime_ns // 1_000_000
         return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
@@ -170,7 +170,7 @@ class Reader:
     def read_bytes(self, address: Address) -> bytes:
         """Read a memory whole, without working out its digest; see `read`."""
         handle = self._roots.reading(self._roots.find(address.root))
-        return wholefile.read_bytes(handle, paths.split(address.path), address)
+        return whole_file.read_bytes(handle, paths.split(address.path), address)
 
     def read_version(self, address: Address, sha256: str) -> bytes:
         """The raw bytes of a version of a memory.

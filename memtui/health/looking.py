@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from memtui.engine.disk.selection import Patterns
 from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus, Snapshot
-from memtui.engine.selection import Patterns
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.health import checking
 from memtui.health.checking import LINKS, Index

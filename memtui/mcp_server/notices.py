@@ -24,7 +24,7 @@ from memtui.mcp_server.uris import uri_of_address
 from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memtui.engine.watch import Watch
+    from memtui.engine.watch.watch import Watch
 
 SUBSCRIPTIONS = 10_000
 """URIs one client may follow."""

@@ -5,7 +5,7 @@ It exists so that the numbers and names a model reads are exactly those the othe
 
 from operator import add
 
-from memtui.engine.shelf import FolderItem, FolderItems
+from memtui.engine.look.folder_listing import FolderItem, FolderItems
 from memtui.memory_tool.edits import is_text
 from memtui.memory_tool.result import Refusal
 from memtui.virtual_names import reachable

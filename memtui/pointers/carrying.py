@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from memtui.engine import paths
+from memtui.engine.disk import paths
 from memtui.engine.model import Actor, Address, Conflict, Done, Root
 from memtui.engine.steps import Write
 from memtui.errors import MemtuiError
@@ -20,8 +20,8 @@ from memtui.values import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from memtui.engine.look.folder_listing import FolderItems as FolderItems
     from memtui.engine.model import Snapshot
-    from memtui.engine.shelf import FolderItems as FolderItems
     from memtui.engine.steps import Step
 
     class Reader(Protocol):

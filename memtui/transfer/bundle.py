@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from memtui.digest import sha256_hex
-from memtui.engine import paths
+from memtui.engine.disk import paths
 from memtui.engine.model import SCOPES, Version
 from memtui.errors import MemtuiError
 from memtui.transfer.tarball import MOST_BYTES, MOST_FILES, bad, pack, too_big, unpack

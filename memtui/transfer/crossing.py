@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memtui.agents.table import layout_of, policy_of
 from memtui.digest import sha256_hex
-from memtui.engine import frontmatter
+from memtui.engine.frontmatter import read
 from memtui.engine.model import Address, Policy, Root
 from memtui.errors import NotFoundError
 from memtui.transfer import indexing
@@ -142,7 +142,7 @@ def _as_here(plain: Hints, here: bytes | None) -> Hints:
     """Take what a translation would make up from the text that is here."""
     if here is None:
         return plain
-    fields, inner = frontmatter.split(here).fields, nested(here)
+    fields, inner = read.split(here).fields, nested(here)
     name, description = fields.get(NAME), fields.get(DESCRIPTION)
     return Hints(
         name if isinstance(name, str) and name.strip() else plain.title,

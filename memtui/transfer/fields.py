@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memtui.agents.table import title_of
-from memtui.engine import frontmatter, paths
-from memtui.engine.frontmatter import BOM, DUPLICATE, EMPTY, NONE, OK, Value
+from memtui.engine.disk import paths
+from memtui.engine.frontmatter import read as frontmatter
+from memtui.engine.frontmatter.read import BOM, DUPLICATE, EMPTY, NONE, OK, Value
 from memtui.engine.model import FieldEdit, Root
 from memtui.errors import RefusedError
 from memtui.transfer.model import ADDED, KEPT, LOST, MAPPED, SAID, Note, Translation

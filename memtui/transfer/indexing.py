@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memtui.agents.table import title_of
 from memtui.digest import sha256_hex
-from memtui.engine import frontmatter, paths
+from memtui.engine.disk import paths
+from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Policy, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.pointers.cutline import measure

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 
 from memtui.agents.table import title_of
-from memtui.engine import paths
+from memtui.engine.disk import paths
 from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError
 

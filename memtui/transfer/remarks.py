@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from memtui.agents.table import title_of
-from memtui.engine import frontmatter, paths
+from memtui.engine.disk import paths
+from memtui.engine.frontmatter import read
 from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError
 from memtui.pointers import links
@@ -49,7 +50,7 @@ def habit(reader: Reader, rows: Iterable[Memory]) -> bool | None:
 
 def nested(data: bytes) -> bool | None:
     """Say whether a memory has its type below `metadata`; None: it has none."""
-    fields = frontmatter.split(data).fields
+    fields = read.split(data).fields
     inner = fields.get(METADATA)
     if isinstance(inner, dict) and TYPE in inner:
         return True

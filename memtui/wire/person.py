@@ -3,7 +3,7 @@
 A front that took the name it was given would let a program write, and approve, as the user.
 """
 
-from memtui.engine.approving import Approver
+from memtui.engine.approval import Approver
 from memtui.engine.model import Actor
 from memtui.values import TYPE_CHECKING
 

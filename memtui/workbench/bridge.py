@@ -23,7 +23,7 @@ from memtui.workbench import messages
 
 if TYPE_CHECKING:
     from memtui.engine import Engine as Engine
-    from memtui.engine.watch import Watch
+    from memtui.engine.watch.watch import Watch
 
 T = TypeVar("T")
 

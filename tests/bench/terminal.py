@@ -33,7 +33,7 @@ WIDE = (200, 60)
 DOWN, PAGE = (10.0, 2_048), (16.0, 10_240)
 """What an answer may take in milliseconds, and its bytes."""
 DEAF = """
-import memtui.engine.hints as hints
+import memtui.engine.watch.hints as hints
 def none():
     raise OSError(38, "no events here")
 hints.open_source = none

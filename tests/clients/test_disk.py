@@ -8,7 +8,7 @@ import pytest
 
 from memtui.clients import disk
 from memtui.clients.disk import Content
-from memtui.engine import fsio
+from memtui.engine.disk import fsio
 from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
 
 

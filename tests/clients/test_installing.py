@@ -20,7 +20,7 @@ from memtui.clients.installing import Step, carry_out, look, plan_install, plan_
 from memtui.clients.known import CLIENTS
 from memtui.clients.start import Start
 from memtui.config.surroundings import Surroundings
-from memtui.engine import fsio
+from memtui.engine.disk import fsio
 from memtui.errors import ConflictError, RefusedError, StorageError, UsageError
 from tests.clients.files import json_texts, toml_texts
 

@@ -15,7 +15,7 @@ from memtui.clients.installing import carry_out, plan_install, plan_uninstall
 from memtui.clients.known import client_named
 from memtui.clients.start import Start
 from memtui.config.surroundings import Surroundings
-from memtui.engine import fsio
+from memtui.engine.disk import fsio
 from tests.clients.leftovers import stray
 from tests.faults import children
 

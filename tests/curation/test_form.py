@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.curation.form import applied, edits, form_of, heads, joined, moved, parted
-from memtui.engine.frontmatter import split
+from memtui.engine.frontmatter.read import split
 from memtui.engine.model import FieldEdit, Policy, Root
 from memtui.errors import RefusedError
 from tests.engine.yaml_blocks import block, blocks, values

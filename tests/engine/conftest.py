@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, fsio
+from memtui.engine import Engine
+from memtui.engine.disk import fsio
 from tests.faults.world import World, new_world
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from memtui.engine import Engine
-from memtui.engine.catalog import Catalog
-from memtui.engine.commit import Site
+from memtui.engine.disk.paths import RootHandle
+from memtui.engine.disk.selection import Selection
 from memtui.engine.ledger import Ledger
+from memtui.engine.look.catalog import Catalog
+from memtui.engine.look.reconcile import Reconciler
+from memtui.engine.look.root_pass import Glance
+from memtui.engine.look.roots import Roots
+from memtui.engine.look.scan import Tree
 from memtui.engine.model import Address, Changes, Memory, Policy, Root
-from memtui.engine.paths import RootHandle
-from memtui.engine.reconcile import Reconciler
-from memtui.engine.rootpass import Glance
-from memtui.engine.roots import Roots
-from memtui.engine.scan import Tree
-from memtui.engine.selection import Selection
+from memtui.engine.save.commit import Site
 
 OLD_NS = 1_000_000_000 * 10**9
 """A modification time long ago."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtui.engine import Engine
-from memtui.engine.beliefs import DELETED_MS
+from memtui.engine.look.detect import DELETED_MS
 
 
 def settle(engine: Engine, *, deleted: bool = False) -> None:

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger import Ledger, making
+from memtui.engine.ledger import Ledger, creation
 from memtui.engine.ledger.migrations import LATEST
 from memtui.engine.model import Root
 from memtui.errors import MemtuiError, StorageError
@@ -199,8 +199,8 @@ def test_a_full_disk_at_the_start_hides_no_memory(world: World, monkeypatch: pyt
             raise apsw.FullError("database or disk is full")
         migrate(database, clock)
 
-    migrate = making.migrate
-    monkeypatch.setattr(making, "migrate", full)
+    migrate = creation.migrate
+    monkeypatch.setattr(creation, "migrate", full)
     (world.folder() / "a.md").write_bytes(OLD)
     with world.engine() as engine:
         listing = engine.list()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memtui.engine.ledger.making import begin, is_sound
+from memtui.engine.ledger.creation import begin, is_sound
 from tests.conftest import Clock
 from tests.faults import ledger as campaign
 from tests.faults.report import Tally

@@ -12,9 +12,9 @@ import apsw
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.ledger.creation import MENDED, begin
 from memtui.engine.ledger.database import backup_time
-from memtui.engine.ledger.joining import kind_of
-from memtui.engine.ledger.making import MENDED, begin
+from memtui.engine.ledger.joins import kind_of
 from memtui.engine.ledger.salvage import read, tables
 from memtui.errors import MemtuiError, StorageError
 from tests.conftest import Clock

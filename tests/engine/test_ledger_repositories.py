@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.disk.provenance import Repository, repository_of
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Root
-from memtui.engine.provenance import Repository, repository_of
 from tests.conftest import Clock
 from tests.engine.worktrees import git
 

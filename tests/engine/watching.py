@@ -4,10 +4,10 @@ import threading
 import time
 from collections.abc import Callable
 
-from memtui.engine.hints import Opener, open_source
 from memtui.engine.model import Change, Changes, Health
-from memtui.engine.pace import Pace
-from memtui.engine.watch import Watch
+from memtui.engine.save.pace import Pace
+from memtui.engine.watch.hints import Opener, open_source
+from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld
 
 LIMIT = 20.0

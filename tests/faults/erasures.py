@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memtui.engine import Engine
 from memtui.engine.engine import now_ms
-from memtui.engine.ledger.making import is_sound
+from memtui.engine.ledger.creation import is_sound
 from memtui.engine.model import Address, Draft, OpenConflict
 from memtui.engine.steps import Write
 from tests.faults.report import Result, Tally

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from memtui.engine import fsio
+from memtui.engine.disk import fsio
 
 Call = Callable[..., Any]
 Hook = Callable[[int, str, Call, tuple[Any, ...]], Any]

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from memtui.engine import Engine, fsio
+from memtui.engine import Engine
+from memtui.engine.disk import fsio
 from memtui.engine.model import Address, Saved
 from memtui.errors import MemtuiError
 from tests.faults import children

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import apsw
 
-from memtui.engine import fsio
+from memtui.engine.disk import fsio
 from tests.faults import children
 from tests.faults.deeds import DEEDS, Deed, stage
 from tests.faults.injector import hooked, killed

@@ -53,8 +53,8 @@ def test_the_contracts_hold(copy: Path) -> None:
             "from memtui.engine import Engine",
             "Inside the workbench only the bridge holds the engine",
         ),
-        ("engine/fsio.py", "import memtui.engine.engine", "Inside the engine"),
-        ("engine/paths.py", "import memtui.engine.ledger", "Inside the engine"),
+        ("engine/disk/fsio.py", "import memtui.engine.engine", "Inside the engine"),
+        ("engine/disk/paths.py", "import memtui.engine.ledger", "Inside the engine"),
         ("agents/layouts/mux.py", "import memtui.agents.table", "Inside the agents' room"),
     ],
 )

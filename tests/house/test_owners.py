@@ -20,10 +20,10 @@ class Owner(NamedTuple):
 
 OWNERS = {
     "files": Owner(
-        "only memtui/engine/fsio.py touches files",
+        "only memtui/engine/disk/fsio.py touches files",
         rules.file_calls,
         # The demo plays a program that knows nothing of memtui, in a throw-away folder.
-        ("memtui/engine/fsio.py", "memtui/demo/"),
+        ("memtui/engine/disk/fsio.py", "memtui/demo/"),
         {
             ("memtui/config/smallfile.py", "os.open"): "reads settings, never a memory",
             ("memtui/agents/reading.py", "os.open"): "looks at what agents load at their start, which may lie anywhere",
@@ -32,18 +32,18 @@ OWNERS = {
             ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",
             ("memtui/cli/output.py", "open"): "a closed stream, by its number",
             ("memtui/engine/doctor.py", "os.stat"): "looks at the state folder",
-            ("memtui/engine/inotify.py", "os.read"): "the kernel's queue of events, which is no file",
+            ("memtui/engine/watch/inotify.py", "os.read"): "the kernel's queue of events, which is no file",
             ("memtui/engine/ledger/database.py", "*"): "the ledger's own file and its backups, in the state folder",
-            ("memtui/engine/ledger/erasing.py", "*"): "the same, and damaged copies of it",
-            ("memtui/engine/ledger/making.py", "*"): "the same",
+            ("memtui/engine/ledger/erasure.py", "*"): "the same, and damaged copies of it",
+            ("memtui/engine/ledger/creation.py", "*"): "the same",
             ("memtui/engine/ledger/memories.py", "os.path.realpath"): "which folder a root is; opens nothing",
             ("memtui/engine/ledger/memories.py", "os.path.lexists"): "whether a root moved; opens nothing",
-            ("memtui/engine/locks.py", "*"): "lock files, in the state folder",
+            ("memtui/engine/disk/locks.py", "*"): "lock files, in the state folder",
             ("memtui/transfer/bundlefile.py", "*"): "the file of a bundle, which the user names; never a memory",
-            ("memtui/engine/unsaved.py", "*"): "drafts and the copies of editors, in the state folder",
+            ("memtui/engine/disk/unsaved.py", "*"): "drafts and the copies of editors, in the state folder",
             ("memtui/mcp_server/opening.py", "os.open"): "the null device, in place of the standard input",
-            ("memtui/engine/roots.py", "os.path.realpath"): "a typed path to an address; opens nothing",
-            ("memtui/engine/roots.py", "os.path.lexists"): "a typed path to an address; opens nothing",
+            ("memtui/engine/look/roots.py", "os.path.realpath"): "a typed path to an address; opens nothing",
+            ("memtui/engine/look/roots.py", "os.path.lexists"): "a typed path to an address; opens nothing",
         },
     ),
     "sql": Owner(
@@ -89,11 +89,11 @@ def test_no_exception_outlives_its_reason(name: str) -> None:
 
 BAD = {
     "files": [
-        ("memtui/engine/files.py", "import os\nos.rename('a', 'b')"),
-        ("memtui/engine/files.py", "from os import unlink as gone\ngone('a')"),
-        ("memtui/engine/files.py", "import os as o\no.fsync(3)"),
-        ("memtui/engine/catalog.py", "import os\nos.scandir('.')"),
-        ("memtui/engine/catalog.py", "open('a')"),
+        ("memtui/engine/save/files.py", "import os\nos.rename('a', 'b')"),
+        ("memtui/engine/save/files.py", "from os import unlink as gone\ngone('a')"),
+        ("memtui/engine/save/files.py", "import os as o\no.fsync(3)"),
+        ("memtui/engine/look/catalog.py", "import os\nos.scandir('.')"),
+        ("memtui/engine/look/catalog.py", "open('a')"),
         ("memtui/agents/layouts/mux.py", "open('a', 'w')"),
         ("memtui/agents/layouts/mux.py", "open('a', mode=mode)"),
         ("memtui/wire/x.py", "import shutil\nshutil.rmtree('a')"),
@@ -102,11 +102,11 @@ BAD = {
         ("memtui/workbench/browse/tree.py", "import os\nos.path.exists('a')"),
     ],
     "sql": [
-        ("memtui/engine/search.py", "import apsw"),
+        ("memtui/engine/find/rank.py", "import apsw"),
         ("memtui/cli/x.py", "from sqlite3 import connect"),
-        ("memtui/engine/watch.py", "run('SELECT sha FROM version')"),
-        ("memtui/engine/watch.py", "run('''\n  UPDATE pin SET at = 1''')"),
-        ("memtui/engine/watch.py", "run(f'DELETE FROM {table}')"),
+        ("memtui/engine/watch/watch.py", "run('SELECT sha FROM version')"),
+        ("memtui/engine/watch/watch.py", "run('''\n  UPDATE pin SET at = 1''')"),
+        ("memtui/engine/watch/watch.py", "run(f'DELETE FROM {table}')"),
     ],
     "environment": [
         ("memtui/engine/x.py", "import os\nos.environ['HOME']"),
@@ -135,8 +135,8 @@ def test_a_second_owner_is_found(name: str, file: str, text: str) -> None:
 
 GOOD = {
     "files": [
-        ("memtui/engine/fsio.py", "import os\nos.rename('a', 'b')"),
-        ("memtui/engine/files.py", "fsio.unlink(handle, 'a')\nengine.rename(a, b)\n'a'.replace('b', 'c')"),
+        ("memtui/engine/disk/fsio.py", "import os\nos.rename('a', 'b')"),
+        ("memtui/engine/save/files.py", "fsio.unlink(handle, 'a')\nengine.rename(a, b)\n'a'.replace('b', 'c')"),
         ("memtui/agents/layouts/mux.py", "open('a')\nopen('a', 'rb')"),
     ],
     "sql": [

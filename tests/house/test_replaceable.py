@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from memtui.engine import fsio
+from memtui.engine.disk import fsio
 from tests.house.rules import CHANGES_BY_HANDLE, CHANGES_BY_NAME, READS
 from tests.house.source import ROOT, Source, dotted, imported_names, sources
 
@@ -30,14 +30,14 @@ def taken_by_name(source: Source) -> list[str]:
     return [
         alias.name
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.ImportFrom) and node.module == "memtui.engine.fsio"
+        if isinstance(node, ast.ImportFrom) and node.module == "memtui.engine.disk.fsio"
         for alias in node.names
         if alias.name in fsio.OPERATIONS
     ]
 
 
 def test_every_operation_is_listed() -> None:
-    text = (ROOT / "memtui/engine/fsio.py").read_text("utf-8")
+    text = (ROOT / "memtui/engine/disk/fsio.py").read_text("utf-8")
     assert callers(Source.of(text)) - HELPERS <= set(fsio.OPERATIONS)
     assert all(callable(getattr(fsio, name)) for name in fsio.OPERATIONS)
 
@@ -54,5 +54,5 @@ def test_an_unlisted_call_is_found(text: str) -> None:
 
 
 def test_an_operation_taken_by_name_is_found() -> None:
-    assert taken_by_name(Source.of("from memtui.engine.fsio import fsync, closing")) == ["fsync"]
+    assert taken_by_name(Source.of("from memtui.engine.disk.fsio import fsync, closing")) == ["fsync"]
     assert not taken_by_name(Source.of("from memtui.engine import fsio"))

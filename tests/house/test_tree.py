@@ -59,11 +59,11 @@ def test_each_test_file_follows_a_module() -> None:
 
 
 def test_a_stray_test_file_is_found(tmp_path: Path) -> None:
-    for name in ("memtui/engine/files.py", "tests/engine/test_files.py", "tests/engine/test_files_save.py"):
+    for name in ("memtui/room/files.py", "tests/room/test_files.py", "tests/room/test_files_save.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    (tmp_path / "tests/engine/test_gone.py").touch()
-    assert strays(tmp_path) == ["tests/engine/test_gone.py"]
+    (tmp_path / "tests/room/test_gone.py").touch()
+    assert strays(tmp_path) == ["tests/room/test_gone.py"]
 
 
 def test_no_test_file_is_empty() -> None:

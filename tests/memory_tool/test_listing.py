@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.engine.shelf import FolderItem, FolderItems
+from memtui.engine.look.folder_listing import FolderItem, FolderItems
 from memtui.memory_tool import listing
 from memtui.memory_tool.listing import NOT_TEXT, names, numbered
 from memtui.memory_tool.result import Refusal

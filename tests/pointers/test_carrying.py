@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.disk.paths import translate
 from memtui.engine.model import Actor, Address, Done, Policy, Root, Snapshot
-from memtui.engine.paths import translate
 from memtui.engine.steps import Remove, Rename, Step
 from memtui.pointers import carrying
 from memtui.pointers.carrying import carry, plan

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.paths import split
+from memtui.engine.disk.paths import split
 from memtui.errors import RefusedError
 from memtui.pointers.targets import name_readings, readings, relative, resolve, resolve_name, resolve_plain, written
 from tests.pointers.samples import HOSTILE_TARGETS

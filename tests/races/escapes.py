@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from memtui.engine import Engine, fsio
+from memtui.engine import Engine
+from memtui.engine.disk import fsio
 from memtui.engine.model import Saved
 from memtui.errors import MemtuiError
 from tests.faults import children

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memtui.engine import Engine, fsio
+from memtui.engine import Engine
+from memtui.engine.disk import fsio
 from memtui.engine.model import Address, Changes, Conflict, Notice, Saved, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
 from tests.faults import children

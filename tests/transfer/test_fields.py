@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine import frontmatter
+from memtui.engine.frontmatter import read
 from memtui.transfer.fields import Hints, translate
 from memtui.transfer.model import ADDED, KEPT, LOST, MAPPED, SAID
 from tests.transfer.agents import POLICIES, root
@@ -24,9 +24,9 @@ def kinds(data: bytes, agent: str, path: str = "a.md", hints: Hints | None = Non
     return found
 
 
-def fields(data: bytes) -> dict[str, frontmatter.Value]:
+def fields(data: bytes) -> dict[str, read.Value]:
     """What a front matter says."""
-    return frontmatter.split(data).fields
+    return read.split(data).fields
 
 
 def test_a_nested_type_goes_where_qwen_code_reads_it_and_the_rest_stays() -> None:
@@ -153,11 +153,11 @@ def test_the_body_never_changes_and_a_second_time_changes_nothing(
     data = (b"\xef\xbb\xbf" if marked else b"") + (block + text).encode()
     target = root(agent)
     found = translate(data, target, "a.md", Hints("T", "h", nested))
-    body = data[frontmatter.split(data).body :]
+    body = data[read.split(data).body :]
     assert found.data.endswith(body)
     if found.data != data:
         assert found.notes
-    front = frontmatter.split(found.data)
+    front = read.split(found.data)
     if found.data[front.body :] == body:
         again = translate(found.data, target, "a.md", Hints("T", "h", nested))
-        assert again.data == found.data or frontmatter.split(body).status != frontmatter.NONE
+        assert again.data == found.data or read.split(body).status != read.NONE

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from memtui.engine.frontmatter import set_fields
+from memtui.engine.frontmatter.read import set_fields
 from memtui.engine.library import unreviewed
 from memtui.engine.model import (
     BROUGHT,

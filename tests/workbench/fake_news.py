@@ -19,7 +19,7 @@ from memtui.engine.model import (
     SeenMark,
     Vanished,
 )
-from memtui.engine.pace import Pace
+from memtui.engine.save.pace import Pace
 
 
 class FakeNews:

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from memtui.engine import search
+from memtui.engine.find import rank
+from memtui.engine.look.folder_listing import FolderItem, FolderItems
 from memtui.engine.model import Address, Found, Hit, Wanted
-from memtui.engine.shelf import FolderItem, FolderItems
 from memtui.matching import typed
 
 if TYPE_CHECKING:
@@ -81,15 +81,15 @@ class FakeSearch:
             if wanted.roots is not None and address.root not in wanted.roots:
                 continue
             text = engine.data[address].decode() if wanted.bodies else ""
-            found = search.match(query, address.path, row.description, text)
-            hit = search.find(query, row, text)
+            found = rank.match(query, address.path, row.description, text)
+            hit = rank.find(query, row, text)
             if found is not None and hit is not None:
                 hits.append((found.rank, hit))
         for address, versions in sorted(engine.versions.items()) if wanted.versions else ():
             row = engine.rows[address]
             for version in versions:
                 if version.sha256 != row.sha256:
-                    hit = search.find(query, row, engine.kept[address, version.sha256].decode(), version)
+                    hit = rank.find(query, row, engine.kept[address, version.sha256].decode(), version)
                     old += [hit] if hit is not None else []
         best = [hit for _, hit in sorted(hits, key=lambda one: (one[0], one[1].memory.address))] + old
         roots: dict[str, int] = {}

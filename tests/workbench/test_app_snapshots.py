@@ -25,7 +25,8 @@ from memtui.agents.folders import slug
 from memtui.config.directories import find_directories
 from memtui.config.settings import Settings
 from memtui.config.surroundings import surroundings_from
-from memtui.engine import Engine, fsio
+from memtui.engine import Engine
+from memtui.engine.disk import fsio
 from memtui.engine.model import Actor
 from memtui.wire.session import Options, Session
 from memtui.workbench.app import MemtuiApp, facts_of

@@ -9,7 +9,7 @@ from memtui.agents.loads.cutting import front_matter
 LIMIT = 16_384
 """Bytes of front matter that are looked at."""
 DEPTH = 16
-"""So deep lists and mappings may be nested; as `memtui.engine.frontmatter_guard.DEPTH`, which brings a YAML parser."""
+"""So deep lists and mappings may be nested; as `memtui.engine.frontmatter.guard.DEPTH`, which brings a YAML parser."""
 _NESTS = "[{-:?"
 """Every level of nesting has one of these signs."""
 
@@ -63,7 +63,7 @@ def _read(data: bytes) -> dict[str, str] | None:
 def _is_deep_yaml(block: str) -> bool:
     if sum(map(block.count, _NESTS)) <= DEPTH:
         return False
-    from memtui.engine.frontmatter_guard import is_too_deep
+    from memtui.engine.frontmatter.guard import is_too_deep
 
     return is_too_deep(block)
 

@@ -36,17 +36,17 @@ def _open(folder: str, address: str) -> bool:
     import urllib.parse
     import webbrowser
 
-    from memtui.engine import statefile
+    from memtui.engine.disk import state_file
 
     text = f'<!DOCTYPE html><title>memtui</title><meta http-equiv="refresh" content="0; url={address}">'
-    statefile.write(folder, OPENING, text.encode())
+    state_file.write(folder, OPENING, text.encode())
     return webbrowser.open("file://" + urllib.parse.quote(os.path.join(folder, OPENING)))
 
 
 def _forget(folder_path: str) -> None:
     import contextlib
 
-    from memtui.engine import fsio
+    from memtui.engine.disk import fsio
 
     with contextlib.suppress(FileNotFoundError), fsio.closing(fsio.open_root(folder_path)) as folder:
         fsio.unlink(folder, OPENING)

@@ -1,7 +1,7 @@
 """memtui's own records, and the only SQL: versions, audit, pins, uses, seen marks, drafts, root identities."""
 
 from memtui.engine.ledger.audit import MOVED, Intent, Step, Transaction
-from memtui.engine.ledger.erasing import ErasingTable
+from memtui.engine.ledger.erasure import ErasingTable
 from memtui.engine.ledger.memories import Record
 from memtui.engine.ledger.repairs import RepairTable
 from memtui.engine.ledger.reviews import ReviewTable, Trusted

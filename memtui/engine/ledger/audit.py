@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Iterable
 
-from memtui.engine.approving import Approver
+from memtui.engine.approval import Approver
 from memtui.engine.ledger.database import checked
 from memtui.engine.ledger.versions import RECORDED, VersionTable
 from memtui.engine.model import Address, TrashEntry

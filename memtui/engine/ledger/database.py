@@ -17,8 +17,8 @@ from functools import wraps
 
 import apsw
 
-from memtui.engine import fsio
-from memtui.engine.ledger.making import (
+from memtui.engine.disk import fsio
+from memtui.engine.ledger.creation import (
     begin,
     glimpse,
     has_tables,
@@ -412,7 +412,7 @@ class Database:
         Args:
             met: the file in which the damage was met; when it is another one by now, somebody was faster.
         """
-        from memtui.engine.ledger import mending  # seldom needed, and never for reading
+        from memtui.engine.ledger import backup_repair  # seldom needed, and never for reading
 
         with self.alone():
             resume(self.path, self.clock())
@@ -422,7 +422,7 @@ class Database:
             if source is None and not self.backups() and not size(self.path):
                 begin(self.path, self.clock)
                 return
-            self.notices.append(mending.replace(self.path, source, self.clock))
+            self.notices.append(backup_repair.replace(self.path, source, self.clock))
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:

@@ -2,8 +2,8 @@
 
 import os
 
+from memtui.engine.ledger.creation import ASIDE, newest_aside
 from memtui.engine.ledger.database import Database
-from memtui.engine.ledger.making import ASIDE, newest_aside
 from memtui.engine.ledger.troubles import ERRORS
 from memtui.errors import StorageError
 
@@ -23,7 +23,7 @@ class RepairTable(Database):
         Raises:
             StorageError: there is none, it is no ledger, or nothing can be written; all is as it was.
         """
-        from memtui.engine.ledger import mending
+        from memtui.engine.ledger import backup_repair
 
         with self._guard, ERRORS:
             self.renew()
@@ -47,7 +47,7 @@ class RepairTable(Database):
             self.close()
             try:
                 with self.alone():
-                    return mending.bring_back(file, self.path, self.clock)
+                    return backup_repair.bring_back(file, self.path, self.clock)
             except OSError as error:
                 text = f"{file} cannot be read back: {error.strerror}."
                 raise StorageError(text, unharmed="The ledger is as it was.") from error

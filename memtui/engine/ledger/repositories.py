@@ -4,9 +4,9 @@ import contextlib
 import os
 from collections.abc import Callable
 
+from memtui.engine.disk.provenance import Repository
 from memtui.engine.ledger.database import Database, Row
 from memtui.engine.ledger.usage import join, leave
-from memtui.engine.provenance import Repository
 from memtui.errors import BusyError, StorageError
 
 

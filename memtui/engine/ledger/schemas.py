@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 
 import apsw
 
-from memtui.engine.ledger.making import copy_readable, fresh, migrate, pages_with, remove
+from memtui.engine.ledger.creation import copy_readable, fresh, migrate, pages_with, remove
 from memtui.engine.ledger.migrations import LATEST
 from memtui.engine.ledger.salvage import BAD, quoted, tables
 from memtui.values import TYPE_CHECKING

@@ -7,8 +7,8 @@ import pytest
 
 from memtui.agents.folders import short_path, slug
 from memtui.engine import Engine
+from memtui.engine.look.roots import included
 from memtui.engine.model import TYPES
-from memtui.engine.roots import included
 from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine
 from tests.agents.test_checkout import worktree

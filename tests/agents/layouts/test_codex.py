@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.roots import included
-from memtui.engine.selection import Patterns
+from memtui.engine.disk.selection import Patterns
+from memtui.engine.look.roots import included
 from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.paths import matches
+from memtui.engine.disk.paths import matches
 from tests.agents import homes_more
 from tests.agents.listing import listed
 from tests.agents.machine import NATIVE, Machine

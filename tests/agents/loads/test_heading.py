@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.agents.loads.heading import DEPTH, fields, is_text
-from memtui.engine import frontmatter_guard
+from memtui.engine.frontmatter import guard
 
 
 def test_plain_fields_lists_and_what_is_no_yaml() -> None:
@@ -27,7 +27,7 @@ def test_nothing_else_is_a_field() -> None:
 
 
 def test_what_is_nested_too_deep_is_text() -> None:
-    assert DEPTH == frontmatter_guard.DEPTH
+    assert DEPTH == guard.DEPTH
 
     def nested(levels: int, opens: str = "[", closes: str = "]") -> bytes:
         return f"---\npaths: {opens * levels}x{closes * levels}\n---\ntext\n".encode()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import fsio
+from memtui.engine.disk import fsio
 from tests.cli.conftest import Cli, Person
 
 

@@ -1,0 +1,453 @@
+"""The verbs that change memories: each checks the root's rules, then runs as one transaction with one undo step."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from memtui.digest import sha256_hex
+from memtui.engine.changes.rules import Rules, encode, mode, too_big
+from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.frontmatter import read
+from memtui.engine.ledger import MOVED, Ledger
+from memtui.engine.look.roots import Roots
+from memtui.engine.model import (
+    Actor,
+    Address,
+    Change,
+    Conflict,
+    Done,
+    FieldEdit,
+    MergeOf,
+    Outcome,
+    Root,
+    Saved,
+    Unchanged,
+)
+from memtui.engine.save import files, several
+from memtui.engine.save.commit import Siblings, Site, Target
+from memtui.engine.save.jobs import (
+    CARRIED,
+    NEWS_STAYS,
+    Job,
+    StillWritten,
+    Txn,
+    batched,
+    calmly,
+    each,
+    in_batches,
+    transaction,
+)
+from memtui.engine.save.merge_note import merge_note
+from memtui.errors import ConflictError, MemtuiError, NotFoundError
+
+Publish = Callable[[Iterable[Change]], None]
+
+
+class Changer:
+    """Saves, creates, renames, deletes, restores, pins; knows the rules, leaves the disk to `files`."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, publish: Publish, rules: Rules) -> None:
+        """Take what it works with; `publish` is told of every finished change."""
+        self._roots = roots
+        self._ledger = ledger
+        self._publish = publish
+        self._rules = rules
+
+    # --- one memory
+
+    def save(
+        self,
+        address: Address,
+        text: str | bytes,
+        expected: str | None,
+        actor: Actor,
+        merge: MergeOf | None = None,
+        news_since: str | None = None,
+    ) -> Saved | Unchanged | Conflict:
+        """See `Engine.save`."""
+        root = self._rules.writable(address, actor)
+        data = encode(text, root, address)
+        if expected is None:
+            try:
+                return self.create(address, data, actor)
+            except ConflictError as error:
+                if error.code != "E_EXISTS":
+                    raise
+                with self._site(root, actor) as site:
+                    return self._refused(site, address, data, actor)
+
+        note = merge_note(merge, sha256_hex(data)) if merge is not None else ""
+        if news_since is not None:
+            record = self._ledger.record(self._roots.uid(root), address.path)
+            note = NEWS_STAYS if record is not None and record.seen_sha256 == news_since else note
+
+        def replace(job: Job) -> Saved | Unchanged | Conflict:
+            with self._site(root, actor) as site:
+                return files.replace(site, address, data, expected, job)
+
+        txn = transaction(self._ledger, "save", actor, f"save {address}")
+        try:
+            result = calmly(Job(txn, actor, "modified", note=note), replace)
+        except NotFoundError as error:
+            if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
+                raise
+            return self._gone(root, address, data, expected, actor)
+        if isinstance(result, Saved):
+            self._tell(address, "modified", actor, result.before, result.sha256)
+        return result
+
+    def edit(
+        self, address: Address, change: Callable[[bytes], str | bytes], actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """See `Engine.edit`."""
+        root = self._rules.writable(address, actor)
+
+        def replace(job: Job) -> Saved | Unchanged | Conflict:
+            with self._site(root, actor) as site:
+                return files.edit(site, address, lambda data: encode(change(data), root, address), job)
+
+        txn = transaction(self._ledger, "save", actor, f"save {address}")
+        result = calmly(Job(txn, actor, "modified"), replace)
+        if isinstance(result, Saved):
+            self._tell(address, "modified", actor, result.before, result.sha256)
+        return result
+
+    def _gone(self, root: Root, address: Address, data: bytes, expected: str, actor: Actor) -> Conflict:
+        """A file (or its folder) that vanished is a conflict too: it is never made again in silence."""
+        uid = self._roots.uid(root)
+        with self._ledger.transaction():
+            yours = self._ledger.keep_text(uid, address.path, data, actor=actor.name, note=files.REFUSED)
+            txn = transaction(self._ledger, "save", actor, f"save {address}")
+            self._ledger.intend(
+                txn.id,
+                uid,
+                address.path,
+                actor=actor.name,
+                operation="modified",
+                before=None,
+                after=yours,
+                state="conflict",
+            )
+        return Conflict(address, None, expected, yours, str(txn.id))
+
+    def _refused(self, site: Site, address: Address, data: bytes, actor: Actor) -> Unchanged | Conflict:
+        txn = transaction(self._ledger, "create", actor, f"create {address}")
+        found = whole_file.read(site.handle, paths.split(address.path), address, calm=True)
+        try:
+            if found.data == data:
+                return Unchanged(address, found.sha)
+            return files.refuse(site, address, data, None, found, Job(txn, actor, "created"))
+        finally:
+            fsio.close(found.handle)
+
+    def create(self, address: Address, text: str | bytes, actor: Actor) -> Saved | Unchanged:
+        """See `Engine.create`."""
+        root = self._rules.writable(address, actor)
+        data = encode(text, root, address)
+        self._rules.check_new(root, address)
+        with self._site(root, actor, create=True) as site:
+            self._rules.check_room(site, root)
+            txn = transaction(self._ledger, "create", actor, f"create {address}")
+            result = files.create(site, address, data, Job(txn, actor, "created"), mode=mode(root))
+        if isinstance(result, Saved):
+            self._tell(address, "created", actor, None, result.sha256)
+        return result
+
+    def restore(self, address: Address, version: str | None, actor: Actor) -> Saved | Unchanged | Conflict:
+        """See `Engine.restore`."""
+        root = self._rules.writable(address, actor)
+        uid = self._roots.uid(root)
+        if version is None:
+            entry = next((e for e in self._ledger.trash({uid: root.id}) if e.address.path == address.path), None)
+            if entry is None:
+                raise NotFoundError(f"{address} is not in the trash.", hint="`memtui trash` lists what is.")
+            sha, data = entry.sha256, self._ledger.blob(entry.sha256)
+        else:
+            sha = self._ledger.find_version(uid, address.path, version)
+            data = self._ledger.version_text(uid, address.path, sha)
+        text = data or b""
+
+        def bring_back(job: Job) -> Saved | Unchanged | Conflict:
+            with self._site(root, actor, create=True) as site:
+                return _bring_back(site, address, text, job, over=version is not None)
+
+        txn = transaction(self._ledger, "restore", actor, f"restore {address}")
+        result = calmly(Job(txn, actor, "restored"), bring_back)
+        if isinstance(result, Saved):
+            self._tell(address, "created" if result.before is None else "modified", actor, result.before, sha)
+        return result
+
+    def edit_fields(
+        self, address: Address, edits: Iterable[FieldEdit], expected: str, actor: Actor
+    ) -> Saved | Unchanged | Conflict:
+        """See `Engine.edit_fields`."""
+        root = self._rules.writable(address, actor)
+        found = whole_file.read(self._roots.reading(root), paths.split(address.path), address)
+        fsio.close(found.handle)
+        started = found.data if found.sha == expected else self._kept(root, address, expected) or found.data
+        return self.save(address, read.set_fields(started, edits), expected, actor)
+
+    def _kept(self, root: Root, address: Address, sha: str) -> bytes | None:
+        """A version that is still kept."""
+        try:
+            return self._ledger.version_text(self._roots.uid(root), address.path, sha)
+        except NotFoundError:
+            return None
+
+    # --- many
+
+    def delete(
+        self, addresses: Iterable[Address], actor: Actor, expected: Mapping[Address, str | None] | None = None
+    ) -> Done:
+        """See `Engine.delete`."""
+        chosen = list(dict.fromkeys(addresses))
+        self._rules.refuse_read_only()
+        txn = transaction(self._ledger, "delete", actor, _label("delete", chosen))
+        job = Job(txn, actor, "deleted")
+
+        def one(address: Address) -> Outcome:
+            root = self._rules.writable(address, actor)
+
+            def remove(job: Job) -> Saved | Conflict:
+                with self._site(root, actor) as site:
+                    return files.remove(site, address, (expected or {}).get(address), job)
+
+            result = calmly(job, remove)
+            if isinstance(result, Conflict):
+                return Outcome(address, result)
+            self._tell(address, "deleted", actor, result.before, None)
+            return Outcome(address, None)
+
+        def some(batch: Collection[Address]) -> Mapping[Address, Outcome]:
+            root = self._rules.writable(next(iter(batch)), actor)
+            for address in batch:
+                self._rules.writable(address, actor)
+            folder = paths.split(next(iter(batch)).path)[:-1]
+            wanted = {address: (expected or {}).get(address) for address in batch}
+            with self._site(root, actor) as site:
+                found = several.remove_some(site, folder, wanted, job._replace(patient=True))
+            now = self._ledger.clock()
+            self._publish(
+                Change(address, "deleted", actor.name, result.before, None, now)
+                for address, result in found.items()
+                if isinstance(result, Saved)
+            )
+            return {address: _outcome(address, result) for address, result in found.items()}
+
+        outcomes = in_batches(self._roots.pace, batched(chosen, _folder), some, one, _failed)
+        return Done(str(txn.id), "delete", outcomes, _label("delete", chosen))
+
+    def move(
+        self,
+        pairs: Iterable[tuple[Address, Address]],
+        actor: Actor,
+        expected: str | None = None,
+        txn: Txn | None = None,
+    ) -> Done:
+        """See `Engine.move`; as a part of a transaction, where there is one."""
+        chosen = list(pairs)
+        self._rules.refuse_read_only()
+        label = (
+            f"rename {chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else _label("move", [a for a, _ in chosen])
+        )
+        txn = txn or transaction(self._ledger, "rename", actor, label)
+        targets = dict(chosen)
+
+        def one(address: Address) -> Outcome:
+            return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
+
+        siblings, here = Siblings(), ("", "")
+
+        def some(batch: Collection[Address]) -> Mapping[Address, Outcome]:
+            nonlocal siblings, here
+            first = next(iter(batch))
+            if _folder(first)[0] != _folder(targets[first])[0]:
+                return {}  # a move between two roots is two changes for each
+            if here != _folder(targets[first]):
+                siblings, here = Siblings(), _folder(targets[first])
+            return self._move_some({old: targets[old] for old in batch}, expected, job, siblings)
+
+        job = Job(txn, actor, "renamed")
+        batches = batched(targets, lambda old: (_folder(old), _folder(targets[old])))
+        return Done(str(txn.id), "rename", in_batches(self._roots.pace, batches, some, one, _failed), label)
+
+    def _move_some(
+        self, wanted: Mapping[Address, Address], expected: str | None, job: Job, siblings: Siblings
+    ) -> dict[Address, Outcome]:
+        """Rename several memories of one folder into one other together; those left out have to be renamed alone."""
+        old, new = next(iter(wanted.items()))
+        root = self._rules.writable(old, job.actor)
+        for address, target in wanted.items():
+            self._rules.writable(address, job.actor)
+            self._rules.check_new(self._rules.writable(target, job.actor), target)
+        pairs = {address: (target, expected) for address, target in wanted.items()}
+        with (
+            self._site(root, job.actor) as site,
+            Target(site, paths.split(new.path)[:-1], siblings) as there,
+        ):
+            found = several.rename_some(site, paths.split(old.path)[:-1], there, pairs, job._replace(patient=True))
+        self._publish(
+            self._change(wanted[address], "renamed", job.actor, result.before, result.sha256, address)
+            for address, result in found.items()
+            if isinstance(result, Saved)
+        )
+        return {address: _outcome(address, result, wanted[address]) for address, result in found.items()}
+
+    def move_one(
+        self, address: Address, new: Address, expected: str | None, job: Job, *, again: bool = False
+    ) -> Outcome:
+        """Rename within a root, or create and then delete between two: a crash leaves a duplicate, never a loss.
+
+        Args:
+            address: the memory.
+            new: its new address.
+            expected: the version it must have; None for whatever it has.
+            job: what the change belongs to.
+            again: it had the new name before, so the name need not be one memtui would make.
+        """
+        source, target = self._rules.writable(address, job.actor), self._rules.writable(new, job.actor)
+        if not again:
+            self._rules.check_new(target, new)
+        if address == new:
+            raise ConflictError(f"{address} has that name already.", code="E_EXISTS", hint="Choose another name.")
+
+        result = calmly(job, lambda job: self.move_within(source, target, address, new, expected, job))
+        if isinstance(result, Saved):
+            self._publish([self._change(new, "renamed", job.actor, result.before, result.sha256, address)])
+        return Outcome(address, result, new_address=new)
+
+    def move_within(
+        self, source: Root, target: Root, address: Address, new: Address, expected: str | None, job: Job
+    ) -> Saved | Conflict:
+        """The renaming alone, as a part of something that knows the rules, the writers and whom to tell."""
+        if source.id != target.id:
+            return self._carry(source, target, address, new, expected, job)
+        with self._site(source, job.actor) as site:
+            return files.rename(site, address, new, expected, job)
+
+    def _carry(
+        self, source: Root, target: Root, address: Address, new: Address, expected: str | None, job: Job
+    ) -> Saved | Conflict:
+        first, second = sorted((source, target), key=self._roots.uid)
+        with self._site(first, job.actor, create=True) as one, self._site(second, job.actor, create=True) as two:
+            here, there = (one, two) if first.id == source.id else (two, one)
+            found = whole_file.read(here.handle, paths.split(address.path), address, calm=True)
+            try:
+                if job.patient and not found.settled:
+                    raise StillWritten
+                job = job._replace(patient=False)  # what comes next is one change in two steps
+                if expected is not None and found.sha != expected:
+                    return files.refuse(here, address, None, expected, found, job)
+                if len(found.data) > target.policy.write_bytes:
+                    raise too_big(new, len(found.data), target.policy.write_bytes)
+                self._rules.check_room(there, target)
+                note = CARRIED if self._roots.brought(source, found.sha) else job.note
+                arriving = job._replace(operation="created", note=note)
+                made = files.create(there, new, found.data, arriving, mode=found.status.st_mode)
+                if isinstance(made, Unchanged):
+                    raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
+                gone: Saved | Conflict | None = None
+                try:
+                    leaving = job._replace(operation="deleted", note=MOVED)
+                    gone = files.remove(here, address, found.sha, leaving, moved_to=(there.uid, new.path))
+                finally:
+                    if not isinstance(gone, Saved):
+                        _uncarry(here, address, there, new, found.sha, job)
+                if isinstance(gone, Conflict):
+                    return gone
+                return Saved(new, found.sha, found.sha, str(job.txn.id))
+            finally:
+                fsio.close(found.handle)
+
+    def set_pinned(self, addresses: Iterable[Address], pinned: bool, actor: Actor) -> Done:
+        """See `Engine.set_pinned`."""
+        chosen = list(dict.fromkeys(addresses))
+        self._rules.refuse_read_only()
+        operation = "pin" if pinned else "unpin"
+        # Before the transaction: whoever lists the roots meanwhile holds them and waits for the ledger.
+        uids = {address: _pinnable(self._rules, self._roots, address) for address in chosen}
+        with self._ledger.transaction():
+            txn = transaction(self._ledger, operation, actor, _label(operation, chosen))
+
+            def one(address: Address) -> Outcome:
+                uid = uids[address]
+                if isinstance(uid, MemtuiError):
+                    raise uid
+                if self._ledger.pinned(uid, address.path) is not pinned:
+                    self._ledger.pin(txn.id, uid, address.path, actor=actor.name, pinned=pinned)
+                return Outcome(address, None)
+
+            outcomes = each(self._roots.pace, chosen, one, _failed)
+        return Done(str(txn.id), operation, outcomes, _label(operation, chosen))
+
+    @contextmanager
+    def _site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:
+        with self._roots.site(root, actor, create=create) as site:
+            yield site
+
+    def _tell(self, address: Address, kind: str, actor: Actor, before: str | None, after: str | None) -> None:
+        self._publish([self._change(address, kind, actor, before, after, None)])
+
+    def _change(
+        self,
+        address: Address,
+        kind: str,
+        actor: Actor,
+        before: str | None,
+        after: str | None,
+        old: Address | None,
+    ) -> Change:
+        return Change(address, kind, actor.name, before, after, self._ledger.clock(), old)
+
+
+def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, job: Job) -> None:
+    """Take a copy away again whose original is still there; one that cannot be taken away is only a duplicate."""
+    with suppress(MemtuiError):
+        found = whole_file.read(here.handle, paths.split(address.path), address)
+        fsio.close(found.handle)
+        files.remove(there, new, sha, job._replace(operation="deleted"))
+
+
+def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bool) -> Saved | Unchanged | Conflict:
+    """Put a stored text under its name, over what is there only if that was asked for."""
+    try:
+        found = whole_file.read(site.handle, paths.split(address.path), address)
+    except NotFoundError:
+        return files.create(site, address, data, job)
+    fsio.close(found.handle)
+    if not over and found.data != data:
+        raise ConflictError(
+            f"{address} exists again, with another text.",
+            code="E_EXISTS",
+            unharmed="Both texts are kept.",
+            hint="Rename one, or restore the version over it with --version.",
+            details={"current_sha256": found.sha},
+        )
+    return files.replace(site, address, data, found.sha, job)
+
+
+def _outcome(address: Address, result: Saved | Conflict | MemtuiError, new: Address | None = None) -> Outcome:
+    """What became of one memory of several; a deletion leaves nothing, so its outcome has no result."""
+    if isinstance(result, MemtuiError):
+        return Outcome(address, None, result)
+    return Outcome(address, None if new is None and isinstance(result, Saved) else result, new_address=new)
+
+
+def _folder(address: Address) -> tuple[str, str]:
+    return address.root, address.path.rpartition("/")[0]
+
+
+def _failed(address: Address, error: MemtuiError) -> Outcome:
+    return Outcome(address, None, error)
+
+
+def _label(verb: str, addresses: list[Address]) -> str:
+    return f"{verb} {addresses[0]}" if len(addresses) == 1 else f"{verb} {len(addresses)} memories"
+
+
+def _pinnable(rules: Rules, roots: Roots, address: Address) -> int | MemtuiError:
+    """The ledger's id of a memory's root, or why the memory cannot be pinned."""
+    try:
+        rules.check_storable(address)
+        return roots.uid(rules.allowed(address.root))
+    except MemtuiError as error:
+        return error

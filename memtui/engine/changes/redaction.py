@@ -1,0 +1,176 @@
+"""The verb that clears a stored text for good, in everything memtui keeps.
+
+A text is stored once for all memories that had it, so clearing it for one clears it for all: that is asked for by name.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from memtui.digest import sha256_hex
+from memtui.engine import places
+from memtui.engine.approval import Approver
+from memtui.engine.changes.rules import Rules
+from memtui.engine.disk import fsio, paths, unsaved, whole_file
+from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.erasure import Keeper
+from memtui.engine.ledger.quotes import Quotes
+from memtui.engine.look import row_cache
+from memtui.engine.look.roots import Roots
+from memtui.engine.model import Actor, Address, Unerased, Version
+from memtui.engine.save.jobs import transaction
+from memtui.errors import NotFoundError, RefusedError, UsageError
+
+_COPIES = 4 * 1_048_576
+"""Bytes of an editor's copy that are looked at."""
+
+
+class Redactor:
+    """Clears versions, and what else holds their texts."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules) -> None:
+        """Take what it works with."""
+        self._roots = roots
+        self._ledger = ledger
+        self._rules = rules
+
+    def redact(
+        self,
+        chosen: Iterable[tuple[Address, str]],
+        reason: str,
+        actor: Actor,
+        approver: Approver,
+        *,
+        everywhere: bool,
+    ) -> tuple[Version, ...]:
+        """See `Engine.redact_all`."""
+        wanted = list(dict.fromkeys(chosen))
+        roots = {root.id: root for root in (self._rules.writable(address, actor) for address, _ in wanted)}
+        if not reason.strip():
+            raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
+        found = [(address, self._roots.uid(roots[address.root]), prefix) for address, prefix in wanted]
+        named = [(address, uid, self._ledger.find_version(uid, address.path, sha)) for address, uid, sha in found]
+        shas = {sha for _, _, sha in named}
+        with contextlib.ExitStack() as held:
+            sites = {
+                root.id: held.enter_context(self._roots.site(root, actor))
+                for root in sorted(roots.values(), key=self._roots.uid)
+            }
+            for address, _, sha in named:
+                _refuse_current(sites[address.root].handle, address, sha)
+            with self._ledger.transaction():
+                quotes = self._ledger.quotes(shas)
+                if quotes.within(reason):
+                    raise UsageError("The reason holds a part of the text itself.", hint="Say it in other words.")
+                copies = list(self._copies(shas, quotes))
+                if not everywhere:
+                    self._refuse_shared(named, [path for path, _ in copies])
+                self._ledger.redact(shas, reason)
+                self._record(named, approver.note(reason), actor)
+        for _, remove in copies:
+            remove()
+        row_cache.forget(self._ledger.directory)
+        places.forget(self._ledger.directory, quotes.within)
+        unsaved.forget_bases(self._ledger.directory, partial(_holds, shas, quotes))
+        self._ledger.erase()
+        return tuple(
+            next(one for one in self._ledger.history(uid, address.path) if one.sha256 == sha)
+            for address, uid, sha in named
+        )
+
+    def unerased(self) -> Unerased:
+        """See `Engine.unerased`."""
+        return Unerased(self._ledger.unerased(), tuple(self._ledger.damaged()))
+
+    def drop_damaged(self, path: str) -> None:
+        """See `Engine.drop_damaged`."""
+        self._rules.refuse_read_only()
+        self._ledger.drop_damaged(path)
+
+    def _refuse_shared(self, named: Iterable[tuple[Address, int, str]], copies: list[str]) -> None:
+        """Refuse what would take a text from somebody else, too."""
+        by_sha: dict[str, list[tuple[int, str]]] = {}
+        for address, uid, sha in named:
+            by_sha.setdefault(sha, []).append((uid, address.path))
+        keepers = [one for sha, memories in by_sha.items() for one in self._ledger.keepers(sha, memories)]
+        names = [self._name(keeper) for keeper in dict.fromkeys(keepers)]
+        names += [f"an editor's copy, {path}" for path in copies]
+        if not names:
+            return
+        count = f"{len(names)} other{'s' * (len(names) > 1)}"
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        raise RefusedError(
+            f"The text is still kept by {count}: {'; '.join(names[:3])}{more}.",
+            code="E_SHARED",
+            unharmed="Nothing is redacted yet.",
+            hint="Give --everywhere to clear what memtui keeps of it there, too. Files of memories stay as they are.",
+            details={"kept_by": "\n".join(names)},
+        )
+
+    def _name(self, keeper: Keeper) -> str:
+        names = self._roots.names()
+        folders = self._ledger.folders()
+        name = str(Address(names.get(keeper.root, folders[keeper.root]), keeper.path))
+        return f"the unsaved text of {name}" if keeper.draft else name
+
+    def _record(self, named: list[tuple[Address, int, str]], reason: str, actor: Actor) -> None:
+        label = f"redact {named[0][0]}" if len(named) == 1 else f"redact {len(named)} versions"
+        txn = transaction(self._ledger, "redact", actor, label)
+        for address, uid, sha in named:
+            self._ledger.intend(
+                txn.id,
+                uid,
+                address.path,
+                actor=actor.name,
+                operation="redacted",
+                before=sha,
+                after=sha,
+                state="done",
+                note=reason,
+            )
+        self._ledger.mark_undone(txn.id)
+
+    def _copies(self, shas: set[str], quotes: Quotes) -> Iterator[tuple[str, Callable[[], None]]]:
+        """What editors and drafts left as files in the state folder, and how each that holds a text is removed."""
+        # Nothing else: with one folder for everything, the user's memories lie in the state folder, too.
+        with contextlib.suppress(FileNotFoundError):
+            yield from _files(os.path.join(self._ledger.directory, unsaved.COPIES), shas, quotes)
+        for draft in unsaved.holding(self._ledger.directory, partial(_holds, shas, quotes)):
+            yield draft.place, partial(unsaved.remove, draft)
+
+
+def _holds(shas: set[str], quotes: Quotes, data: bytes) -> bool:
+    return sha256_hex(data) in shas or quotes.within(data.decode("utf-8", "replace"))
+
+
+def _files(path: str, shas: set[str], quotes: Quotes) -> Iterator[tuple[str, Callable[[], None]]]:
+    with fsio.closing(fsio.open_root(path)) as folder:
+        for entry in fsio.list_dir(folder):
+            inner = os.path.join(path, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(inner, shas, quotes)
+            elif entry.is_file(follow_symlinks=False) and entry.name != unsaved.ABOUT:
+                with fsio.closing(fsio.open_file(folder, entry.name)) as opened:
+                    data = fsio.read_all(opened, min(fsio.fstat(opened).st_size, _COPIES))
+                if _holds(shas, quotes, data):
+                    yield inner, partial(_remove, path, entry.name)
+
+
+def _remove(folder_path: str, name: str) -> None:
+    with contextlib.suppress(FileNotFoundError), fsio.closing(fsio.open_root(folder_path)) as folder:
+        fsio.unlink(folder, name)
+
+
+def _refuse_current(handle: paths.RootHandle, address: Address, sha: str) -> None:
+    try:
+        found = whole_file.read(handle, paths.split(address.path), address)
+    except NotFoundError:
+        return
+    fsio.close(found.handle)
+    if found.sha == sha:
+        raise RefusedError(
+            f"{sha[:12]} is the current version of {address}.",
+            code="E_CURRENT_VERSION",
+            hint="Save a text without the secret first, then redact this version.",
+        )

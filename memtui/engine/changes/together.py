@@ -1,0 +1,318 @@
+"""Several changes of different kinds as one: checked before the first of them, done or taken back, one undo step.
+
+It exists so that no front renames a memory and then fails to write the index that names it. All roots are locked from
+the first look to the last step, in one order, so that no other memtui gets in between; for the rest of the world every
+step is as guarded as a single change. A kill in the middle leaves whole files, and undo takes back what was done.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+
+from memtui.digest import sha256_hex
+from memtui.engine.changes.change import Changer, Publish
+from memtui.engine.changes.rules import Rules, encode, mode
+from memtui.engine.changes.undo import Undoer
+from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.ledger import Ledger
+from memtui.engine.look.roots import Roots
+from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Unchanged
+from memtui.engine.save import files, recovery
+from memtui.engine.save.commit import Site
+from memtui.engine.save.jobs import CARRIED, Job, StillWritten, calmly, joined, transaction
+from memtui.engine.steps import Remove, Rename, Step, Write
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
+from memtui.values import NamedTuple
+
+
+class _Did(NamedTuple):
+    """One step that was done."""
+
+    step: Step
+    outcome: Outcome
+    change: Change | None
+    """What to tell; None when nothing was written."""
+
+
+class _There(NamedTuple):
+    """What has a name, or will have it once the steps before are done."""
+
+    sha: str | None = None
+    """None: nothing has it."""
+    size: int = 0
+    """Bytes."""
+
+
+class _Stopped(Exception):  # noqa: N818
+    """Nothing is to stay of what was begun: the folders made for it go too."""
+
+    def __init__(self, outcomes: tuple[Outcome, ...]) -> None:
+        super().__init__()
+        self.outcomes = outcomes
+
+
+class Together:
+    """Does several steps, or none of them."""
+
+    def __init__(
+        self, roots: Roots, ledger: Ledger, changer: Changer, undoer: Undoer, publish: Publish, rules: Rules
+    ) -> None:
+        """Take what it works with."""
+        self._roots = roots
+        self._ledger = ledger
+        self._changer = changer
+        self._undoer = undoer
+        self._publish = publish
+        self._rules = rules
+
+    def do(self, steps: Iterable[Step], actor: Actor, label: str, joins: str | None = None) -> Done:
+        """See `Engine.together`."""
+        chosen = tuple(steps)
+        if not chosen:
+            raise UsageError("There is nothing to do together.", hint="Give at least one step.")
+        self._rules.refuse_read_only()
+        for step in chosen:
+            self._allow(step, actor)
+        operation = _operation(chosen)
+        txn = joined(self._ledger, joins) or transaction(self._ledger, operation, actor, label)
+        earlier = len(self._ledger.steps(txn.id)) if txn.begun else 0
+        try:
+            did = calmly(Job(txn, actor, operation), lambda job: self._locked(chosen, job, earlier))
+        except _Stopped as stopped:
+            return Done(str(txn.id), operation, stopped.outcomes, label)
+        self._publish([one.change for one in did if one.change is not None])
+        return Done(str(txn.id), operation, tuple(one.outcome for one in did), label)
+
+    def _allow(self, step: Step, actor: Actor) -> None:
+        """Refuse a step by the rules of its roots."""
+        root = self._rules.writable(step.address, actor)
+        paths.split(step.address.path)
+        if isinstance(step, Write) and step.expected_sha256 is None:
+            encode(step.data, root, step.address)
+            self._rules.check_new(root, step.address)
+        elif isinstance(step, Rename):
+            self._rules.check_new(self._rules.writable(step.new, actor), step.new)
+            if step.address == step.new:
+                raise ConflictError(f"{step.new} has that name already.", code="E_EXISTS", hint="Choose another name.")
+
+    def _locked(self, steps: tuple[Step, ...], job: Job, earlier: int) -> list[_Did]:
+        made = {one.id for one in map(self._made_in, steps) if one is not None}
+        wanted = {root.id: root for step in steps for root in self._roots_of(step)}
+        with ExitStack() as held:
+            sites = {
+                root.id: held.enter_context(self._roots.site(root, job.actor, create=root.id in made))
+                for root in sorted(wanted.values(), key=self._roots.uid)
+            }
+            self._check(steps, sites, job)
+            did: list[_Did] = []
+            calm = job._replace(patient=False)  # what comes next is one change in many steps
+            for step in steps:
+                try:
+                    did.append(self._one(step, sites, calm))
+                except MemtuiError as error:
+                    error.unharmed = _unharmed(self._back(did, sites, calm, earlier))
+                    raise
+                found = did[-1].outcome.result
+                if isinstance(found, Conflict):
+                    stuck = self._back(did, sites, calm, earlier)
+                    kept = {number: one.outcome for number, one in enumerate(did) if stuck & _names(one.step)}
+                    raise _Stopped(_refused(steps, kept | {len(did) - 1: did[-1].outcome}))
+            return did
+
+    def _roots_of(self, step: Step) -> tuple[Root, ...]:
+        names = (step.address.root, step.new.root) if isinstance(step, Rename) else (step.address.root,)
+        return tuple(map(self._roots.find, names))
+
+    def _made_in(self, step: Step) -> Root | None:
+        """The root in which a step makes a memory."""
+        if isinstance(step, Rename):
+            return self._roots.find(step.new.root)
+        return self._roots.find(step.address.root) if isinstance(step, Write) and not step.expected_sha256 else None
+
+    # --- the look before
+
+    def _check(self, steps: tuple[Step, ...], sites: Mapping[str, Site], job: Job) -> None:
+        """Compare every expectation with what is there, each step after those before it.
+
+        Raises:
+            StillWritten: a file may be half of a version. Nothing was done.
+            _Stopped: something is another version than was expected; its texts are kept.
+            MemtuiError: a name is taken, or nothing has it.
+        """
+        known: dict[tuple[int, str], _There] = {}
+        conflicts: dict[int, Outcome] = {}
+
+        def look(address: Address) -> _There:
+            site = self._site(sites, address)
+            key = (site.uid, address.path)
+            if key not in known:
+                known[key] = _look(site, address, job)
+            return known[key]
+
+        for number, step in enumerate(steps):
+            there = look(step.address)
+            if isinstance(step, Write):
+                self._check_size(step, there)
+            if not _as_expected(step, there.sha):
+                conflicts[number] = self._refuse(step, sites, job)
+                continue
+            here = (self._site(sites, step.address).uid, step.address.path)
+            if isinstance(step, Write):
+                known[here] = _There(sha256_hex(step.data), len(step.data))
+                continue
+            if there.sha is None:
+                raise NotFoundError(f"There is no {step.address}.", hint="Look at what is there now, and try again.")
+            known[here] = _There()
+            if isinstance(step, Rename):
+                if look(step.new).sha is not None:
+                    raise _taken(step.new)
+                known[self._site(sites, step.new).uid, step.new.path] = there
+        if conflicts:
+            raise _Stopped(_refused(steps, conflicts))
+
+    def _check_size(self, step: Write, there: _There) -> None:
+        """Refuse a text over the root's limit, unless it takes the place of one that is no smaller.
+
+        The limit keeps memories from growing too big; one that an agent made bigger has to be mendable.
+        """
+        if step.expected_sha256 != there.sha or len(step.data) > there.size:
+            encode(step.data, self._roots.find(step.address.root), step.address)
+
+    def _site(self, sites: Mapping[str, Site], address: Address) -> Site:
+        return sites[self._roots.find(address.root).id]
+
+    def _refuse(self, step: Step, sites: Mapping[str, Site], job: Job) -> Outcome:
+        """Keep both texts of a step that met another version, and record it."""
+        site = self._site(sites, step.address)
+        data = step.data if isinstance(step, Write) else None
+        operation = "modified" if isinstance(step, Write) else "renamed" if isinstance(step, Rename) else "deleted"
+        try:
+            found = whole_file.read(site.handle, paths.split(step.address.path), step.address, calm=True)
+        except NotFoundError:
+            found = None
+        try:
+            refusing = job._replace(operation=operation)
+            refused = files.refuse(site, step.address, data, step.expected_sha256, found, refusing)
+            return Outcome(step.address, refused, new_address=step.new if isinstance(step, Rename) else None)
+        finally:
+            if found is not None:
+                fsio.close(found.handle)
+
+    # --- the steps
+
+    def _one(self, step: Step, sites: Mapping[str, Site], job: Job) -> _Did:
+        """Do one step.
+
+        Raises:
+            MemtuiError: it was not done.
+        """
+        address, site = step.address, self._site(sites, step.address)
+        result: Saved | Unchanged | Conflict
+        if isinstance(step, Rename):
+            source, target = self._roots_of(step)
+            result = self._changer.move_within(
+                source, target, address, step.new, step.expected_sha256, job._replace(operation="renamed")
+            )
+            return _Did(step, Outcome(address, result, new_address=step.new), self._told(step, result, job))
+        if isinstance(step, Remove):
+            result = files.remove(site, address, step.expected_sha256, job._replace(operation="deleted"))
+            left = result if isinstance(result, Conflict) else None
+            return _Did(step, Outcome(address, left), self._told(step, result, job))
+        if step.expected_sha256 is None:
+            root = self._roots.find(address.root)
+            self._rules.check_room(site, root)
+            result = files.create(site, address, step.data, job._replace(operation="created"), mode=mode(root))
+        else:
+            # Part of many: made by a rule from the text that was there, which nobody may have looked at.
+            brought = self._roots.brought(site.handle.root, step.expected_sha256)
+            writing = job._replace(operation="modified", note=CARRIED if brought else job.note)
+            result = files.replace(site, address, step.data, step.expected_sha256, writing)
+        return _Did(step, Outcome(address, result), self._told(step, result, job))
+
+    def _told(self, step: Step, result: Saved | Unchanged | Conflict, job: Job) -> Change | None:
+        if not isinstance(result, Saved):
+            return None
+        at, name = self._ledger.clock(), job.actor.name
+        if isinstance(step, Rename):
+            return Change(step.new, "renamed", name, result.before, result.sha256, at, step.address)
+        if isinstance(step, Remove):
+            return Change(step.address, "deleted", name, result.before, None, at)
+        kind = "created" if result.before is None else "modified"
+        return Change(step.address, kind, name, result.before, result.sha256, at)
+
+    # --- the way back
+
+    def _back(self, did: list[_Did], sites: Mapping[str, Site], job: Job, earlier: int) -> frozenset[Address]:
+        """Take back what was done so far, as the ledger tells it: a step that failed may have been half done.
+
+        Returns:
+            What could not be taken back. When that is nothing, undo goes to the change before this one.
+        """
+        if not job.txn.begun:
+            return frozenset()
+        try:
+            for site in sites.values():
+                recovery.recover(site)
+            return frozenset(self._undoer.take_back(job.txn, job.actor, earlier))
+        except MemtuiError:
+            return frozenset().union(*(_names(one.step) for one in did if one.change is not None))
+
+
+def _look(site: Site, address: Address, job: Job) -> _There:
+    try:
+        content = whole_file.read(site.handle, paths.split(address.path), address, calm=True)
+    except NotFoundError:
+        return _There()
+    fsio.close(content.handle)
+    if job.patient and not content.settled:
+        raise StillWritten
+    return _There(content.sha, len(content.data))
+
+
+def _as_expected(step: Step, now: str | None) -> bool:
+    """Whether a step may be done where its name has the version `now`; a text that is there already is always right."""
+    if isinstance(step, Write):
+        wanted = sha256_hex(step.data)
+        if step.expected_sha256 is None and now not in (None, wanted):
+            raise _taken(step.address, now)
+        return now in (step.expected_sha256, wanted)
+    return step.expected_sha256 in (None, now)
+
+
+def _names(step: Step) -> frozenset[Address]:
+    return frozenset((step.address, step.new) if isinstance(step, Rename) else (step.address,))
+
+
+def _taken(address: Address, sha: str | None = None) -> ConflictError:
+    return ConflictError(
+        f"{address} exists already.", code="E_EXISTS", hint="Choose another name.", details={"current_sha256": sha}
+    )
+
+
+def _refused(steps: tuple[Step, ...], known: Mapping[int, Outcome]) -> tuple[Outcome, ...]:
+    """An outcome for each step: the one it has, or that it was not done because others met a conflict."""
+    why = ", ".join(str(one.address) for one in known.values() if isinstance(one.result, Conflict))
+    found = []
+    for number, step in enumerate(steps):
+        error = ConflictError(
+            f"{step.address} was left as it is, because {why} was changed meanwhile.",
+            hint="Look at what is there now, and try again.",
+        )
+        new = step.new if isinstance(step, Rename) else None
+        found.append(known.get(number) or Outcome(step.address, None, error, new))
+    return tuple(found)
+
+
+def _unharmed(stuck: frozenset[Address]) -> str:
+    if not stuck:
+        return "Nothing was changed."
+    names = ", ".join(sorted(map(str, stuck)))
+    return f"What was done before could not be taken back ({names}); undo does it."
+
+
+def _operation(steps: tuple[Step, ...]) -> str:
+    """What the whole counts as: the most telling of its steps."""
+    if any(isinstance(step, Remove) for step in steps):
+        return "delete"  # what it removes is in the trash, where nothing is looked for that a renaming removed
+    if any(isinstance(step, Rename) for step in steps):
+        return "rename"
+    return "save" if any(isinstance(step, Write) and step.expected_sha256 for step in steps) else "create"

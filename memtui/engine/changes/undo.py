@@ -1,0 +1,368 @@
+"""Undo and redo: the inverse of each step of a transaction, applied only where the disk still is as it was left."""
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+
+from memtui.engine.changes.change import Changer, Publish
+from memtui.engine.changes.rules import Rules
+from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.ledger import Ledger, Step, Transaction
+from memtui.engine.look.roots import Roots, unmake
+from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, PassedOver, Saved, Unchanged
+from memtui.engine.save import files
+from memtui.engine.save.commit import Siblings, Site
+from memtui.engine.save.jobs import NEWS_STAYS, Job, Txn, calmly, transaction
+from memtui.engine.save.merge_drafts import MergeDrafts
+from memtui.engine.save.merge_note import repeated
+from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
+
+
+class Undoer:
+    """Takes transactions back, newest first, across restarts and processes."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, changer: Changer, publish: Publish, rules: Rules) -> None:
+        """Take what it works with."""
+        self._roots = roots
+        self._ledger = ledger
+        self._changer = changer
+        self._publish = publish
+        self._rules = rules
+        self._drafts = MergeDrafts(ledger)
+
+    def undo(self, actor: Actor, txn: str | None = None) -> Done:
+        """See `Engine.undo`."""
+        if txn is not None and txn != self.next_undo():
+            return self._step_back(txn, actor)
+        return self._reverse("undo", actor)
+
+    def next_undo(self) -> str | None:
+        """See `Engine.next_undo`."""
+        what = self._ledger.undoable(self._roots.names())
+        return None if what is None else str(what.id)
+
+    def passed_over(self) -> PassedOver | None:
+        """See `Engine.passed_over`."""
+        names = self._roots.names()
+        what = self._ledger.undoable(names)
+        newer = None if what is None else self._ledger.elsewhere(names, "undo", what.id)
+        return None if what is None or newer is None else PassedOver(_plain(what.label), *newer[1:])
+
+    def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
+        """See `Engine.beyond`."""
+        names = self._roots.names()
+        what = self._next(kind, names)
+        for txn in self._ledger.between(names, kind, what.id if what is not None else 0):
+            folders = self._ledger.reached(txn)
+            wider = self._next(kind, {*names, *folders})
+            if wider is not None and wider.id == txn:
+                yield tuple(folders.values())
+
+    def unopened(self, txn: str) -> tuple[str, ...]:
+        """See `Engine.unopened`."""
+        folders = self._ledger.reached(int(txn))
+        return () if folders.keys() <= self._roots.names().keys() else tuple(folders.values())
+
+    def _next(self, kind: str, uids: Collection[int]) -> Transaction | None:
+        return self._ledger.undoable(uids) if kind == "undo" else self._ledger.redoable(uids)
+
+    def redo(self, actor: Actor) -> Done:
+        """See `Engine.redo`."""
+        return self._reverse("redo", actor)
+
+    def _reverse(self, kind: str, actor: Actor) -> Done:
+        self._rules.refuse_read_only()
+        self._rules.refuse_onlooker()
+        self._ledger.renew()  # without a usable one nothing can be taken back, and that is no empty list
+        self._roots.recover()  # what a dead process had done but not recorded can be taken back too
+        names = self._roots.names()
+        what = self._next(kind, names)
+        left = self._left(kind, names, what.id if what is not None else 0)
+        if what is None:
+            raise NotFoundError(
+                f"There is nothing to {kind} in the folders that are open here.",
+                code="E_NOTHING_TO_UNDO",
+                hint=left or "`memtui log` shows what was done.",
+            )
+        steps = self._steps(what.id, names)
+        label = _plain(what.label)
+        txn = transaction(self._ledger, what.operation, actor, label, kind=kind, reverses=what.id)
+        number = txn.id  # begun by itself: the first step may fail together with what it was to record
+        outcomes, waits, also = self._inverses(steps, names, txn, actor, kind)
+        if not any(isinstance(outcome.error, (BusyError, StorageError)) for outcome in outcomes):
+            # A step that cannot be taken back stays reported; trying it for ever would block everything below it. A
+            # disk or a lock that was in the way may be free the next time.
+            self._ledger.mark_undone(what.id)
+            if not any(outcome.ok for outcome in outcomes):
+                left = waits or f"It stays as it is; the next {kind} goes to the change before it."
+        return Done(str(number), kind, tuple(outcomes), label, left, also)
+
+    def _steps(self, txn: int, names: dict[int, str]) -> list[Step]:
+        """What a transaction did, when this client may take it back."""
+        steps = self._ledger.steps(txn)
+        for step in steps:
+            for uid, path in ((step.uid, step.path), (step.new_uid, step.new_path)):
+                if uid in names and path is not None:
+                    self._rules.allowed(self._roots.rightful(Address(names[uid], path)).root)
+        return steps
+
+    def _step_back(self, number: str, actor: Actor) -> Done:
+        """Take one older transaction back as a change of its own, where its memories still are as it left them."""
+        self._rules.refuse_read_only()
+        self._rules.refuse_onlooker()
+        self._ledger.renew()
+        self._roots.recover()
+        names = self._roots.names()
+        what = self._ledger.operation(int(number), names)
+        steps = self._steps(what.id, names) if what is not None else []
+        if what is None or what.operation == "redact" or self._is_undone(what.id, steps, names):
+            raise NotFoundError(_why_not(what), code="E_NOTHING_TO_UNDO", hint="`memtui log` shows what was done.")
+        label = f"{'do again' if what.kind == 'undo' else 'undo'} {what.label.removeprefix('undo ')}"
+        txn = transaction(self._ledger, what.operation, actor, label, reverses=what.id)
+        begun = txn.id
+        outcomes, _, _ = self._inverses(steps, names, txn, actor, "undo", unchanged=True)
+        return Done(str(begun), "undo", tuple(outcomes), label)
+
+    def _inverses(
+        self,
+        steps: list[Step],
+        names: dict[int, str],
+        txn: Txn,
+        actor: Actor,
+        kind: str,
+        *,
+        unchanged: bool = False,
+    ) -> tuple[list[Outcome], str, str]:
+        """Take steps back, the last one first, each by itself.
+
+        Args:
+            steps: what a transaction did.
+            names: root ids by ledger id.
+            txn: what it belongs to.
+            actor: who does it.
+            kind: `undo` or `redo`.
+            unchanged: only memories that are as their step left them; nothing is recorded of the others.
+
+        Returns:
+            An outcome for each; what to say of a draft that waits after a conflict; and of one that is back.
+        """
+        outcomes: list[Outcome] = []
+        failed: list[tuple[Step, Address]] = []
+        waits = also = ""
+        paired = _paired(steps)
+        job = Job(txn, actor, "restored", siblings=Siblings())
+        with self._roots.pace.many(len(paired)) as progress:
+            for step, moved_from in reversed(paired):
+                address = self._roots.rightful(Address(names[step.uid], step.path))
+                try:
+                    progress.step()
+                    if unchanged:
+                        self._refuse_changed(step, names)
+                    self._refuse_moved(step, address, failed)
+                    outcome = self._inverse(step, moved_from, address, names, job, kind)
+                    outcomes.append(outcome)
+                    if not outcome.ok:
+                        failed.append((step, address))
+                    said = self._drafts.follow(step, outcome, kind)
+                    if isinstance(outcome.result, Conflict):
+                        waits = said or waits
+                    else:
+                        also = said or also
+                except MemtuiError as error:
+                    if isinstance(error, MendedError) and not outcomes:
+                        raise  # as in `each`
+                    outcomes.append(Outcome(address, None, error))
+                    failed.append((step, address))
+        self._take_away(steps, names, actor)
+        return outcomes, waits, also
+
+    def _take_away(self, steps: list[Step], names: dict[int, str], actor: Actor) -> None:
+        """Remove folders that were made for memories which are taken back; the steps count, whatever comes of this."""
+        for uid in {step.new_uid or step.uid for step in steps} | {step.uid for step in steps}:
+            with suppress(MemtuiError):
+                root = self._roots.find(names[uid])
+                made = self._ledger.made(uid)
+                if made and not root.policy.keep_folders and fsio.is_dir(root.path):
+                    with self._roots.site(root, actor) as site:
+                        unmake(site, made)
+
+    def take_back(self, txn: Txn, actor: Actor, earlier: int = 0) -> set[Address]:
+        """Take back what a transaction did before it failed, as a part of it.
+
+        Args:
+            txn: the transaction.
+            actor: whose it is.
+            earlier: so many steps were done before, by what it was joined to, and stay.
+
+        Returns:
+            What could not be taken back, under its names. When that is nothing, undo goes to the change before it.
+        """
+        names = self._roots.names()
+        stuck: set[Address] = set()
+        job = Job(txn, actor, "restored", siblings=Siblings())
+        for step, moved_from in reversed(_paired(self._ledger.steps(txn.id)[earlier:])):
+            address = self._roots.rightful(Address(names[step.uid], step.path))
+            try:
+                done = self._inverse(step, moved_from, address, names, job, "undo").ok
+            except MemtuiError:
+                done = False
+            if not done:
+                stuck.add(address)
+        if not stuck and not earlier:
+            self._ledger.mark_undone(txn.id)
+        return stuck
+
+    def _is_undone(self, txn: int, steps: list[Step], names: dict[int, str]) -> bool:
+        """Whether a transaction was taken back and no memory is as it left it."""
+        if not all(one.undone for one in self._ledger.operations(txn, txn)):
+            return False
+        for step in steps:
+            with suppress(MemtuiError):
+                self._refuse_changed(step, names)
+                return False
+        return True
+
+    def _refuse_changed(self, step: Step, names: dict[int, str]) -> None:
+        """Refuse to take a step back whose memory is not as the step left it; nothing is recorded for it then."""
+        address = self._roots.rightful(Address(names[step.uid], step.path))
+        if step.operation in ("pin", "unpin"):
+            record = self._ledger.record(step.uid, step.path)
+            if record is None or record.pinned != (step.operation == "pin"):
+                raise ConflictError(f"{address} was {'unpinned' if step.operation == 'pin' else 'pinned'} since.")
+            return
+        if step.new_path is not None:
+            address = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
+        found = self._current(address)
+        now = None if found is None else found.sha
+        if now == step.after:
+            return
+        if now is None:
+            raise ConflictError(f"{address} was renamed or deleted since.", hint="H shows its versions.")
+        happened = "was changed since" if step.after is not None else "is there again, with another text"
+        raise ConflictError(f"{address} {happened}.", hint="H shows every version, and restores one.")
+
+    def _refuse_moved(self, step: Step, address: Address, failed: list[tuple[Step, Address]]) -> None:
+        """Refuse to take text away that came from a memory which could not be taken back: it would be nowhere."""
+        if not failed:
+            return
+        here = self._lines(step.after) - self._lines(step.before)
+        for other, source in failed:
+            moved = here & self._lines(other.before)
+            now = self._current(source) if moved else None
+            if moved and (now is None or not moved <= set(now.data.splitlines())):
+                raise ConflictError(
+                    f"{address} stays as it is: it holds text from {source}, which was changed since.",
+                    hint="H shows every version of both, and restores one.",
+                )
+
+    def _lines(self, sha: str | None) -> set[bytes]:
+        """The lines of a version that say something; none of one that was redacted or is damaged."""
+        with suppress(MemtuiError):
+            data = None if sha is None else self._ledger.blob(sha)
+            return {line for line in (data or b"").splitlines() if line.strip()}
+        return set()
+
+    def _current(self, address: Address) -> whole_file.Content | None:
+        """What is under a name, closed."""
+        try:
+            handle = self._roots.reading(self._roots.find(address.root))
+            found = whole_file.read(handle, paths.split(address.path), address)
+        except NotFoundError:
+            return None
+        fsio.close(found.handle)
+        return found
+
+    def _left(self, kind: str, uids: Collection[int], after: int) -> str:
+        """Say what is newer but out of reach, so that nobody takes an older change for it."""
+        newer = self._ledger.elsewhere(uids, kind, after)
+        if newer is None:
+            return ""
+        _, what, folder = newer
+        return f"Newer, and left alone: {what}, in {folder}, which is not open here; --root NAME={folder} opens it."
+
+    def _inverse(
+        self,
+        step: Step,
+        moved_from: Step | None,
+        address: Address,
+        names: dict[int, str],
+        job: Job,
+        kind: str,
+    ) -> Outcome:
+        if step.operation in ("pin", "unpin"):
+            pinned = step.operation == "unpin"
+            self._ledger.pin(job.txn.id, step.uid, step.path, actor=job.actor.name, pinned=pinned)
+            return Outcome(address, None)
+        stays = step.note == NEWS_STAYS
+        moving = job._replace(operation="renamed", note=step.note if stays else "")
+        if moved_from is not None:
+            back = self._roots.rightful(Address(names[moved_from.uid], moved_from.path))
+            return self._changer.move_one(address, back, step.after, moving, again=True)
+        if step.new_path is not None:
+            now = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
+            return self._changer.move_one(now, address, step.after, moving, again=True)
+        root = self._roots.find(address.root)
+
+        def put_back(job: Job) -> Saved | Unchanged | Conflict | None:
+            with self._roots.site(root, job.actor, create=step.after is None) as site:
+                return self._put_back(site, step, address, job)
+
+        note = step.note if stays else repeated(step.note, kind)
+        result = calmly(job._replace(note=note), put_back)
+        if isinstance(result, Saved):
+            happened = "deleted" if step.before is None else "created" if step.after is None else "modified"
+            self._publish([Change(address, happened, job.actor.name, step.after, step.before, self._ledger.clock())])
+        return Outcome(address, result)
+
+    def _put_back(self, site: Site, step: Step, address: Address, job: Job) -> Saved | Unchanged | Conflict | None:
+        if step.before is None:
+            try:
+                return files.remove(site, address, step.after, job._replace(operation="deleted"))
+            except NotFoundError as error:
+                if error.code != "E_NOT_FOUND":
+                    raise
+                return None  # gone already
+        data = self._ledger.blob(step.before)
+        if data is None:
+            raise NotFoundError(
+                f"The earlier text of {address} was removed by retention.", hint="Older versions are kept by settings."
+            )
+        if step.after is None:
+            return files.create(site, address, data, job, dated=step.dated)
+        return files.replace(site, address, data, step.after, job)
+
+
+def _plain(label: str) -> str:
+    return label.removeprefix("undo ").removeprefix("redo ")
+
+
+def _why_not(what: Transaction | None) -> str:
+    if what is None:
+        return "That step changed nothing, or it reached into a folder that is not open here."
+    if what.operation == "redact":
+        return "A redaction cannot be taken back: the text is gone for good."
+    return "That step was taken back already."
+
+
+def _paired(steps: list[Step]) -> list[tuple[Step, Step | None]]:
+    """Each step, and for one that made a memory the one that took it from another root: together they are a move."""
+    found: list[tuple[Step, Step | None]] = []
+    rest = list(steps)
+    while rest:
+        step = rest.pop(0)
+        if rest and _is_move(step, rest[0]):
+            found.append((step, rest.pop(0)))
+        else:
+            found.append((step, None))
+    return found
+
+
+def _is_move(made: Step, gone: Step) -> bool:
+    return (
+        made.uid != gone.uid
+        and made.before is None
+        and gone.after is None
+        and made.after == gone.before
+        and made.after is not None
+        and made.new_path is None
+        and gone.new_path is None
+    )

@@ -1,0 +1,194 @@
+"""One lock per root for memtui's own processes: a held descriptor, released by death, never broken, never deleted.
+
+It orders our processes only; every other writer knows nothing of it. After a moment, waiting is done by a call
+that blocks in a helper thread, because polling makes waiters wait a hundred times longer than the lock is held.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from memtui.engine.disk import fsio, paths
+from memtui.errors import BusyError
+
+_NAME, _TOKEN = 184, 16
+"""What a lock file holds: who holds the lock, or held it last, and the sign of that one's `RootLock`; in bytes."""
+
+
+BRIEF = 0.004
+"""Seconds in which a lock is asked for again and again: most are held for less, and a thread costs as much."""
+_STEP = 0.00005
+SAID = 0.25
+"""Seconds after which whoever waits is told for whom: nobody is to take a wait for a program that hangs."""
+
+
+class RootLock:
+    """The lock of one root; safe to share between threads."""
+
+    def __init__(self, directory: str, name: str) -> None:
+        """Remember where the lock file is; it is made when first needed.
+
+        Args:
+            directory: the folder of lock files, inside the state folder.
+            name: unique for the root.
+        """
+        self.name = name
+        self.unshared = False
+        """While it is held: whether nobody else has held it since this one did."""
+        self._token = os.urandom(_TOKEN // 2).hex().encode()
+        self._directory = directory
+        self._path = os.path.join(directory, name)
+        self._threads = threading.RLock()
+        self._depth = 0
+        self._handle: int | None = None
+
+    @contextmanager
+    def held(self, *, wait: float, who: str, say: Callable[[str], None] | None = None) -> Iterator[None]:
+        """Hold the lock for the block; a thread that holds it may enter again.
+
+        Args:
+            wait: how long to wait, in seconds.
+            who: the actor, shown to whoever waits for us.
+            say: told once whom we wait for, when that takes longer than `SAID`.
+
+        Raises:
+            BusyError: somebody else kept it for longer than `wait`.
+            StorageError: the system cannot lock at all, so nothing may be changed.
+        """
+        if not self._threads.acquire(timeout=wait):
+            raise self._busy(wait, f"another task of this memtui (process {os.getpid()})")
+        try:
+            if not self._depth:
+                self._acquire(wait, who, say)
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if not self._depth:
+                    self._release()
+        finally:
+            self._threads.release()
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        with self._threads:
+            if self._handle is not None:
+                fsio.close(self._handle)
+                self._handle = None
+
+    def _acquire(self, wait: float, who: str, say: Callable[[str], None] | None) -> None:
+        for _ in range(8):
+            if self._handle is None:
+                self._handle = self._open()
+            handle = self._handle
+            try:
+                if not (fsio.lock_now(handle) or _soon(handle, wait) or self._wait(handle, wait, say)):
+                    raise self._busy(wait, self._holder())
+                current = self._is_current(handle)
+            except OSError as error:
+                self._drop()
+                raise paths.translate(error, "Locking the root") from error
+            if current:
+                self._sign(handle, who)
+                return
+            # Somebody removed or replaced the lock file: the lock we got guards nothing.
+            self._drop()
+        raise self._busy(wait, "somebody who keeps replacing the lock file")
+
+    def _sign(self, handle: int, who: str) -> None:
+        name = f"{os.getpid()} {who}".encode("utf-8", "replace")
+        self.unshared = False
+        with suppress(OSError):  # a full disk, say: whoever waits for us does without our name
+            before = os.pread(handle, _TOKEN, _NAME)
+            os.pwrite(handle, name[:_NAME].ljust(_NAME) + self._token, 0)
+            self.unshared = before == self._token
+
+    def _release(self) -> None:
+        if self._handle is None:
+            return
+        try:
+            fsio.unlock(self._handle)
+        except OSError:
+            self._drop()  # closing gives the lock back as well
+
+    def _open(self) -> int:
+        try:
+            fsio.make_root(self._directory)
+            return fsio.open_lock(self._path)
+        except OSError as error:
+            raise paths.translate(error, f"Opening the lock file {self._path}") from error
+
+    def _drop(self) -> None:
+        if self._handle is not None:
+            fsio.close(self._handle)
+            self._handle = None
+
+    def _is_current(self, handle: int) -> bool:
+        try:
+            named, held = fsio.stat_path(self._path), fsio.fstat(handle)
+        except FileNotFoundError:
+            return False
+        return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
+
+    def _wait(self, handle: int, wait: float, say: Callable[[str], None] | None) -> bool:
+        """Block until the lock is ours or the time is over.
+
+        A thread cannot be called off, so the descriptor is left to one that comes too late, which closes it.
+        """
+        abandoned: list[bool] = []
+        failures: list[OSError] = []
+        decided = threading.Lock()
+        ready = threading.Event()
+
+        def block() -> None:
+            try:
+                fsio.lock(handle)
+            except OSError as error:
+                failures.append(error)
+            with decided:
+                if abandoned:
+                    fsio.close(handle)
+                ready.set()
+
+        threading.Thread(target=block, name="memtui-lock", daemon=True).start()
+        if not ready.wait(min(wait, SAID)) and wait > SAID:
+            if say is not None:
+                say(f"{self._holder()} is writing to this root; waiting for it, {wait:g} s at most.")
+            ready.wait(wait - SAID)
+        with decided:
+            if not ready.is_set():
+                abandoned.append(True)
+                self._handle = None
+                return False
+        if failures:
+            raise failures[0]
+        return True
+
+    def _holder(self) -> str:
+        try:
+            with open(self._path, "rb") as lock_file:
+                pid, _, who = lock_file.read(_NAME).decode("utf-8", "replace").strip().partition(" ")
+        except OSError:
+            return "another process"
+        return f"{who or 'another process'} (process {pid})" if pid.isdigit() else "another process"
+
+    @staticmethod
+    def _busy(wait: float, holder: str) -> BusyError:
+        return BusyError(
+            f"{holder} is writing to this root and did not finish within {wait:g} s.",
+            hint="Try again in a moment.",
+            details={"holder": holder},
+        )
+
+
+def _soon(handle: int, wait: float) -> bool:
+    """Take the lock if it becomes free in a moment."""
+    end = time.monotonic() + min(wait, BRIEF)
+    while time.monotonic() < end:
+        time.sleep(_STEP)
+        if fsio.lock_now(handle):
+            return True
+    return False

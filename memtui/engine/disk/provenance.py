@@ -1,0 +1,140 @@
+"""Which repository a folder belongs to: not whatever has its path later.
+
+A path says nothing of it, and an inode is used again soon after a folder is removed, so a repository is told apart by
+more than that. Git's own files are read as data; git is never run.
+"""
+
+import os
+
+from memtui.engine.disk import fsio
+from memtui.values import NamedTuple
+
+_LONGEST = 65_536
+"""Bytes of a file of git's that is read: a pointer is a line, and settings are a page."""
+_ORIGIN = r"""(?i)^[ \t]*\[remote[ \t]+"origin"\][ \t]*(?:[#;].*)?$"""
+_URL = r"""(?i)^[ \t]*url[ \t]*=[ \t]*"?([^"#;\s]+)"""
+_ADDRESS = r"(?i)(?:[a-z][a-z0-9+.-]*://)?(?:[^@/]*@)?([^/:@]+)(?::[0-9]+(?=/))?[:/]+(.+)"
+
+
+class Repository(NamedTuple):
+    """The repository a folder belongs to; its worktrees are one repository, and a separate clone is another."""
+
+    common: str
+    """Tells its common git folder apart from every other one, also when it is moved."""
+    path: str
+    """Where the common git folder is now."""
+    inside: str
+    """Where the folder is in its checkout; `.` is the checkout itself."""
+    lineage: str | None
+    """What its clones say alike: where they come from. Anybody can write that, so it proves nothing."""
+
+
+def checkout_of(path: str) -> str | None:
+    """Find the nearest folder with a repository, at or above a path, which need not exist."""
+    folder = fsio.real_path(path)
+    while not fsio.is_there(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def repository_of(path: str) -> Repository | None:
+    """Find the repository of a folder, which need not exist.
+
+    A `.git` file may be anybody's, so a worktree counts only when the repository it names points back to it, as git
+    arranges it; a link counts for nothing.
+
+    Returns:
+        None when the folder lies in no checkout, or nobody can say in which.
+    """
+    try:
+        checkout = checkout_of(path)
+        if checkout is None:
+            return None
+        inside = os.path.relpath(fsio.real_path(path), checkout)
+        entry = os.path.join(checkout, ".git")
+        with fsio.closing(fsio.open_root(checkout)) as folder, fsio.closing(_open(folder)) as opened:
+            git_folder = entry if fsio.is_folder(fsio.fstat(opened)) else _pointer(entry, checkout, b"gitdir:")
+            if git_folder == entry:
+                return Repository(_told_apart(opened), entry, inside, _lineage(entry))
+            if git_folder is None or not fsio.is_dir(git_folder):
+                return None
+            if not fsio.is_there(os.path.join(git_folder, "commondir")):  # of a submodule: there is no way back from it
+                return Repository(_told_apart(opened), entry, inside, _lineage(git_folder))
+        common = _common(entry, git_folder)
+        if common is None:
+            return None
+        with fsio.closing(fsio.open_root(common)) as opened:
+            return Repository(_told_apart(opened), common, inside, _lineage(common))
+    except OSError:
+        return None
+
+
+def _common(entry: str, git_folder: str) -> str | None:
+    """The common git folder of a worktree, if its own folder there says that this is its `.git` file."""
+    back = _pointer(os.path.join(git_folder, "gitdir"), git_folder)
+    common = _pointer(os.path.join(git_folder, "commondir"), git_folder)
+    if back is None or common is None or fsio.real_path(back) != entry:
+        return None
+    common = fsio.real_path(common)
+    inside = os.path.dirname(fsio.real_path(git_folder)) == os.path.join(common, "worktrees")
+    return common if inside else None
+
+
+def _pointer(path: str, base: str, prefix: bytes = b"") -> str | None:
+    """Read a one-line file that holds a path; relative ones are taken from `base`."""
+    data = _small(path)
+    if data is None or not data.startswith(prefix):
+        return None
+    target = data[len(prefix) :].strip()
+    if not target or b"\n" in target or b"\0" in target:
+        return None
+    return os.path.normpath(os.path.join(base, os.fsdecode(target)))
+
+
+def _small(path: str) -> bytes | None:
+    """Read a small regular file; None when it is none."""
+    folder, name = os.path.split(path)
+    try:
+        with fsio.closing(fsio.open_root(folder)) as parent, fsio.closing(fsio.open_file(parent, name)) as file:
+            status = fsio.fstat(file)
+            small = fsio.is_regular(status) and status.st_size <= _LONGEST
+            return fsio.read_all(file, status.st_size) if small else None
+    except OSError:
+        return None
+
+
+def _lineage(git_folder: str) -> str | None:
+    """Where a repository was cloned from: host and path of `origin`, the same for every way of reaching it.
+
+    The first commit is left out: few clones know it without a walk over all of history.
+    """
+    import re  # not before there is a repository: a command that only prints memories starts without it
+
+    within = False
+    for line in (_small(os.path.join(git_folder, "config")) or b"").decode(errors="replace").splitlines():
+        if line.lstrip().startswith("["):
+            within = re.match(_ORIGIN, line) is not None
+        elif within and (found := re.match(_URL, line)) is not None:
+            address = re.fullmatch(_ADDRESS, found[1])  # never as it is: it may hold a password
+            return f"{address[1].lower()}/{address[2].strip('/').removesuffix('.git')}" if address else None
+    return None
+
+
+def _open(folder: int) -> int:
+    try:
+        return fsio.open_dir(folder, ".git")
+    except NotADirectoryError:
+        return fsio.open_file(folder, ".git")  # of a worktree, or of a submodule
+
+
+def _told_apart(handle: int) -> str:
+    status = fsio.fstat(handle)
+    try:
+        return f"{status.st_ino}, generation {fsio.generation(handle)}"
+    except OSError:
+        born = fsio.born(handle)
+    # The number of a device may be another one after the next start, so it only counts where nothing better is known.
+    return f"{status.st_ino}, born {born}" if born else f"{status.st_dev}:{status.st_ino}"

@@ -1,0 +1,266 @@
+"""Texts nobody saved, in files of the state folder: drafts the ledger may lose, and copies that an editor had open.
+
+Every such file is known here alone, so that its text is offered again whatever becomes of the ledger, and is gone when
+a text must be gone.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+
+from memtui.digest import sha256_hex
+from memtui.engine.disk import fsio, state_file
+from memtui.engine.model import Draft
+from memtui.values import NamedTuple
+
+DRAFTS, COPIES = "drafts", "edits"
+"""The folders: one file for each memory and each process that could not trust the ledger; one folder for each copy."""
+ABOUT = ".memtui"
+"""What is known of a copy, beside it; who has it open holds a lock on it."""
+_LARGEST = 64 * 1024 * 1024
+
+
+class Of(NamedTuple):
+    """Which memory a text is of."""
+
+    folder: str
+    """The root's folder: its id and its number in the ledger may be others at the next start."""
+    path: str
+    base_sha256: str | None = None
+    base: bytes | None = None
+    """The text it started from."""
+
+
+class Unsaved(NamedTuple):
+    """A text nobody saved."""
+
+    place: str
+    """The file it is in."""
+    of: Of | None
+    """None: nobody knows any more."""
+    data: bytes
+    at: int
+    cursor: tuple[int, int] = (0, 0)
+
+    @property
+    def text(self) -> str | None:
+        """The text as a draft holds it; None when it is no text."""
+        try:
+            return self.data.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            return None
+
+
+class Copy(NamedTuple):
+    """A text that an editor has open."""
+
+    folder: str
+    path: str
+    lock: int
+    """Held for as long as the process lives that began it; nobody is offered the text before."""
+
+
+def keep(state_dir: str, writer: str, folder: str, draft: Draft) -> None:
+    """Write a draft into its file, in the place of what this writer kept of that memory before.
+
+    Raises:
+        OSError: it was not written.
+    """
+    document = {
+        **_about(Of(folder, draft.address.path, draft.base_sha256, draft.base)),
+        "text": draft.text,
+        "cursor": draft.cursor,
+        "at": draft.at,
+    }
+    name = sha256_hex(f"{folder}\0{draft.address.path}".encode("utf-8", "surrogateescape"))[:32]
+    state_file.write(
+        os.path.join(state_dir, DRAFTS), f"{name}-{writer}.json", json.dumps(document).encode(), durable=True
+    )
+
+
+def begin_copy(state_dir: str, name: str, data: bytes, of: Of | None) -> Copy:
+    """Write a copy for an editor, in a folder that only this user can enter.
+
+    Args:
+        state_dir: the state folder.
+        name: what the file is to be called; begins with no dot.
+        data: what the editor shows.
+        of: which memory that is of.
+
+    Raises:
+        OSError: it was not written.
+    """
+    parent = os.path.join(state_dir, COPIES)
+    fsio.make_root(parent)
+    folder = tempfile.mkdtemp(prefix="edit-", dir=parent)
+    lock = fsio.open_lock(os.path.join(folder, ABOUT))
+    try:
+        fsio.lock(lock)
+        about = {"file": name, "opened": sha256_hex(data), **(_about(of) if of is not None else {})}
+        fsio.write_all(lock, json.dumps(about).encode())
+        path = os.path.join(folder, name)
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as file:
+            file.write(data)
+    except BaseException:
+        fsio.close(lock)
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return Copy(folder, path, lock)
+
+
+def taken(copy: Copy, data: bytes) -> None:
+    """Note that what the editor saved so far is in good hands, so that only what comes after it is offered."""
+    about = json.loads(fsio.read_all(copy.lock, 4_096))
+    os.ftruncate(copy.lock, 0)
+    os.lseek(copy.lock, 0, os.SEEK_SET)
+    fsio.write_all(copy.lock, json.dumps({**about, "opened": sha256_hex(data)}).encode())
+
+
+def release(copy: Copy) -> None:
+    """Leave a copy behind: from now on its text is offered."""
+    fsio.close(copy.lock)
+
+
+def everything(state_dir: str) -> tuple[Unsaved, ...]:
+    """Every text that waits to be offered, oldest first; not those that an editor still has open."""
+    copies = [one.unsaved for one in _copies(state_dir) if not one.busy and one.changed]
+    return tuple(sorted((*_drafts(state_dir), *copies), key=lambda one: one.at))
+
+
+def remove(one: Unsaved) -> None:
+    """Take a text away.
+
+    Raises:
+        OSError: it is still there.
+    """
+    folder, name = os.path.split(one.place)
+    try:
+        if os.path.basename(folder) == DRAFTS:
+            os.unlink(one.place)
+            for half in _names(folder, "", f"{name}."):
+                os.unlink(os.path.join(folder, half))  # of a process that died while it wrote
+        else:
+            shutil.rmtree(folder)
+    except FileNotFoundError:
+        pass  # another process was first
+
+
+def tidy(state_dir: str) -> None:
+    """Remove copies that nobody has open any more and nobody changed."""
+    for one in _copies(state_dir):
+        if not one.busy and not one.changed:
+            shutil.rmtree(os.path.dirname(one.unsaved.place), ignore_errors=True)  # what stays is tidied the next time
+
+
+def holding(state_dir: str, holds: Callable[[bytes], bool]) -> list[Unsaved]:
+    """The drafts whose text holds what must be gone; the text of a copy is a file as it is."""
+    return [draft for draft in _drafts(state_dir) if holds(draft.data)]
+
+
+def forget_bases(state_dir: str, holds: Callable[[bytes], bool]) -> None:
+    """Remove what must be gone from what texts started from, and what a process left that died while it wrote.
+
+    Raises:
+        OSError: some of it is still there.
+    """
+    for half in _names(os.path.join(state_dir, DRAFTS), state_file.LATE):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(state_dir, DRAFTS, half))
+    drafts = [draft.place for draft in _drafts(state_dir) if _started_from(draft, holds)]
+    copies = [copy.unsaved.place for copy in _copies(state_dir) if _started_from(copy.unsaved, holds)]
+    for place in (*drafts, *(os.path.join(os.path.dirname(place), ABOUT) for place in copies)):
+        with contextlib.suppress(FileNotFoundError), open(place, "r+b") as file:
+            document = {**json.load(file), "base": None}
+            file.seek(0)
+            file.truncate()
+            file.write(json.dumps(document).encode())  # in place: a copy's file is its lock as well
+
+
+def _started_from(one: Unsaved, holds: Callable[[bytes], bool]) -> bool:
+    return one.of is not None and one.of.base is not None and holds(one.of.base)
+
+
+class _Left(NamedTuple):
+    """A copy as it is found."""
+
+    unsaved: Unsaved
+    busy: bool
+    """Whether somebody has it open."""
+    changed: bool
+    """Whether it is another text than the editor was given, as far as anybody knows."""
+
+
+def _drafts(state_dir: str) -> Iterator[Unsaved]:
+    folder = os.path.join(state_dir, DRAFTS)
+    for name in _names(folder, ".json"):
+        place = os.path.join(folder, name)
+        try:
+            found = json.loads(state_file.read(folder, name, most=_LARGEST))
+            line, column = found["cursor"]
+            data = str(found["text"]).encode("utf-8", "surrogatepass")
+            yield Unsaved(place, _of(found), data, int(found["at"]), (int(line), int(column)))
+        except FileNotFoundError:
+            continue  # another process took it away since
+        except (ValueError, KeyError, TypeError):
+            yield Unsaved(place, None, b"", _time(place))
+
+
+def _copies(state_dir: str) -> Iterator[_Left]:
+    """The copies there are. What is beside them may be missing: an earlier memtui made them, or a kill came early."""
+    for parent in (os.path.join(state_dir, COPIES), state_dir):
+        for below in _names(parent, "", "edit-"):
+            folder = os.path.join(parent, below)
+            try:
+                yield from _copy(folder)
+            except FileNotFoundError:
+                continue  # its editor ended since
+
+
+def _copy(folder: str) -> Iterator[_Left]:
+    names = [name for name in os.listdir(folder) if not name.startswith(".")]
+    busy, opened, of = False, None, None
+    with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+        about = os.open(os.path.join(folder, ABOUT), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with fsio.closing(about):
+            busy = fsio.is_locked(about)
+            found = json.loads(fsio.read_all(about, 4_096))
+            names = [os.path.basename(str(found["file"]))]
+            opened, of = found["opened"], _of(found) if "folder" in found else None
+    for name in names:
+        place = os.path.join(folder, name)
+        data = _read(place)
+        yield _Left(Unsaved(place, of, data, _time(place)), busy, sha256_hex(data) != opened)
+
+
+def _about(of: Of) -> dict[str, object]:
+    base = None if of.base is None else of.base.decode("utf-8", "surrogateescape")
+    return {"folder": of.folder, "path": of.path, "base_sha256": of.base_sha256, "base": base}
+
+
+def _of(found: dict[str, object]) -> Of:
+    base, sha = found["base"], found["base_sha256"]
+    return Of(
+        str(found["folder"]),
+        str(found["path"]),
+        None if sha is None else str(sha),
+        None if base is None else str(base).encode("utf-8", "surrogateescape"),
+    )
+
+
+def _names(folder: str, end: str, start: str = "") -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(end) and name.startswith(start))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _read(place: str) -> bytes:
+    with open(place, "rb") as file:
+        return file.read(_LARGEST)
+
+
+def _time(place: str) -> int:
+    return os.stat(place).st_mtime_ns // 1_000_000

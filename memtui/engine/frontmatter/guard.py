@@ -1,0 +1,232 @@
+"""YAML, behind a guard: a block is walked as a stream of events before anything builds data from it.
+
+Anchors, aliases, tags, merge keys, depth and size are refused on sight, so bombs cost milliseconds and never a crash,
+and nothing in a file can be constructed. It exists so that no other module hands a stranger's text to a YAML loader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+
+from memtui.engine.frontmatter.read import BROKEN, DUPLICATE, EMPTY, LIMIT, OK, OTHER, TOO_BIG, UNSAFE, Value
+from memtui.engine.model import Problem
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
+
+DEPTH = 16
+EVENTS = 2_000
+
+_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Knows only text, lists and mappings: no tag resolves to anything else."""
+
+_CODES = {UNSAFE: "E_FRONTMATTER_UNSAFE", TOO_BIG: "E_FRONTMATTER_TOO_BIG"}
+
+
+class Survey(NamedTuple):
+    """What the guard saw."""
+
+    status: str
+    reason: str
+    """For people; empty when all is well."""
+
+
+class _StopError(Exception):
+    """The guard has seen enough."""
+
+    def __init__(self, status: str, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+class _Frame:
+    """A list or mapping the walk is in."""
+
+    def __init__(self, is_mapping: bool) -> None:
+        self.is_mapping = is_mapping
+        self.at_key = is_mapping
+        self.keys: set[str] = set()
+
+
+def read(block: bytes) -> tuple[str, dict[str, Value], Problem | None]:
+    """Read a block.
+
+    Returns:
+        Its status (as in `FrontMatter`), its fields, and what is wrong with it.
+    """
+    if len(block) > LIMIT:
+        # A bomb is called a bomb, whatever its size; its head is enough to tell.
+        seen = survey(block[: LIMIT // 4].decode("utf-8", "ignore"))
+        if seen.status != UNSAFE:
+            seen = Survey(TOO_BIG, f"The front matter is larger than {LIMIT:,} bytes, so it is read as text.")
+        return seen.status, {}, _problem(seen)
+    try:
+        text = block.decode()
+    except UnicodeDecodeError as error:
+        line = block.count(b"\n", 0, error.start) + 2
+        seen = Survey(BROKEN, f"The front matter is not UTF-8 in line {line}.")
+        return BROKEN, {}, _problem(seen)
+    seen = survey(text)
+    fields: dict[str, Value] = {}
+    if seen.status in (OK, DUPLICATE):
+        fields = YAMLHandler().load(text, Loader=_LOADER)
+    return seen.status, fields, _problem(seen)
+
+
+def events(text: str) -> Iterator[Any]:
+    """Walk a block as YAML events; raises `yaml.YAMLError` on the way. `survey` says first whether to go on."""
+    walk: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+    return walk
+
+
+def survey(text: str) -> Survey:
+    """Walk a block without building anything from it; never raises.
+
+    Args:
+        text: the block between the fences.
+    """
+    for index, character in enumerate(text if not text.isprintable() else ""):
+        if not character.isprintable() and not _is_yaml(character):
+            return Survey(
+                BROKEN, f"The front matter holds the control character U+{ord(character):04X}{_at(text, index)}"
+            )
+    walk = _Walk(text)
+    try:
+        return walk.run()
+    except _StopError as stop:
+        return Survey(stop.status, stop.reason)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = _at(text, mark.index) if mark else "."
+        return Survey(BROKEN, f"The front matter is not valid YAML: {error.problem or error.context}{where}")
+    except yaml.YAMLError as error:
+        return Survey(BROKEN, f"The front matter is not valid YAML: {error}")
+
+
+def is_too_deep(text: str) -> bool:
+    """Whether lists and mappings are nested deeper than `DEPTH`, as far as a block can be walked; never raises.
+
+    Args:
+        text: the block between the fences.
+    """
+    depth = 0
+    try:
+        for event in events(text):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > DEPTH:
+                    return True
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    except yaml.YAMLError:  # what comes behind is no YAML, and so has no depth
+        return False
+    return False
+
+
+class _Walk:
+    """One pass over the events of a block."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.frames: list[_Frame] = []
+        self.duplicate = ""
+        self.root: Any = None
+        self.documents = 0
+
+    def run(self) -> Survey:
+        for count, event in enumerate(events(self.text)):
+            if count >= EVENTS:
+                raise _StopError(TOO_BIG, f"The front matter has more than {EVENTS:,} parts, so it is read as text.")
+            self._take(event)
+        if self.root is None or (isinstance(self.root, yaml.ScalarEvent) and not self.root.value):
+            return Survey(EMPTY, "The front matter is empty.")
+        if not isinstance(self.root, yaml.MappingStartEvent):
+            what = "a list" if isinstance(self.root, yaml.SequenceStartEvent) else "text"
+            return Survey(OTHER, f"What stands between the two lines --- is {what}, not fields, so it is read as text.")
+        status, reason = OK, ""
+        if self.duplicate:
+            status, reason = DUPLICATE, f"The front matter has the field {self.duplicate!r} twice; the last one counts."
+        return Survey(status, reason)
+
+    def _take(self, event: Any) -> None:
+        if isinstance(event, yaml.DocumentStartEvent):
+            self.documents += 1
+            if self.documents > 1 or event.explicit or event.version or event.tags:
+                where = _at(self.text, _start(event))
+                raise _StopError(BROKEN, f"The front matter holds a YAML directive or a second document{where}")
+        elif isinstance(event, yaml.NodeEvent):
+            self._refuse_unsafe(event)
+            self._node_starts(event)
+            if isinstance(event, yaml.ScalarEvent):
+                self._node_ends()
+            else:
+                self.frames.append(_Frame(isinstance(event, yaml.MappingStartEvent)))
+                if len(self.frames) > DEPTH:
+                    raise _StopError(UNSAFE, f"The front matter is nested deeper than {DEPTH} levels.")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self.frames.pop()
+            self._node_ends()
+
+    def _refuse_unsafe(self, event: Any) -> None:
+        where = _at(self.text, _start(event))
+        if isinstance(event, yaml.AliasEvent):
+            raise _StopError(UNSAFE, f"The front matter uses an alias (*), which is never followed{where}")
+        if event.anchor is not None:
+            raise _StopError(UNSAFE, f"The front matter uses an anchor (&), which is never followed{where}")
+        if event.tag is not None:
+            raise _StopError(UNSAFE, f"The front matter uses a tag (!), which is never followed{where}")
+
+    def _node_starts(self, event: Any) -> None:
+        if self.root is None:
+            self.root = event
+        frame = self.frames[-1] if self.frames else None
+        if frame and frame.at_key:
+            self._key(event, frame)
+
+    def _key(self, event: Any, frame: _Frame) -> None:
+        if not isinstance(event, yaml.ScalarEvent):
+            where = _at(self.text, _start(event))
+            raise _StopError(BROKEN, f"The front matter uses a list or a mapping as the name of a field{where}")
+        if event.value == "<<" and not event.style:
+            where = _at(self.text, _start(event))
+            raise _StopError(UNSAFE, f"The front matter uses a merge key (<<), which is never followed{where}")
+        if event.value in frame.keys:
+            self.duplicate = self.duplicate or event.value
+        frame.keys.add(event.value)
+
+    def _node_ends(self) -> None:
+        if self.frames and self.frames[-1].is_mapping:
+            self.frames[-1].at_key = not self.frames[-1].at_key
+
+
+def _problem(seen: Survey) -> Problem | None:
+    if not seen.reason:
+        return None
+    return Problem(
+        {UNSAFE: "E_FRONTMATTER_UNSAFE", TOO_BIG: "E_FRONTMATTER_TOO_BIG"}.get(seen.status, "front-matter"), seen.reason
+    )
+
+
+def _start(event: Any) -> int:
+    """Where an event begins, in characters."""
+    index: int = event.start_mark.index
+    return index
+
+
+def _at(text: str, index: int) -> str:
+    """The line in the file, whose first line is the opening fence."""
+    return f" (line {text.count(chr(10), 0, index) + 2})."
+
+
+def _is_yaml(character: str) -> bool:
+    """Whether YAML allows a character unescaped that Python does not call printable.
+
+    A byte-order mark is not: the loader would drop it, and every offset behind it would be wrong.
+    """
+    code = ord(character)
+    return character in "\t\n\r\x85" or (0xA0 <= code <= 0xFFFD and code != 0xFEFF) or code > 0xFFFF

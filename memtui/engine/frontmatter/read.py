@@ -1,0 +1,289 @@
+"""Front matter: where it is, what it says, and nothing else; editing fields is in `edit.py`.
+
+Only a block that opens in line 1, closes, and holds fields counts; everything else is body, byte for byte. Plain blocks
+are read here, without YAML and yet meaning what YAML means, so that a list of thousands costs little; all others go
+through `guard.py`. The split keeps a hostile header from ever reaching a parser that could hang or run it.
+"""
+
+from __future__ import annotations
+
+from memtui.engine.model import FieldEdit, Problem
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
+Value: TypeAlias = "str | list[Value] | dict[str, Value]"
+"""A field's value. Every scalar is text, as written: no dates, numbers or booleans."""
+
+LIMIT = 16_384
+"""The largest block, in bytes."""
+BOM = b"\xef\xbb\xbf"
+
+NONE, OK, EMPTY, UNCLOSED, OTHER = "none", "ok", "empty", "unclosed", "other"
+DUPLICATE, BROKEN, UNSAFE, TOO_BIG = "duplicate", "broken", "unsafe", "too-big"
+
+
+class FrontMatter(NamedTuple):
+    """The front matter of a file."""
+
+    status: str
+    """`none`; `ok`; `duplicate` (a field is there twice, the last one counts); `empty`; or why it is not read and
+    counts as body: `unclosed`, `other` (a list or text instead of fields), `broken`, `unsafe`, `too-big`."""
+    start: int
+    """The block between the fences: offsets of its first byte and of the closing fence; 0 when it is not closed."""
+    end: int
+    body: int
+    """Offset of the first byte that is body; a byte-order mark is never part of it."""
+    fields: dict[str, Value]
+    """In the order of the file."""
+    problem: Problem | None
+    """What the user should know about it."""
+
+
+class Description(NamedTuple):
+    """What a list shows of a memory's front matter; every text may be hostile."""
+
+    description: str
+    """One line, at most 200 characters and `…`; empty when there is none."""
+    name: str
+    problem: Problem | None
+
+
+_FLOW_SIGNS = dict.fromkeys(map(ord, "_./ -"))
+_NOT_FIRST = frozenset(" ?:,[]{}#&*!|>'\"%@`")
+
+
+def split(data: bytes, *, plain: bool = True) -> FrontMatter:
+    """Find and read the front matter of a file.
+
+    Args:
+        data: the whole file.
+        plain: False sends even a plain block through YAML.
+
+    Returns:
+        Where it is and what it says; never raises.
+    """
+    body = len(BOM) if data.startswith(BOM) else 0
+    start = _opening(data, body)
+    if not start:
+        return tuple.__new__(FrontMatter, (NONE, 0, 0, body, {}, None))
+    end, after = _closing(data, start)
+    if not end:
+        text = "The front matter opened in line 1 is never closed by a line ---, so it is read as text."
+        return FrontMatter(UNCLOSED, 0, 0, body, {}, Problem("front-matter", text))
+    block = data[start:end]
+    fields = _plain_fields(block) if plain and len(block) <= LIMIT else None
+    if fields:
+        # Made without the checks of a call: a first list makes thousands.
+        return tuple.__new__(FrontMatter, (OK, start, end, after, fields, None))
+    from memtui.engine.frontmatter.guard import read
+
+    status, fields, problem = read(block)
+    return FrontMatter(status, start, end, after if status in (OK, DUPLICATE, EMPTY) else body, fields, problem)
+
+
+def describe(data: bytes) -> Description:
+    """Tell what a list shows of a memory: its description and name, and what is wrong with its front matter."""
+    problem = None
+    start = _opening(data, 0)
+    end = _closing(data, start)[0] if start else 0
+    fields = _plain_fields(data[start:end]) if 0 < end - start <= LIMIT else None
+    if not fields:
+        front = split(data)
+        fields, problem = front.fields, front.problem
+        if front.status == BROKEN:
+            fields = _as_agents_write(data[front.start : front.end])
+    description, name = (_line(fields.get("description")), _line(fields.get("name"))) if fields else ("", "")
+    return tuple.__new__(Description, (description, name, problem))
+
+
+def _as_agents_write(block: bytes) -> dict[str, Value]:
+    """What a block that is no YAML says line by line: agents write `description: Python: types first` and read it so.
+
+    Only shown, never edited: which bytes are the value is a guess.
+    """
+    fields: dict[str, Value] = {}
+    for line in block.decode("utf-8", "replace").split("\n"):
+        key, colon, value = line.rstrip("\r").partition(": ")
+        if colon and key in ("name", "description"):
+            fields.setdefault(key, value.strip())
+    return fields
+
+
+def set_fields(data: bytes, edits: Iterable[FieldEdit]) -> bytes:
+    """Set and remove fields by replacing only the bytes of their values, or their lines.
+
+    A missing field is added, and so is a missing block; a block that loses its last field goes, unless a comment is
+    left in it.
+
+    Args:
+        data: the whole file.
+        edits: which fields, and what they shall be; texts are quoted as YAML needs it.
+
+    Returns:
+        The new file, or `data` itself when the fields are so already. Everything else is as it was, byte for byte:
+        byte-order mark, line ends, comments, order, other fields, body.
+
+    Raises:
+        RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG` when the block cannot be edited
+            safely, `E_TEXT` when the file or a value is not UTF-8. Nothing is half done then.
+    """
+    from memtui.engine.frontmatter.edit import set_fields as splice
+
+    return splice(data, edits)
+
+
+def plain_scalar(text: str) -> Value | None:
+    """Read what stands behind `key: ` as a one-line scalar or list; None when only YAML can tell what it means."""
+    text = text.rstrip(" ")
+    first = text[:1]
+    if first in ("'", '"') and len(text) > 1 and text[-1] == first:
+        return _unquoted(text[1:-1], first)
+    if first == "[":
+        return _flow_list(text)
+    if not first or first in _NOT_FIRST or (first == "-" and not text[1:2].isalnum()):
+        return None
+    comment = text.find(" #")
+    if comment >= 0:
+        text = text[:comment].rstrip(" ")
+    return None if ": " in text or text[-1] == ":" else text
+
+
+def _unquoted(text: str, quote: str) -> str | None:
+    """Read what stands between quotes on one line; None when it holds more than the commonest escapes.
+
+    The text is printable, so control characters can stand for what has been read.
+    """
+    if quote == "'":
+        text = text.replace("''", "\1")
+        return None if quote in text else text.replace("\1", quote)
+    if "\\" in text:
+        text = text.replace("\\\\", "\0").replace('\\"', "\1")
+    if quote in text or "\\" in text:
+        return None
+    return text.replace("\0", "\\").replace("\1", quote)
+
+
+def _key(line: str) -> tuple[str, str] | None:
+    """Split `key: rest` for keys of ASCII letters, digits, `_` and `-`."""
+    key, colon, rest = line.partition(":")
+    if not colon or (rest and rest[0] != " ") or len(key) > 200 or key[:1] == "-" or not key.isascii():
+        return None
+    return (key, rest.lstrip(" ")) if key.replace("-", "_").isidentifier() else None
+
+
+def _opening(data: bytes, at: int) -> int:
+    """The offset behind line 1 when that is exactly `---`, else 0."""
+    if data.startswith(b"---\n", at):
+        return at + 4
+    return at + 5 if data.startswith(b"---\r\n", at) else 0
+
+
+def _closing(data: bytes, start: int) -> tuple[int, int]:
+    """The offsets of the closing line and of what follows it; zeros when there is none."""
+    at = start - 1
+    while (at := data.find(b"\n---", at)) >= 0:
+        if data[at + 4 : at + 5] == b"\n":
+            return at + 1, at + 5
+        line_end = data.find(b"\n", at + 4)
+        if line_end < 0:
+            line_end = len(data)
+        if not data[at + 4 : line_end].strip(b" \t\r"):
+            return at + 1, min(line_end + 1, len(data))
+        at = line_end
+    return 0, 0
+
+
+def _plain_fields(block: bytes) -> dict[str, Value] | None:
+    """Read a block of one-line fields, with at most one level of fields or list items below each; None: ask YAML."""
+    try:
+        text = block.decode()
+    except UnicodeDecodeError:
+        return None
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if not text.replace("\n", "").isprintable():
+        return None
+    fields: dict[str, Value] = {}
+    below: list[str] = []
+    key = ""  # The last field, while nothing is written behind it.
+    for line in text.split("\n"):
+        if not line or line[0] in " #-":
+            content = line.lstrip(" ")
+            if not content or content[0] == "#":
+                continue
+            if len(content) != len(line) or content.startswith("- "):
+                below.append(line)
+                continue
+        entry = _key(line)
+        if entry is None or entry[0] in fields or (below and not _nest(fields, key, below)):
+            return None
+        below = []
+        key, rest = entry
+        if not rest or rest[0] == "#":
+            fields[key] = ""
+            continue
+        value = plain_scalar(rest)
+        if value is None:
+            return None
+        fields[key] = value
+        key = ""
+    return None if below and not _nest(fields, key, below) else fields
+
+
+def _nest(fields: dict[str, Value], key: str, lines: list[str]) -> bool:
+    """Put the lines below an open field into it; False when they are anything but a flat list or flat fields."""
+    if not key:
+        return False
+    indent = len(lines[0]) - len(lines[0].lstrip(" "))
+    items: list[Value] = []
+    inner: dict[str, Value] = {}
+    is_list = lines[0].startswith("- ", indent)
+    for line in lines:
+        content = line.lstrip(" ")
+        if len(line) - len(content) != indent:
+            return False
+        if is_list:
+            value = plain_scalar(content[2:].lstrip(" ")) if content.startswith("- ") else None
+            if value is None:
+                return False
+            items.append(value)
+            continue
+        entry = _key(content)
+        if entry is None or entry[0] in inner:
+            return False
+        value = plain_scalar(entry[1]) if entry[1] and entry[1][0] != "#" else ""
+        if value is None:
+            return False
+        inner[entry[0]] = value
+    fields[key] = items if is_list else inner
+    return True
+
+
+def _flow_list(text: str) -> Value | None:
+    """Read `[a, "b", c]`."""
+    if text[-1] != "]" or "#" in text:
+        return None
+    inner = text[1:-1].strip(" ")
+    items: list[Value] = []
+    for part in inner.split(",") if inner else ():
+        item = part.strip(" ")
+        quote = item[:1]
+        if quote in ("'", '"') and len(item) > 1 and item[-1] == quote:
+            item = item[1:-1]
+            if quote in item or "\\" in item:
+                return None
+        elif not (quote.isalnum() or quote == "_") or not item.translate(_FLOW_SIGNS).isalnum():
+            return None
+        items.append(item)
+    return items
+
+
+def _line(value: Value | None) -> str:
+    if not value or not isinstance(value, str):
+        return ""
+    plain = "  " not in value and value.isprintable() and value[0] != " " and value[-1] != " "
+    text = value if plain else " ".join(value.split())
+    return text if len(text) <= 200 else text[:200] + "…"

@@ -1,0 +1,353 @@
+"""A sound ledger made of a damaged one: its rows, and for those that are lost the ones of a backup.
+
+It is built beside the damaged file and whole before anybody sees it, so that a kill on the way costs nothing. What is
+lost is counted; a memory whose text was lost with its record is looked at anew, as the file itself is unharmed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+
+import apsw
+
+from memtui.engine.ledger.creation import (
+    MENDED,
+    finish,
+    fresh,
+    is_ledger,
+    migrate,
+    remove,
+    size,
+    take_place,
+    version_of,
+)
+from memtui.engine.ledger.database import backup_time
+from memtui.engine.ledger.erasure import Mark, clear
+from memtui.engine.ledger.joins import Join, kinds
+from memtui.engine.ledger.migrations import LATEST
+from memtui.engine.ledger.salvage import BAD, LAST_KEY, MOST_PROBES, Salvaged, Table, quoted, read, tables
+from memtui.engine.ledger.schemas import rebuilt
+from memtui.errors import StorageError
+from memtui.values import NamedTuple
+
+BUSY_MS = 10_000
+"""How long another process's transaction is waited for."""
+_NOTHING = Salvaged(((0, LAST_KEY),), {}, 0)
+_ANEW = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+_WORDS = {
+    "versions": "versions",
+    "audit": "records of the log",
+    "txns": "steps of undo",
+    "memories": "records of memories",
+    "usage": "pins and uses",
+    "drafts": "drafts",
+    "blobs": "texts",
+}
+
+
+class Mended(NamedTuple):
+    """What became of a damaged ledger."""
+
+    readable: bool
+    """Whether any row of it could be read."""
+    lost: dict[str, int]
+    """By table: how many rows are known to be lost."""
+    behind: tuple[str, ...]
+    """Tables of which only a backup had rows."""
+    backup: bool
+    """Whether a backup gave rows."""
+
+    def told(self, at: int) -> str:
+        """What a person has to know of it, in a sentence or two.
+
+        Args:
+            at: when the backup was made.
+        """
+        made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at / 1_000))
+        since = "history, pins and marks made since"
+        if not self.readable:
+            if self.backup:
+                return f"The ledger was damaged; the backup of {made} took its place: {since} are lost."
+            return "The ledger was damaged; it starts empty: history, pins and usage begin anew."
+        lost = _counted(self.lost)
+        said = f"could not be saved: {lost}" if lost else "nothing of it is lost"
+        behind = (
+            f" Only a backup had {', '.join(_WORDS.get(name, name) for name in self.behind)}." if self.behind else ""
+        )
+        part = f" The backup of {made} gave a part of it: {since} are lost there." if self.backup else ""
+        return f"The ledger was damaged and is mended; {said}.{part}{behind}"
+
+
+def _counted(rows: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {_WORDS.get(name, 'rows of ' + name)}" for name, count in rows.items())
+
+
+def replace(path: str, backup: str | None, clock: Callable[[], int]) -> str:
+    """Put a sound ledger in the place of a damaged one, which is kept; call it under the lock of repairs.
+
+    Args:
+        path: the damaged ledger.
+        backup: a sound ledger that gives what is lost; None: there is none.
+        clock: for names and records.
+
+    Returns:
+        What a person has to know of it.
+    """
+    foreign = is_foreign(path)
+    with _held(path, path, clock) as damaged:
+        mended = _mend(damaged, path + MENDED, backup, clock)
+        kept = take_place(path, clock())
+    said = mended.told(backup_time(backup) if backup else 0).replace(
+        "The ledger was damaged", "Another program's database was there", 1 if foreign else 0
+    )
+    name = f" What was there is kept as {os.path.basename(kept)}." if kept else ""
+    return f"{said}{name} No memory is affected."
+
+
+def bring_back(damaged: str, path: str, clock: Callable[[], int]) -> str:
+    """Put what can be read of a damaged ledger back into the one in use; call it under the lock of repairs.
+
+    Args:
+        damaged: a ledger that was moved aside; it is only read.
+        path: the ledger in use.
+        clock: for names and records.
+
+    Returns:
+        What came of it, in a sentence or two.
+    """
+    target, name = path + MENDED, os.path.basename(damaged)
+    with _held(path, path, clock) as live, _held(damaged, path, clock) as found:
+        if live is None or found is None:
+            raise StorageError(
+                f"{path if live is None else damaged} is no ledger, so nothing can be read of it.",
+                code="E_STORE",
+                unharmed="The ledger is as it was.",
+                hint="`memtui doctor` tells how the ledger is.",
+            )
+        mended = _mend(found, target, None, clock)
+        with closing(apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE)) as new:
+            ((had,),) = live.execute("SELECT count(*) FROM versions")
+            _overlay(new, live)
+            ((has,),) = new.execute("SELECT count(*) FROM versions")
+        kept = take_place(path, clock())
+    remove(kept)  # the new one has all of it
+    return f"{has - had:,} versions came back from {name}; not readable there: {_counted(mended.lost) or 'nothing'}."
+
+
+def _overlay(new: apsw.Connection, live: apsw.Connection) -> None:
+    new.execute("PRAGMA journal_mode=DELETE")
+    new.execute("BEGIN")
+    new.execute("DELETE FROM trusted WHERE state = 'reviewed'")  # a person says so anew; no file says it for them
+    redacted = live.execute("SELECT sha, reason, redacted_at FROM blobs WHERE redacted_at NOT NULL")
+    clear(new, {key: Mark(reason, at, ()) for key, reason, at in redacted})
+    Join(new, live).overlay()
+    # What was unpinned after the damage stays unpinned.
+    new.execute(
+        "UPDATE usage SET pinned = 0 WHERE pinned AND 'unpin' = (SELECT a.operation FROM memories m"
+        " JOIN audit a ON a.root = m.root AND a.path = m.path WHERE m.usage = usage.id"
+        " AND a.operation IN ('pin', 'unpin') ORDER BY a.seq DESC LIMIT 1)"
+    )
+    new.execute(
+        "DELETE FROM usage WHERE id NOT IN (SELECT usage FROM memories WHERE usage NOT NULL"
+        " UNION SELECT usage FROM versions WHERE usage NOT NULL)"
+    )
+    _settle(new)
+    new.execute("COMMIT")
+    _check(new)
+    new.execute("PRAGMA journal_mode=WAL")
+
+
+def is_foreign(path: str) -> bool:
+    """Whether another program's database is under a name."""
+    try:
+        with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as database:
+            return bool(size(path)) and not is_ledger(database)
+    except apsw.Error:
+        return False  # no database, or one that lost its first page
+
+
+@contextmanager
+def _held(path: str, beside: str, clock: Callable[[], int]) -> Iterator[apsw.Connection | None]:
+    """A ledger that may be damaged, or a copy in which its tables are found again; None when it is none.
+
+    Args:
+        path: the ledger.
+        beside: what a copy is named after.
+        clock: for what a copy is compared with.
+    """
+    if not size(path):
+        yield None
+        return
+    with _opened(path) as database:
+        try:
+            ledger = _kept(database)
+        except BAD:  # its first page or its schema cannot be read
+            pass
+        else:
+            yield ledger
+            return
+    with rebuilt(path, beside, clock) as copy:
+        if copy is None:
+            yield None
+            return
+        with _opened(copy) as database:
+            yield _kept(database)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[apsw.Connection]:
+    """A file that may be damaged; what of its schema makes no sense is passed over."""
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as database:
+        database.set_busy_timeout(BUSY_MS)
+        database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # it is kept as it was found
+        with suppress(*BAD):
+            database.execute("PRAGMA writable_schema=ON")
+        yield database
+
+
+def _kept(database: apsw.Connection) -> apsw.Connection | None:
+    """A ledger, kept from changing as far as it lets itself be; None for anything else."""
+    if not is_ledger(database) or version_of(database) > LATEST:
+        return None
+    with suppress(*BAD):
+        database.execute("BEGIN IMMEDIATE")
+    return database
+
+
+def _mend(damaged: apsw.Connection | None, target: str, backup: str | None, clock: Callable[[], int]) -> Mended:
+    """Build a sound ledger of what a damaged one and a backup have, and give it a name once it is whole."""
+    part = fresh(target)
+    with (
+        closing(apsw.Connection(backup or ":memory:", flags=apsw.SQLITE_OPEN_READONLY if backup else _ANEW)) as old,
+        closing(apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)) as new,
+    ):
+        mended = _build(new, damaged, old, clock)
+    finish(part, target)
+    return mended
+
+
+def _build(
+    new: apsw.Connection, damaged: apsw.Connection | None, old: apsw.Connection, clock: Callable[[], int]
+) -> Mended:
+    version = (version_of(damaged) if damaged is not None else 0) or min(version_of(old), LATEST) or LATEST
+    new.execute("PRAGMA journal_mode=OFF")
+    new.execute("PRAGMA synchronous=OFF")  # it is flushed as a whole before it gets its name
+    migrate(new, clock, upto=version)
+    new.execute("BEGIN")
+    salvaged = {table.name: _salvage(damaged, new, table) for table in tables(new)}
+    filled: Counter[str] = Counter()
+    backup = False
+    lost: Counter[str] = Counter()
+    if any(one.holes for one in salvaged.values()):
+        with _of_version(old, version, clock) as source:
+            join = Join(new, source)
+            join.fill(salvaged)
+            filled, lost = join.added, join.blank
+            backup = bool(filled or join.whole)
+    lost += _settle(new)
+    for table in tables(new):
+        lost[table.name] += _lost(new, table, salvaged[table.name])
+    new.execute("COMMIT")
+    migrate(new, clock)
+    _check(new)
+    read_at_all = any(one.rows for one in salvaged.values())
+    behind = tuple(name for name in filled if read_at_all and not salvaged[name].rows)
+    return Mended(read_at_all, dict(+lost), behind, backup)
+
+
+def _salvage(damaged: apsw.Connection | None, new: apsw.Connection, table: Table) -> Salvaged:
+    """Copy what can be read of a table, in place of what migrations put there."""
+    if damaged is None or table.name not in {each.name for each in tables(damaged)}:
+        return _NOTHING
+    columns = table.columns if table.number in ("", *table.columns) else ("rowid", *table.columns)
+    # The number comes first; where a column is the number, it comes twice.
+    skip = 1 if table.number and columns == table.columns else 0
+    sql = (
+        f"INSERT OR IGNORE INTO {quoted(table.name)} ({', '.join(map(quoted, columns))})"
+        f" VALUES ({', '.join('?' * len(columns))})"
+    )
+    new.execute(f"DELETE FROM {quoted(table.name)}")
+    return read(damaged, table, lambda row: new.execute(sql, row[skip:]))
+
+
+@contextmanager
+def _of_version(source: apsw.Connection, version: int, clock: Callable[[], int]) -> Iterator[apsw.Connection]:
+    """A ledger brought up to a version beside itself; an empty one when it is newer."""
+    if version_of(source) == version:
+        yield source
+        return
+    with closing(apsw.Connection(":memory:")) as copy:
+        if version_of(source) < version:
+            with copy.backup("main", source, "main") as steps:
+                steps.step()
+        migrate(copy, clock, upto=version)
+        yield copy
+
+
+def _settle(new: apsw.Connection) -> Counter[str]:
+    """Leave nothing that hangs on what is lost; returns by table how many rows went for it."""
+    # Their numbers must not be given again: undo would take what another step did.
+    new.execute(
+        "INSERT OR IGNORE INTO txns (id, kind, operation, actor, at, undone)"
+        " SELECT txn, 'do', operation, actor, min(at), 1 FROM audit WHERE txn NOT NULL GROUP BY txn"
+    )
+    gone: Counter[str] = Counter()
+    loose = {kind.table.name: kind.loose for kind in kinds(new)}
+    sql = (
+        'SELECT c."table", c.rowid, l."from" FROM pragma_foreign_key_check c'
+        ' JOIN pragma_foreign_key_list(c."table") l ON l.id = c.fkid'
+    )
+    while broken := list(new.execute(sql)):
+        for table, number, column in broken:
+            if column in loose[table]:
+                new.execute(f"UPDATE {quoted(table)} SET {quoted(column)} = NULL WHERE rowid = ?", (number,))
+            else:
+                new.execute(f"DELETE FROM {quoted(table)} WHERE rowid = ?", (number,))
+                gone[table] += new.changes()
+    # Of these the newest text may be lost. What is on disk is stored anew, as soon as it is looked at.
+    new.execute(
+        "UPDATE memories SET sha = NULL WHERE sha NOT NULL"
+        " AND versions > (SELECT count(*) FROM versions v WHERE v.memory = memories.id)"
+        " AND NOT EXISTS (SELECT 1 FROM versions v JOIN blobs b ON b.id = v.blob"
+        " WHERE v.memory = memories.id AND b.sha = memories.sha)"
+    )
+    new.execute("UPDATE memories SET versions = (SELECT count(*) FROM versions WHERE memory = memories.id)")
+    # A backup may be older than a redaction.
+    new.execute(
+        "UPDATE blobs SET data = NULL, redacted_at = a.at, reason = a.note FROM audit a"
+        " WHERE a.operation = 'redacted' AND a.before = blobs.sha AND blobs.data NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM versions v WHERE v.blob = blobs.id AND v.at > a.at)"
+    )
+    return gone
+
+
+def _lost(new: apsw.Connection, table: Table, salvaged: Salvaged) -> int:
+    """How many rows are known to be lost."""
+    if not salvaged.holes or not table.number:
+        return 0
+    known = set(salvaged.parts) or {
+        number for first, last in salvaged.holes if last - first < MOST_PROBES for number in range(first, last + 1)
+    }
+    there = new.execute(f"SELECT {quoted(table.number)} FROM {quoted(table.name)}")
+    return len(known.difference(number for (number,) in there))
+
+
+def _check(new: apsw.Connection) -> None:
+    """Make sure that what was built is sound.
+
+    Raises:
+        StorageError: it is not, so it takes nobody's place.
+    """
+    for pragma in ("integrity_check(1)", "foreign_key_check"):
+        for answer, *_ in new.execute(f"PRAGMA {pragma}"):
+            if answer != "ok":
+                raise StorageError(
+                    f"The ledger is damaged and could not be mended: {answer}.",
+                    code="E_STORE",
+                    unharmed="All memories on disk and the damaged ledger are as they were.",
+                    hint="Run `memtui doctor`.",
+                )

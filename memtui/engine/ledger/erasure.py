@@ -1,0 +1,308 @@
+"""Redaction down to the bytes: of the ledger, of its log, of its backups, and of whatever there quotes the text.
+
+It is done in two steps, so that no kill and no other process can leave half of it for good: the text is cleared in one
+transaction that also notes what is to come, and the bytes it had are overwritten afterwards, at the latest when the
+ledger is next opened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from collections.abc import Collection, Iterable, Mapping
+
+import apsw
+
+from memtui.digest import sha256_hex
+from memtui.engine.ledger.activity import ActivityTable
+from memtui.engine.ledger.creation import is_sound
+from memtui.engine.ledger.database import BUSY_MS
+from memtui.engine.ledger.quotes import Quotes, telling
+from memtui.engine.ledger.versions import unpack
+from memtui.errors import MemtuiError, NotFoundError, StorageError
+from memtui.values import NamedTuple
+
+OPENING_MS = 250
+"""How long somebody who only opens the ledger waits for others, to finish what an earlier redaction could not."""
+GONE = "[redacted]"
+"""What stands where a label, a note or a reason quoted the text."""
+_LOGGED = (("txns", "id", "label"), ("audit", "seq", "note"), ("versions", "id", "note"))
+_QUOTING = (*_LOGGED, ("blobs", "id", "reason"))
+_DAMAGED = "state.db.damaged-"
+
+
+class Mark(NamedTuple):
+    """What is cleared."""
+
+    reason: str
+    at: int
+    beside: tuple[bytes, ...]
+    """The current texts of the memories that had it: what they share with it stays."""
+
+
+class Keeper(NamedTuple):
+    """What else has a text that is to be redacted."""
+
+    root: int
+    path: str
+    draft: bool = False
+    """Whether it is the unsaved text there, and no version."""
+
+
+class ErasingTable(ActivityTable):
+    """Redacts."""
+
+    def keepers(self, sha: str, memories: Collection[tuple[int, str]]) -> list[Keeper]:
+        """What else keeps a text: versions of other memories, and drafts that hold a part of it.
+
+        Args:
+            sha: the text.
+            memories: whose versions are redacted, as (root, path).
+        """
+        key = bytes.fromhex(sha)
+        mine = {self.memory_id(*memory) for memory in memories}
+        found = [
+            Keeper(root, os.fsdecode(path))
+            for number, root, path in self.rows(
+                "SELECT m.id, m.root, m.path FROM memories m JOIN blobs b ON b.sha = ?1 AND b.data NOT NULL"
+                " WHERE m.sha = ?1 OR EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.id AND v.blob = b.id)"
+                " ORDER BY m.root, m.path",
+                (key,),
+            )
+            if number not in mine
+        ]
+        quotes = self.quotes([sha])
+        for number, root, path, packed, data in self.rows(
+            "SELECT m.id, m.root, m.path, d.packed, d.data FROM drafts d JOIN memories m ON m.id = d.memory"
+        ):
+            text = _text(packed, data) or b""
+            same, own = sha256_hex(text) == sha, number in mine
+            if same is not own and (same or _holds(quotes, text)):
+                found.append(Keeper(root, os.fsdecode(path), draft=True))
+        return found
+
+    def quotes(self, shas: Iterable[str]) -> Quotes:
+        """What gives these texts away."""
+        with self.transaction() as db:
+            keys = {bytes.fromhex(sha): Mark("", 0, _beside(db, bytes.fromhex(sha))) for sha in shas}
+            return Quotes(set().union(*(_pieces(db, key, mark, _names(db)) for key, mark in keys.items())))
+
+    def redact(self, shas: Iterable[str], reason: str) -> None:
+        """Clear stored texts, with what quotes them, and keep their records; `erase` has to follow."""
+        now = self.clock()
+        with self.transaction() as db:
+            marks = {key: Mark(reason, now, _beside(db, key)) for key in map(bytes.fromhex, shas)}
+            clear(db, marks)
+            for key in marks:
+                db.execute("INSERT OR IGNORE INTO erasing VALUES (?)", (key,))
+
+    def erase(self) -> str:
+        """Overwrite what the redacted texts left behind: in the backups, in the ledger and in its log.
+
+        Returns:
+            What was in the way, as the rest of a sentence, when it has to be finished later; else nothing.
+        """
+        with self._guard:
+            return self._erase(self._connection(), BUSY_MS)
+
+    def unerased(self) -> bool:
+        """Whether bytes of redacted texts may still be there."""
+        return self.row("SELECT 1 FROM erasing LIMIT 1") is not None
+
+    def damaged(self) -> list[str]:
+        """Paths of ledgers that cannot be read as a whole, and so may hold any text that was redacted."""
+        names = (name.removeprefix(_DAMAGED) for name in os.listdir(self.directory) if name.startswith(_DAMAGED))
+        found = {_DAMAGED + time for name in names if (time := name.partition("-")[0]).isdecimal()}
+        aside = [os.path.join(self.directory, name) for name in sorted(found)]
+        return [*aside, *(path for path in self.backups() if not is_sound(path, BUSY_MS))]
+
+    def drop_damaged(self, path: str) -> None:
+        """Delete one of `damaged`, with what lies beside it.
+
+        Raises:
+            NotFoundError: it is none of them.
+            StorageError: `E_IO`, it cannot be deleted.
+        """
+        if path not in self.damaged():
+            raise NotFoundError(f"{path} is no damaged copy of the ledger.", hint="`memtui doctor` names them.")
+        try:
+            with self.alone():
+                for suffix in ("", "-wal", "-shm", "-journal"):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(path + suffix)
+        except OSError as error:
+            raise StorageError(f"{path} cannot be deleted: {error.strerror}.", code="E_IO") from error
+
+    def _open(self) -> apsw.Connection:
+        database = super()._open()
+        try:
+            if self.mode == "normal" and not self.read_only and _waiting(database):
+                # Nobody asked for it now: what is in the way still is, and `memtui doctor` says so.
+                with contextlib.suppress(MemtuiError, OSError, apsw.Error):
+                    self._erase(database, OPENING_MS)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def _erase(self, database: apsw.Connection, wait: int) -> str:
+        waiting = list(database.execute("SELECT sha FROM erasing"))
+        # Every redaction there ever was, not only those that wait: a backup may have come back from somewhere.
+        redacted = list(database.execute("SELECT sha, reason, redacted_at FROM blobs WHERE redacted_at NOT NULL"))
+        marks = {key: Mark(reason, at, _beside(database, key)) for key, reason, at in redacted}
+        quoting = {
+            table: list(database.execute(f"SELECT {number}, at FROM {table} WHERE {column} = ?", (GONE,)))
+            for table, number, column in _LOGGED
+        }
+        database.set_busy_timeout(wait)
+        try:
+            with self.alone():
+                self._sweep()
+                for path in self.backups():
+                    if is_sound(path, wait):
+                        rewrite(path, marks, quoting)
+            overwrite(database)
+            if next(iter(database.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0]:
+                return "another process is using the ledger"
+            database.executemany("DELETE FROM erasing WHERE sha = ?", waiting)
+        except apsw.BusyError:
+            return "another process is using the ledger"
+        except (apsw.FullError, apsw.IOError, OSError) as error:
+            return str(error)
+        finally:
+            database.set_busy_timeout(BUSY_MS)
+        return ""
+
+    def _sweep(self) -> None:
+        """Remove what processes left that were stopped while they wrote a ledger or a backup. Call when alone."""
+        for folder in (self.directory, os.path.join(self.directory, "backups")):
+            with contextlib.suppress(FileNotFoundError):
+                for name in os.listdir(folder):
+                    if ".db.part" in name:
+                        os.unlink(os.path.join(folder, name))
+
+
+def overwrite(database: apsw.Connection) -> None:
+    """Write a database anew, so that no byte is left of what was removed from it."""
+    database.execute("PRAGMA secure_delete=ON")
+    database.execute("VACUUM")
+    database.execute("PRAGMA secure_delete=OFF")
+
+
+def rewrite(path: str, marks: Mapping[bytes, Mark], quoting: Mapping[str, list[tuple[int, int]]]) -> None:
+    """Clear texts in a backup; it keeps its name, and so its date.
+
+    Args:
+        path: the backup.
+        marks: see `clear`.
+        quoting: the rows of which the ledger took out words, by table, as (number, time): a backup may have the words
+            and not the text they are from.
+    """
+    database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        with database:
+            for table, number, column in _LOGGED:
+                change = f"UPDATE {table} SET {column} = '{GONE}' WHERE {number} = ? AND at = ?"
+                database.executemany(change, quoting[table])
+            database.execute("UPDATE blobs SET reason = ? WHERE reason NOT NULL", (GONE,))
+            clear(database, marks)
+        overwrite(database)
+    finally:
+        database.close()
+
+
+def _marks_versions(database: apsw.Connection) -> bool:
+    return any(column[1] == "redacted" for column in database.execute("PRAGMA table_info(versions)"))
+
+
+def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
+    """Clear texts in a ledger of any version, with drafts, conflicts and words that hold them.
+
+    Args:
+        database: the ledger, in a transaction.
+        marks: what to write where they were, by the digests of the texts.
+    """
+    names = _names(database)
+    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    every: set[str] = set()
+    for key, mark in marks.items():
+        pieces = _pieces(database, key, mark, names)
+        every |= pieces
+        memories = {
+            number
+            for (number,) in database.execute(
+                "SELECT v.memory FROM versions v JOIN blobs b ON b.id = v.blob WHERE b.sha = ?", (key,)
+            )
+        }
+        database.execute(
+            "UPDATE blobs SET data = NULL, packed = 0, redacted_at = ?, reason = ? WHERE sha = ?",
+            (mark.at, mark.reason, key),
+        )
+        if _marks_versions(database):
+            named = "UPDATE versions SET redacted = 1 WHERE blob IN (SELECT id FROM blobs WHERE sha = ?)"
+            database.execute(named, (key,))
+        quotes = Quotes(pieces)
+        for number, packed, data in list(database.execute("SELECT memory, packed, data FROM drafts")):
+            text = _text(packed, data) or b""
+            if sha256_hex(text) == key.hex() or (number in memories and _holds(quotes, text)):
+                database.execute("DELETE FROM drafts WHERE memory = ?", (number,))
+        if "conflicts" in tables:
+            database.execute("DELETE FROM conflicts WHERE ?1 IN (base, yours, theirs)", (key,))
+            for number, decisions in list(database.execute("SELECT memory, decisions FROM conflicts")):
+                if number in memories and quotes.within(decisions):
+                    database.execute("DELETE FROM conflicts WHERE memory = ?", (number,))
+    _unquote(database, Quotes(every))
+
+
+def _unquote(database: apsw.Connection, quotes: Quotes) -> None:
+    """Take out the labels, notes and reasons that hold a part of a text."""
+    for table, number, column in _QUOTING:
+        quoting = [
+            found
+            for found, words in database.execute(f"SELECT {number}, {column} FROM {table} WHERE {column} != ''")
+            if quotes.within(words)
+        ]
+        for found in quoting:
+            database.execute(f"UPDATE {table} SET {column} = ? WHERE {number} = ?", (GONE, found))
+
+
+def _pieces(database: apsw.Connection, key: bytes, mark: Mark, names: str) -> set[str]:
+    for packed, data in database.execute("SELECT packed, data FROM blobs WHERE sha = ?", (key,)):
+        text = _text(packed, data)
+        if text is not None:
+            return telling(text, mark.beside, names)
+    return set()
+
+
+def _beside(database: apsw.Connection, key: bytes) -> tuple[bytes, ...]:
+    """The current texts of the memories that had a text."""
+    found = [
+        _text(packed, data)
+        for packed, data in database.execute(
+            "SELECT c.packed, c.data FROM memories m JOIN blobs c ON c.sha = m.sha WHERE m.sha != ?1 AND m.id IN"
+            " (SELECT v.memory FROM versions v JOIN blobs b ON b.id = v.blob WHERE b.sha = ?1)",
+            (key,),
+        )
+    ]
+    return tuple(text for text in found if text is not None)
+
+
+def _names(database: apsw.Connection) -> str:
+    return "\n".join(os.fsdecode(path) for (path,) in database.execute("SELECT path FROM memories"))
+
+
+def _text(packed: int, data: bytes | None) -> bytes | None:
+    """A stored text; None when it is gone or damaged."""
+    try:
+        return None if data is None else unpack(packed, data)
+    except (zlib.error, TypeError):
+        return None
+
+
+def _holds(quotes: Quotes, text: bytes) -> bool:
+    return quotes.within(text.decode("utf-8", "replace"))
+
+
+def _waiting(database: apsw.Connection) -> bool:
+    return next(iter(database.execute("SELECT 1 FROM erasing LIMIT 1")), None) is not None

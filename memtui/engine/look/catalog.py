@@ -1,0 +1,499 @@
+"""Rows: every memory of a root as a list shows it, kept from one look to the next and never older than the disk.
+
+A row is rebuilt only when its stat, its text or its ledger record changed, and the same `Memory` object is handed out
+until then, so that a list of thousands costs a stat each and a screen can tell by identity what to draw again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from memtui.engine.disk.paths import RootHandle
+from memtui.engine.disk.selection import Patterns, Selection
+from memtui.engine.ledger import Record, Trusted
+from memtui.engine.look import row_cache
+from memtui.engine.look.readings import SETTLE_MS, Contents, Reading, Times, read
+from memtui.engine.look.row_cache import Remembered, Rows
+from memtui.engine.look.scan import Delta, Entry, Tree
+from memtui.engine.model import BROUGHT, Address, Memory, Problem, Root, is_person
+from memtui.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
+
+HEAT_STEP_MS = 3_600_000
+"""How often decaying heat is worked out anew: in this time it loses less than half a percent."""
+BEING_WRITTEN = Problem("being-written", "Somebody may still be writing it: its text was not yet seen twice.")
+GENERATED = Problem("generated", "The agent regenerates it, so an edit will be overwritten.")
+PROTECTED = Problem("protected", "The agent's layout protects it: automatic work leaves it alone.")
+
+
+class Book(Protocol):
+    """What rows need of the ledger."""
+
+    def records(self, uid: int) -> dict[str, Record]:
+        """Everything known of the memories of a root, by path."""
+
+    def records_written(self, uid: int, since: int) -> dict[str, Record] | None:
+        """Those of a root that this process wrote since `rows_written` gave a number; None when that is not known."""
+
+    def shared(self, uid: int) -> dict[str, dict[str | None, Record]]:
+        """By path and text, pins and uses that only other worktrees know; without a text: for any other one."""
+
+    def baselined(self, uid: int) -> bool:
+        """Whether the root was reconciled once: what is new in it since is news."""
+
+    def rows_written(self) -> int:
+        """How many rows of memories this process wrote so far."""
+
+    def trusted(self, uid: int, before: Trusted | None = None) -> Trusted:
+        """The texts that agents may be given unasked; `before` is an earlier answer, to read only what came since."""
+
+    def change_counter(self) -> tuple[int, int]:
+        """A pair that differs from an earlier one when any process has committed since."""
+
+
+class Shelf:
+    """Everything kept about one root."""
+
+    def __init__(self, root: Root) -> None:
+        """Begin with nothing."""
+        self.guard = threading.RLock()
+        self.root = root
+        self.tree = Tree(Selection.of(root.policy))
+        self.uid = -1
+        self.identity = (0, 0)
+        self.readings: dict[str, Reading] = {}
+        self.rows: dict[str, Memory] = {}
+        self.records: dict[str, Record] = {}
+        self.shared: dict[str, dict[str | None, Record]] = {}
+        """Of paths without a record, as `Book.shared` gives them."""
+        self.baselined = False
+        self.counter: tuple[int, int] | None = None
+        self.trusted = Trusted({}, 0, ())
+        """In a checkout, the texts that agents may be given unasked."""
+        self.written = 0
+        """As `Book.rows_written`, of the last look."""
+        self.heat_at = 0
+        self.stale: set[str] = set()
+        """Paths whose content is not known, or not to be believed the next time."""
+        self.news: set[str] = set()
+        """Paths that were read, appeared or went since somebody took the news."""
+        self.rebuilt: set[str] = set()
+        """Paths whose row changed since somebody took the news."""
+        self.writing: frozenset[str] = frozenset()
+        """Paths with content that is not settled, as the reconciler says."""
+        self.baseline: set[str] = set()
+        """Paths of the first look at a root that are not recorded yet, and no news."""
+        self.held: dict[str, bool] = {}
+        """Paths that are gone but not believed to be, and whether to show them as missing."""
+        self.lost: dict[str, Memory] | None = None
+        """The last rows of what went, once a reconciler says what to hold."""
+        self.result: Rows | None = None
+        self.complete = False
+        """Whether the whole root was looked at."""
+        self.unsaved = False
+        self.protected = Patterns(root.policy.protected)
+        self.generated = Patterns(root.policy.generated)
+
+    def rename(self, identity: tuple[int, int]) -> None:
+        """Forget everything when the root is another folder than before."""
+        if self.identity not in ((0, 0), identity):
+            self.tree.forget()
+            for kept in (self.readings, self.rows, self.stale, self.held, self.baseline):
+                kept.clear()
+            self.writing, self.result, self.complete = frozenset(), None, False
+        self.identity = identity
+
+
+class Catalog:
+    """The rows of every root; safe to share between threads."""
+
+    def __init__(
+        self,
+        ledger: Book,
+        state_dir: str,
+        clock: Callable[[], int],
+        *,
+        ticks: Callable[[], int] | None = None,
+        remembered: Remembered | None = None,
+    ) -> None:
+        """Start without rows; nothing is read before it is asked for.
+
+        Args:
+            ledger: the ledger.
+            state_dir: where rows are kept between processes, in files that may be deleted at any time.
+            clock: milliseconds since the epoch.
+            ticks: milliseconds that only move forward, for durations; the system's monotonic clock if not given.
+            remembered: what was read of `state_dir` already.
+        """
+        self._remembered = remembered or Remembered(state_dir)
+        self._ledger = ledger
+        self._state_dir = state_dir
+        self._clock = clock
+        self._ticks = ticks or monotonic_ms
+        self._guard = threading.Lock()
+        self._shelves: dict[str, Shelf] = {}
+        self._lifted = False
+
+    # --- for lists
+
+    def lift(self) -> None:
+        """List roots of any size from now on."""
+        with self._guard:
+            self._lifted = True
+            for shelf in self._shelves.values():
+                shelf.tree.lift()
+
+    def cut(self, root: Root) -> bool:
+        """Whether the last look left something out because of a limit."""
+        return self.shelf(root).tree.truncated
+
+    def counter(self) -> tuple[int, int]:
+        """What the ledger's records are as new as, for `rows` of many roots: asking costs as much as a small root."""
+        return self._ledger.change_counter()
+
+    def rows(self, handle: RootHandle, uid: int, counter: tuple[int, int] | None = None) -> Rows:
+        """The rows of a root as it is on disk now; nothing is recorded.
+
+        Args:
+            handle: the root's open folder.
+            uid: the ledger's id of the root.
+            counter: from `counter`, asked a moment ago; None: ask now.
+
+        Raises:
+            MemtuiError: the root's folder cannot be listed.
+        """
+        shelf = self.shelf(handle.root)
+        with shelf.guard:
+            self.look(shelf, handle, uid, counter=counter)
+            return self.result(shelf)
+
+    def some(self, handle: RootHandle, uid: int, wanted: Iterable[str]) -> dict[str, Memory]:
+        """The rows of some memories as they are on disk now, by path, without listing the root."""
+        shelf = self.shelf(handle.root)
+        chosen = tuple(wanted)
+        names: dict[str, set[str]] = {}
+        for path in chosen:
+            folder, _, name = path.rpartition("/")
+            names.setdefault(folder, set()).add(name)
+        with shelf.guard:
+            self.look(shelf, handle, uid, names=names)
+            return {path: shelf.rows[path] for path in chosen if path in shelf.rows}
+
+    def cached(self, root: Root) -> Rows | None:
+        """The rows of the last look, this process's or an earlier one's, without touching memory files."""
+        shelf = self.shelf(root)
+        with shelf.guard:
+            if shelf.complete:
+                return self.result(shelf)
+            return self._remembered.rows(root)
+
+    def last_identity(self, root: Root) -> tuple[int, int] | None:
+        """The (device, inode) the root had when its rows were last written down."""
+        found = row_cache.load(self._state_dir, root)
+        return None if found is None else found.identity
+
+    def keep(self, *, small: bool = True) -> None:
+        """Write changed rows down for the next process.
+
+        Args:
+            small: also those of roots so small that reading them anew is quicker; what the first paint needs.
+        """
+        with self._guard:
+            shelves = list(self._shelves.values())
+        for shelf in shelves:
+            with shelf.guard:
+                if not shelf.complete or not (small or len(shelf.rows) >= row_cache.WORTH_LOADING):
+                    continue
+                found = self.result(shelf)
+                if shelf.unsaved:
+                    row_cache.save(self._state_dir, shelf.root, shelf.identity, found.items, shelf.readings)
+                    shelf.unsaved = False
+
+    # --- for the reconciler
+
+    def shelf(self, root: Root) -> Shelf:
+        """What is kept about a root. Hold its `guard` while using it."""
+        with self._guard:
+            found = self._shelves.get(root.id)
+            if found is None or (found.root is not root and found.root != root):
+                found = self._shelves[root.id] = Shelf(root)
+                if self._lifted:
+                    found.tree.lift()
+            return found
+
+    def look(
+        self,
+        shelf: Shelf,
+        handle: RootHandle,
+        uid: int,
+        *,
+        folders: Iterable[str] | None = None,
+        names: Mapping[str, Collection[str]] | None = None,
+        contents: Contents | None = None,
+        counter: tuple[int, int] | None = None,
+    ) -> Delta:
+        """Bring a shelf up to date with the disk and the ledger.
+
+        Args:
+            shelf: from `shelf`, its guard held.
+            handle: the root.
+            uid: the ledger's id of the root.
+            folders: only these folders.
+            names: only these names, by folder.
+            contents: receives what is read.
+            counter: see `rows`.
+
+        Raises:
+            MemtuiError: the root's folder cannot be listed.
+        """
+        new_uid = shelf.uid != uid
+        if new_uid or shelf.identity != handle.identity:
+            shelf.rename(handle.identity)
+            shelf.uid = uid
+        loaded: Mapping[str, Reading] = {}
+        remembered: set[str] = set()
+        if not shelf.complete and names is None and folders is None:
+            loaded = self._load(shelf, handle)
+            remembered.update(shelf.rows)
+        if names is not None:
+            delta = Delta()
+            for folder, some in names.items():
+                delta.add(shelf.tree.look(handle, folder, some))
+        else:
+            delta = shelf.tree.refresh(handle, folders)
+            shelf.complete |= folders is None
+        self._sort(shelf, delta, loaded)
+        changed = delta.changed | delta.flagged | delta.gone | remembered
+        shelf.news |= delta.changed | delta.gone
+        if shelf.stale:
+            changed |= self.read(shelf, handle, shelf.stale, contents).keys()
+        records = self._changed_records(shelf, counter, force=new_uid)
+        shelf.news |= records
+        self._rebuild(shelf, changed | records)
+        return delta
+
+    @staticmethod
+    def _sort(shelf: Shelf, delta: Delta, loaded: Mapping[str, Reading]) -> None:
+        """Tell what has to be read from what an earlier process read already, and from what went."""
+        stale = shelf.stale
+        for path in delta.gone:
+            shelf.readings.pop(path, None)
+            stale.discard(path)
+        for path in delta.changed:
+            kept = loaded.get(path)
+            entry = shelf.tree.entry(path)
+            if entry is None or not entry.readable:
+                shelf.readings.pop(path, None)
+                stale.discard(path)
+            elif kept is not None and kept.trusted and kept.key == entry.key:
+                # With the key of the entry, which is the same and is kept anyway.
+                shelf.readings[path] = tuple.__new__(Reading, (entry.key, *kept[1:]))
+            else:
+                stale.add(path)
+
+    def follow(self, shelf: Shelf) -> None:
+        """Bring a shelf up to date with the ledger, if anybody wrote to it."""
+        changed = self._changed_records(shelf, None, force=False)
+        shelf.news |= changed
+        self._rebuild(shelf, changed)
+
+    def adopt(self, shelf: Shelf, records: Mapping[str, Record | None], counter: tuple[int, int]) -> None:
+        """Take over records that were just written, so that not all of them need be asked for.
+
+        Args:
+            shelf: up to date with the ledger but for these.
+            records: by path.
+            counter: the ledger's change counter with them.
+        """
+        for path, record in records.items():
+            if record is not None:
+                shelf.records[path] = record
+                shelf.shared.pop(path, None)
+        shelf.counter = counter
+        self._rebuild(shelf, records)
+
+    def read(
+        self, shelf: Shelf, handle: RootHandle, wanted: Iterable[str], contents: Contents | None = None
+    ) -> dict[str, Reading]:
+        """Read memories now, whatever their stats say; rows follow at the next look. See `readings.read`."""
+        times = Times(self._clock(), self._ticks())
+        found = read(handle, shelf.tree, list(wanted), shelf.readings, times, contents)
+        readings, news, stale = shelf.readings, shelf.news, shelf.stale
+        for path, reading in found.items():
+            before = readings.get(path)
+            if before is None or before.sha256 != reading.sha256 or before.steady is not reading.steady:
+                news.add(path)
+            readings[path] = reading
+            if reading.trusted:
+                stale.discard(path)
+            else:
+                stale.add(path)
+        return found
+
+    def show(self, shelf: Shelf, *, writing: Collection[str], held: Mapping[str, bool]) -> None:
+        """Say which rows are being written, and which are gone without being believed to be.
+
+        Args:
+            shelf: from `shelf`, its guard held.
+            writing: paths whose content is not settled.
+            held: paths that are gone, and whether to show them as missing.
+        """
+        changed = set(shelf.writing.symmetric_difference(writing))
+        changed |= {path for path in held.keys() | shelf.held.keys() if held.get(path) is not shelf.held.get(path)}
+        shelf.writing, shelf.held = frozenset(writing), dict(held)
+        self._rebuild(shelf, changed)
+        shelf.lost = {path: row for path, row in (shelf.lost or {}).items() if path in held}
+
+    def result(self, shelf: Shelf) -> Rows:
+        """The rows as of the last look."""
+        if shelf.result is None:
+            rows = shelf.rows
+            items = tuple([rows[path] for path in sorted(rows)])
+            total = sum([row.bytes for row in items])
+            tree = shelf.tree
+            shelf.result = Rows(items, len(tree), total, tree.truncated, tree.problems())
+            shelf.unsaved = True
+        elif shelf.result.truncated is not shelf.tree.truncated or shelf.result.problems != shelf.tree.problems():
+            shelf.result = shelf.result._replace(truncated=shelf.tree.truncated, problems=shelf.tree.problems())
+        return shelf.result
+
+    # --- building rows
+
+    def _load(self, shelf: Shelf, handle: RootHandle) -> Mapping[str, Reading]:
+        """Readings of an earlier process, if this is the same folder and there are so many that loading them pays.
+
+        Its rows are kept where they are still true, so that whoever shows them already need not hold both.
+        """
+        found = self._remembered.take(shelf.root)
+        if found is None or found.identity != handle.identity:
+            return {}
+        for row in found.rows:
+            shelf.rows.setdefault(row.address.path, row)
+        return found.readings()
+
+    def _changed_records(self, shelf: Shelf, counter: tuple[int, int] | None, *, force: bool) -> set[str]:
+        heat_at = self._clock() // HEAT_STEP_MS * HEAT_STEP_MS
+        changed = set()
+        if heat_at != shelf.heat_at:
+            shelf.heat_at = heat_at
+            changed = {path for path, record in shelf.records.items() if record.uses} | shelf.shared.keys()
+        if counter is None:
+            counter = self._ledger.change_counter()
+        if not force and counter == shelf.counter:
+            return changed
+        written = self._ledger.rows_written()  # asked before anything is read, so that no row falls in between
+        own = shelf.counter is not None and counter[0] == shelf.counter[0] and not force
+        some = self._ledger.records_written(shelf.uid, shelf.written) if own else None
+        if some is not None:
+            changed |= {path for path, record in some.items() if shelf.records.get(path) != record}
+            shelf.records.update(some)
+        else:
+            before, shelf.records = shelf.records, self._ledger.records(shelf.uid)
+            changed |= {path for path, record in shelf.records.items() if before.get(path) != record}
+            changed |= before.keys() - shelf.records.keys()
+        changed |= self._changed_beyond(shelf)
+        if shelf.root.in_checkout:
+            changed |= self._changed_trust(shelf, whole=some is None)
+        shelf.counter, shelf.written = counter, written
+        return changed
+
+    def _changed_beyond(self, shelf: Shelf) -> set[str]:
+        """Paths about which something else than a record says something else by now."""
+        before, shelf.shared = shelf.shared, self._ledger.shared(shelf.uid)
+        changed = {path for path in before.keys() | shelf.shared.keys() if before.get(path) != shelf.shared.get(path)}
+        if shelf.baselined is not (baselined := self._ledger.baselined(shelf.uid)):
+            shelf.baselined = baselined
+            changed |= shelf.readings.keys()
+        return changed
+
+    def _changed_trust(self, shelf: Shelf, *, whole: bool) -> set[str]:
+        """Paths whose version may be given to agents by now, or may no longer; `whole`: others wrote the ledger too."""
+        before, now = shelf.trusted.shas, self._ledger.trusted(shelf.uid, None if whole else shelf.trusted)
+        shelf.trusted = now
+        if now.shas == before:
+            return set()
+        shas = {path: reading.sha256 or "" for path, reading in shelf.readings.items()}
+        return {path for path, sha in shas.items() if before.get(sha) != now.shas.get(sha)}
+
+    def _rebuild(self, shelf: Shelf, changed: Iterable[str]) -> None:
+        rows = shelf.rows
+        now = self._clock()
+        for path in changed:
+            entry = shelf.tree.entry(path)
+            before = rows.get(path)
+            row: Memory | None = None
+            if entry is not None:
+                row = _row(shelf, entry, before, now)
+            elif path in shelf.held and (last := before or (shelf.lost or {}).get(path)) is not None:
+                row = last._replace(missing=shelf.held[path])
+            if row is None:
+                if before is None:
+                    continue
+                del rows[path]
+                if shelf.lost is not None:
+                    shelf.lost[path] = before
+            elif row != before:
+                rows[path] = row
+            else:
+                continue
+            shelf.result = None
+            shelf.rebuilt.add(path)
+
+
+def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory | None:
+    path = entry.path
+    root = shelf.root
+    reading = shelf.readings.get(path)
+    record = shelf.records.get(path)
+    problems = entry.problems
+    sha = None
+    description = ""
+    key = entry.key
+    if entry.readable:
+        if reading is None:
+            return None  # it went between listing and reading
+        key, sha, description, found = reading[:4]
+        problems += found
+    known = record is not None and sha is not None and record.sha256 == sha
+    modified_at = key.mtime_ns // 1_000_000
+    if (flags := shelf.tree.flags(path)) or root.policy.protected or root.policy.generated:
+        problems += flags
+        problems += (PROTECTED,) if shelf.protected.match(path) else ()
+        problems += (GENERATED,) if shelf.generated.match(path) else ()
+    if path in shelf.writing or (
+        not known and reading is not None and not reading.steady and sha is not None and now - modified_at < SETTLE_MS
+    ):
+        problems += (BEING_WRITTEN,)
+    address = before.address if before is not None else tuple.__new__(Address, (root.id, path))
+    usage = record
+    if (texts := shelf.shared.get(path)) is not None:
+        usage = texts[sha] if sha in texts else texts.get(None)
+    marks: tuple[object, ...] = (False, 0, 0.0, None, None)
+    if usage is not None:
+        heat = usage.heat_now(shelf.heat_at)
+        marks = (usage.pinned, usage.uses, heat, usage.last_used_at, usage.last_written_at)
+    if record is None or not (record.versions or record.sha256):
+        # Nothing recorded: news only where the root's content was recorded before.
+        unseen = shelf.baselined and sha is not None and path not in shelf.baseline
+        marks += (unseen, "outside", 0)
+    else:
+        seen = record.seen_sha256 == sha and record.seen_path is None
+        unseen = sha is not None and not seen and not (known and is_person(record.actor))
+        marks += (unseen, record.actor if known else "outside", record.versions)
+    trust = shelf.trusted.shas.get(sha, BROUGHT) if root.in_checkout and sha is not None else ""
+    # Made without the checks of a call: a first list makes thousands.
+    return tuple.__new__(
+        Memory,
+        (address, root.scope, root.agent, key.size, modified_at, sha, description, *marks, problems, False, trust),
+    )
+
+
+def monotonic_ms() -> int:
+    """The system's monotonic clock in milliseconds."""
+    return time.monotonic_ns() // 1_000_000

@@ -1,0 +1,156 @@
+"""What is in a folder of memories, straight from its handle: names, kinds, sizes; no file is opened.
+
+It exists so that a look at one folder costs no look at the whole root, and needs no ledger.
+"""
+
+from memtui.engine.disk import fsio, paths
+from memtui.engine.disk.paths import RootHandle
+from memtui.engine.disk.selection import Selection
+from memtui.engine.look.roots import Roots
+from memtui.engine.model import Address, Policy
+from memtui.errors import MemtuiError
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import os
+
+
+class FolderItem(NamedTuple):
+    """One name in a folder or below it."""
+
+    path: str
+    """Relative to the folder that was asked for."""
+    kind: str
+    """`memory`, `folder`, `link` or `other` (a FIFO, a socket, a device)."""
+    bytes: int
+    """As the system reports them; 0 when they were not asked for."""
+    shown: bool
+    """False for hidden names and those the layout never lists; nothing below such a folder is looked at."""
+    filled: bool
+    """For a folder: whether there is a memory in it, however deep; True for everything else."""
+
+
+class FolderItems(NamedTuple):
+    """What is in a folder: its names in order, each folder followed at once by what is in it."""
+
+    items: tuple[FolderItem, ...]
+    left_out: int
+    """How many more there are."""
+
+
+class Shelf:
+    """Looks into folders; needs no ledger."""
+
+    def __init__(self, roots: Roots) -> None:
+        """Take what it works with."""
+        self._roots = roots
+
+    def look(self, root_id: str, path: str, depth: int, limit: int, *, sizes: bool) -> FolderItems:
+        """See `Reader.folder`."""
+        root = self._roots.find(root_id)
+        parts = paths.split(path) if path else ()
+        handle = self._roots.reading(root)
+        found = _Walk(handle, sizes=sizes)
+        with handle.folder(parts) as folder:
+            entries = found.entries(folder, selected(root.policy, parts), "", depth)
+        return FolderItems(tuple(entries[:limit]), max(0, len(entries) - limit))
+
+    def below(self, address: Address) -> tuple[Address, ...] | None:
+        """Everything listed as a memory in a folder, however deep; None when the address is no folder."""
+        try:
+            view = self.look(address.root, address.path, paths.MAX_COMPONENTS, 1 << 30, sizes=False)
+        except MemtuiError:
+            return None  # no folder that could be descended into: whoever asked reports what it is
+        root = self._roots.find(address.root).id
+        names = [entry.path for entry in view.items if entry.shown and entry.kind != "folder"]
+        return tuple(Address(root, f"{address.path}/{name}") for name in names)
+
+
+class _Walk:
+    """One look at a folder and what is below it."""
+
+    def __init__(self, handle: RootHandle, *, sizes: bool) -> None:
+        """Remember the device, and whether sizes are wanted."""
+        self._device = handle.identity[0]
+        self._sizes = sizes
+
+    def entries(self, folder: int, selection: Selection | None, above: str, depth: int) -> list[FolderItem]:
+        """What a folder holds, in order, each folder followed by what is in it."""
+        try:
+            names = fsio.list_dir(folder)
+        except OSError as error:
+            raise paths.translate(error, f"Listing the folder {above.rstrip('/')!r}") from error
+        found = []
+        for entry, kind in sorted(((e, kind_of(e)) for e in names), key=_order):
+            if entry.name.startswith(paths.TEMP_PREFIX):
+                continue
+            inside = selection.folder(entry.name) if selection is not None and kind == "folder" else None
+            shown = inside is not None if kind == "folder" else selection is not None and selection.file(entry.name)
+            path = above + entry.name
+            below, filled = self._below(folder, entry.name, inside, path, depth) if inside is not None else ([], False)
+            size = self._size(folder, entry.name) if self._sizes else 0
+            found.append(FolderItem(path, kind, size, shown, filled or kind != "folder"))
+            found += below
+        return found
+
+    def _below(
+        self, parent: int, name: str, selection: Selection, path: str, depth: int
+    ) -> tuple[list[FolderItem], bool]:
+        try:
+            with fsio.closing(fsio.open_dir(parent, name)) as folder:
+                if fsio.fstat(folder).st_dev != self._device:
+                    return [], False
+                if depth <= 1:
+                    return [], _holds_memory(folder, selection)
+                below = self.entries(folder, selection, path + "/", depth - 1)
+        except (OSError, MemtuiError):
+            return [], False  # it may not be looked into, or changed meanwhile: it counts as empty
+        return below, any(e.filled and e.shown and e.kind in ("memory", "folder") for e in below)
+
+    @staticmethod
+    def _size(folder: int, name: str) -> int:
+        try:
+            return fsio.stat_at(folder, name).st_size
+        except OSError:
+            return 0  # it went in this moment
+
+
+def kind_of(entry: "os.DirEntry[str]") -> str:
+    """The kind of a name in a folder; see `FolderItem`."""
+    try:
+        if entry.is_symlink():
+            return "link"
+        if entry.is_dir(follow_symlinks=False):
+            return "folder"
+        return "memory" if entry.is_file(follow_symlinks=False) else "other"
+    except OSError:
+        return "other"  # it went in this moment
+
+
+def _order(pair: "tuple[os.DirEntry[str], str]") -> str:
+    return pair[0].name + "/" if pair[1] == "folder" else pair[0].name
+
+
+def _holds_memory(folder: int, selection: Selection, depth: int = paths.MAX_COMPONENTS) -> bool:
+    """Whether there is a memory in a folder or below it; looks no further than the first."""
+    entries = [(entry, kind_of(entry)) for entry in fsio.list_dir(folder)]
+    if any(kind == "memory" and selection.file(entry.name) for entry, kind in entries):
+        return True
+    for entry, kind in entries if depth else ():
+        inside = selection.folder(entry.name) if kind == "folder" else None
+        if inside is not None:
+            try:
+                with fsio.closing(fsio.open_dir(folder, entry.name)) as below:
+                    if _holds_memory(below, inside, depth - 1):
+                        return True
+            except OSError:
+                continue  # it may not be looked into: it counts as empty
+    return False
+
+
+def selected(policy: Policy, parts: tuple[str, ...]) -> Selection | None:
+    """What counts in a folder; None when its layout does not look into it."""
+    selection: Selection | None = Selection.of(policy)
+    for part in parts:
+        selection = selection.folder(part) if selection is not None else None
+    return selection

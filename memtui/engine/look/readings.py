@@ -1,0 +1,167 @@
+"""What was read from each memory, and how far that can be believed without reading it again.
+
+A stat alone proves nothing about a file that changed a moment ago, and one read proves nothing about a file somebody is
+still writing. `trusted` answers the first question, `steady` the second; nobody else compares times with contents.
+"""
+
+from collections.abc import Iterable
+
+from memtui.digest import sha256_hex
+from memtui.engine.disk import fsio, paths
+from memtui.engine.look.content import judge
+from memtui.engine.look.scan import READ_LIMIT, Entry, Key, Tree
+from memtui.engine.model import Address, Problem, Root
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.values import NamedTuple
+
+RACY_MS = 2_000
+"""A file that changed less than this before it was read may change again without its stat showing it."""
+SETTLE_MS = 100
+"""Two equal reads this far apart make a version."""
+
+
+class Reading(NamedTuple):
+    """The latest complete read of one memory."""
+
+    key: Key
+    sha256: str | None
+    """None when it could not be read (see `problems`)."""
+    description: str
+    problems: tuple[Problem, ...]
+    trusted: bool
+    """Whether the same key means the same content."""
+    since: int
+    """Ticks of the first read that gave this content, in milliseconds."""
+    steady: bool
+    """Whether its writer is done: it was read twice, or had not changed for long."""
+
+
+class Contents:
+    """The bytes of what was read, as far as there is room: whoever misses some reads them again."""
+
+    def __init__(self, room: int = 32 * 1024 * 1024) -> None:
+        """Begin empty, with room for so many bytes."""
+        self._room = room
+        self._data: dict[str, bytes] = {}
+
+    def add(self, path: str, data: bytes) -> None:
+        """Keep the bytes of one memory if there is room."""
+        self._room += len(self._data.pop(path, b""))
+        if len(data) <= self._room:
+            self._room -= len(data)
+            self._data[path] = data
+
+    def has(self, path: str) -> bool:
+        """Whether the bytes of one memory are there."""
+        return path in self._data
+
+    def take(self, path: str) -> bytes | None:
+        """Hand the bytes of one memory out, and make room."""
+        data = self._data.pop(path, None)
+        self._room += len(data or b"")
+        return data
+
+
+class Times(NamedTuple):
+    """When a look happens."""
+
+    now: int
+    """The wall clock, comparable with files' times: milliseconds since the epoch."""
+    ticks: int
+    """A clock that only moves forward, for durations: milliseconds."""
+
+
+def read(
+    handle: paths.RootHandle,
+    tree: Tree,
+    wanted: Iterable[str],
+    before: dict[str, Reading],
+    times: Times,
+    contents: "Contents | None" = None,
+) -> dict[str, Reading]:
+    """Read memories, one folder handle at a time.
+
+    Args:
+        handle: the root.
+        tree: what is in it.
+        wanted: paths; those that are not there, or must not be opened, are left out of the answer.
+        before: earlier readings.
+        times: when this happens.
+        contents: receives the bytes by path, if given.
+    """
+    folders: dict[str, list[tuple[str, Entry]]] = {}
+    for path in wanted:
+        entry = tree.entry(path)
+        if entry is not None and entry.readable:
+            folder, _, name = path.rpartition("/")
+            folders.setdefault(folder, []).append((name, entry))
+    found: dict[str, Reading] = {}
+    for folder, entries in folders.items():
+        try:
+            with handle.folder(tuple(folder.split("/")) if folder else ()) as opened:
+                for name, entry in entries:
+                    data = _read_one(opened, handle, name, entry, before.get(entry.path), times, found)
+                    if contents is not None and data is not None:
+                        contents.add(entry.path, data)
+        except NotFoundError:
+            continue  # the folder went since it was listed: the next look at its parent tells
+        except MemtuiError as error:
+            for _, entry in entries:
+                found[entry.path] = _refused(entry.key, error, times)
+    return found
+
+
+def _read_one(
+    parent: int,
+    handle: paths.RootHandle,
+    name: str,
+    entry: Entry,
+    before: Reading | None,
+    times: Times,
+    found: dict[str, Reading],
+) -> bytes | None:
+    path = entry.path
+    root = handle.root
+    try:
+        # What is made without the checks of a call, here and below, a first list makes by the thousand.
+        address = tuple.__new__(Address, (root.id, path))
+        opened, status = paths.open_regular(parent, name, address, handle.identity[0], READ_LIMIT)
+        try:
+            data = fsio.read_all(opened, status.st_size)
+            after = fsio.fstat(opened)
+        finally:
+            fsio.close(opened)
+    except NotFoundError:
+        return None  # it went since it was listed
+    except OSError as error:
+        found[path] = _refused(entry.key, paths.translate(error, f"Reading {root.id}/{path}"), times)
+        return None
+    except MemtuiError as error:
+        found[path] = _refused(entry.key, error, times)
+        return None
+    key, size, changed = entry.key, status.st_size, status.st_ctime_ns
+    if changed != key.ctime_ns or status.st_ino != key.ino or size != key.size:
+        key = Key(status.st_ino, size, status.st_mtime_ns, changed, status.st_mode, status.st_nlink)
+    same = after.st_size == size == len(data) and after.st_mtime_ns == key.mtime_ns and after.st_ctime_ns == changed
+    found[path] = _reading(root, path, key, data, before, times, same=same)
+    return data
+
+
+def _reading(
+    root: Root, path: str, key: Key, data: bytes, before: Reading | None, times: Times, *, same: bool
+) -> Reading:
+    sha = sha256_hex(data)
+    old = times.now - key.mtime_ns // 1_000_000 > RACY_MS
+    trusted = same and old and times.now - key.ctime_ns // 1_000_000 > RACY_MS
+    if before is not None and before.sha256 == sha:
+        description, problems, since = before.description, before.problems, before.since
+        steady = before.steady or times.ticks - since >= SETTLE_MS
+    else:
+        description, problems = judge(data, root.policy, path)
+        since, steady = times.ticks, False
+    return tuple.__new__(Reading, (key, sha, description, problems, trusted, since, steady or (same and old)))
+
+
+def _refused(key: Key, error: MemtuiError, times: Times) -> Reading:
+    lasting = error.code == "E_PERMISSION" and times.now - key.ctime_ns // 1_000_000 > RACY_MS
+    return Reading(key, None, "", (Problem(error.code, error.message),), lasting, times.ticks, steady=False)

@@ -1,0 +1,434 @@
+"""The roots of one engine: their open folders, ledger ids and locks, and how a text names a memory in them."""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+from memtui.digest import sha256_hex
+from memtui.engine.disk import fsio, paths, provenance
+from memtui.engine.disk.handles import Handles
+from memtui.engine.disk.paths import RootHandle
+from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
+from memtui.engine.save.pace import Pace
+from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from memtui.engine.disk.locks import RootLock
+    from memtui.engine.ledger import Ledger
+    from memtui.engine.model import Draft, TrashEntry
+    from memtui.engine.save.commit import Site
+
+    Entry = TypeVar("Entry", AuditRecord, Draft, TrashEntry)
+
+
+class OpenRoot(NamedTuple):
+    """A root with its ledger id; `handle` is None while its folder does not exist."""
+
+    root: Root
+    handle: RootHandle | None
+    uid: int
+    fresh: bool
+    """Never reconciled before."""
+
+
+class Roots:
+    """Opens each root once and keeps it open; safe to share between threads."""
+
+    def __init__(
+        self,
+        roots: Iterable[Root],
+        ledger: "Callable[[], Ledger]",
+        site: "Callable[[RootHandle, int], Site]",
+        *,
+        wait: float,
+        on_recovered: Callable[[Root, int], None],
+        on_waiting: Callable[[str], None],
+    ) -> None:
+        """Remember the roots; nothing is opened until it is used.
+
+        Args:
+            roots: the folders.
+            ledger: gives the ledger, when it is first needed: a command that reads one file needs none.
+            site: puts together what a change in an open root needs.
+            wait: seconds to wait for a root's lock.
+            on_recovered: told of a root and how many interrupted changes were tidied up in it.
+            on_waiting: told whom a change waits for, when that takes long enough to wonder.
+        """
+        self._ledger = ledger
+        self._site = site
+        self._wait = wait
+        self.pace = Pace()
+        """Changes of many memories that run now."""
+        self._on_recovered = on_recovered
+        self._on_waiting = on_waiting
+        self._guard = threading.RLock()
+        self._roots: dict[str, Root] = {}
+        self._handles = Handles()
+        self._uids: dict[str, tuple[tuple[int, int] | None, int, bool]] = {}
+        self._generation = 0
+        self._locks: dict[tuple[str, tuple[int, int]], RootLock] = {}
+        """By path and identity of the folder: working out the name anew costs a look at every folder above."""
+        self._tidy: set[tuple[int, int]] = set()
+        """Roots, by generation and id in the ledger, in which the last change by this process came to its end."""
+        self.problems: dict[str, list[Problem]] = {}
+        self.add(roots)
+
+    def add(self, roots: Iterable[Root]) -> None:
+        """Add roots that are not there yet; a folder that is there under another id is left out and said so."""
+        with self._guard:
+            given = tuple(roots)
+            known = self._roots.values() if any(root.id not in self._roots for root in given) else ()
+            folders = {identity: one.id for one in known if (identity := _identity(one))}
+            for root in given:
+                if root.id in self._roots:
+                    self._roots[root.id] = root
+                    continue
+                identity = _identity(root)
+                other = folders.get(identity) if identity else None
+                if other is not None and not _disjoint(self._roots[other], root):
+                    self.problems.setdefault(other, []).append(_same_folder(root))
+                    continue
+                if identity:
+                    folders.setdefault(identity, root.id)
+                self._roots[root.id] = root
+
+    def all(self) -> tuple[Root, ...]:
+        """Every root, in the order given."""
+        with self._guard:
+            return tuple(self._roots.values())
+
+    def chosen(self, root_ids: Iterable[str] | None) -> tuple[Root, ...]:
+        """The named roots, or all of them."""
+        return self.all() if root_ids is None else tuple(self.find(root_id) for root_id in root_ids)
+
+    def find(self, root_id: str) -> Root:
+        """A root by id or alias.
+
+        Raises:
+            NotFoundError: `E_NO_ROOT`.
+        """
+        with self._guard:
+            found = self._roots.get(root_id)
+            if found is None:
+                found = next((root for root in self._roots.values() if root_id in root.aliases), None)
+        if found is None:
+            from memtui.matching import meant
+
+            near = meant(root_id, [name for root in self.all() for name in (root.id, *root.aliases)])
+            raise NotFoundError(
+                f"There is no root {root_id!r}.",
+                code="E_NO_ROOT",
+                hint=f"Did you mean {near}?" if near else "`memtui roots` lists them.",
+            )
+        return found
+
+    def open(self, root: Root) -> OpenRoot:
+        """A root opened for reading; a folder that was replaced is opened anew.
+
+        Raises:
+            MemtuiError: the folder exists and cannot be opened.
+        """
+        with self._guard:
+            identity = _identity(root)
+            handle = self._handles.get(root.id)
+            if handle is not None and handle.identity != identity:
+                handle = None
+            if handle is None and identity is not None:
+                handle = self._handles.put(root.id, RootHandle(root))
+            uid, fresh = self._uid(root, handle.identity if handle else None)
+            return OpenRoot(root, handle, uid, fresh)
+
+    def reading(self, root: Root) -> RootHandle:
+        """The open folder of a root, without asking the ledger.
+
+        Raises:
+            NotFoundError: `E_ROOT_MISSING`.
+        """
+        with self._guard:
+            handle = self._handles.get(root.id)
+            if handle is not None and handle.identity != _identity(root):
+                handle = None
+            if handle is None:
+                handle = self._handles.put(root.id, RootHandle(root))
+            return handle
+
+    def uid(self, root: Root) -> int:
+        """The ledger's id of a root."""
+        return self.open(root).uid
+
+    def brought(self, root: Root, sha: str) -> bool:
+        """Whether a repository may have brought a text: nobody wrote it here or reviewed it."""
+        from memtui.engine.save.jobs import CARRIED
+
+        uid = self.uid(root)
+        return not self._ledger().trusts(uid, sha) if root.in_checkout else self._ledger().was_noted(uid, sha, CARRIED)
+
+    def names(self) -> dict[int, str]:
+        """Root ids by ledger id."""
+        found: dict[int, str] = {}
+        for root in self.all():
+            try:
+                found[self.uid(root)] = root.id
+            except MemtuiError:
+                continue  # a folder that cannot be opened has no memories to name; `status` tells why
+        return found
+
+    def rightful(self, address: Address) -> Address:
+        """The same file under the root that takes it: roots that share a folder share its records too."""
+        root = self._roots.get(address.root)
+        if root is None or included(root, address.path):
+            return address
+        here = _identity(root)
+        for other in self.all():
+            same = other.path == root.path or (here is not None and _identity(other) == here)
+            if same and included(other, address.path):
+                return Address(other.id, address.path)
+        return address
+
+    def placed(self, entry: "Entry") -> "Entry":
+        """Tell what the ledger knows of a folder of the root whose file it is about."""
+        return entry._replace(address=self.rightful(entry.address))
+
+    def placed_record(self, record: AuditRecord) -> AuditRecord:
+        """Like `placed`, also for where a memory went."""
+        new = record.new_address
+        return self.placed(record)._replace(new_address=new and self.rightful(new))
+
+    @contextmanager
+    def site(self, root: Root, actor: Actor, *, create: bool = False) -> "Iterator[Site]":
+        """A root locked for a change, after what a dead process left was tidied up.
+
+        Args:
+            root: the root.
+            actor: shown to whoever waits for us.
+            create: make the folder when it is missing; it is taken away again when the block fails.
+
+        Raises:
+            BusyError: `E_LOCKED`.
+            RefusedError: `E_ROOT_REPLACED`.
+            NotFoundError: `E_ROOT_MISSING`.
+        """
+        from memtui.engine.save import recovery
+
+        made = 0
+        with self._guard:
+            handle = self._handles.get(root.id)
+            if create and _identity(root) is None:
+                made = paths.missing_folders(root)
+                try:
+                    paths.make_root(root)
+                except MemtuiError:
+                    paths.unmake_root(root, made)
+                    raise
+                handle = None
+            if handle is None:
+                handle = self._handles.put(root.id, RootHandle(root))
+            uid, _ = self._uid(root, handle.identity)
+            if uid <= 0:  # nothing could be registered when the ledger was asked
+                self._ledger().renew()
+                uid, _ = self._uid(root, handle.identity)
+            # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
+            lock = self._locks.get((root.path, handle.identity))
+            if lock is None:
+                name = f"root-{sha256_hex(os.fsencode(os.path.realpath(root.path)))[:16]}.lock"
+                lock = self._locks[root.path, handle.identity] = self._lock_named(name)
+        with lock.held(wait=self._wait, who=actor.name, say=self._on_waiting):
+            handle.check()
+            site = self._site(handle, uid)
+            _remember_folders(site, made)
+            key, ledger = (self._generation, uid), site.ledger
+            if not (lock.unshared and key in self._tidy):
+                tidied = recovery.recover(site)
+                ledger.unended.pop(uid, None)
+                if tidied:
+                    self._on_recovered(root, tidied)
+            # Not while this runs, nor when anything fails: what it began may have no end then.
+            self._tidy.discard(key)
+            failed = ledger.failed
+            try:
+                yield site
+            except BaseException:
+                if made:
+                    unmake(site, made)
+                raise
+            if ledger.failed == failed and not ledger.unended.get(uid):
+                self._tidy.add(key)
+
+    def _lock_named(self, name: str) -> "RootLock":
+        """The one lock of this name: two paths may lead to one folder."""
+        from memtui.engine.disk.locks import RootLock
+
+        known = next((lock for lock in self._locks.values() if lock.name == name), None)
+        return known or RootLock(os.path.join(self._ledger().directory, "locks"), name)
+
+    def recover(self) -> int:
+        """Tidy up after dead processes in every root; returns how many changes there were."""
+        waiting = set(self._ledger().roots_with_intents())
+        if not waiting:
+            return 0
+        count = 0
+        for root in self.all():
+            opened = self.open(root)
+            if opened.uid in waiting and opened.handle is not None:
+                count += len(self._ledger().open_intents(opened.uid))
+                with self.site(root, Actor("recovery")):
+                    pass  # taking the lock tidies up
+        return count
+
+    def _uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
+        known = self._uids.get(root.id)
+        generation = self._ledger().generation()
+        if generation != self._generation:
+            self._uids.clear()
+            self._generation, known = generation, None
+        if known is None or known[0] != identity or known[1] <= 0:
+            uid, fresh = self._ledger().root_uid(root, identity)
+            if identity is not None and (repository := provenance.repository_of(root.path)) is not None:
+                self._ledger().bind(uid, repository)
+            known = self._uids[root.id] = (identity, uid, fresh)
+        return known[1], known[2]
+
+    def baselined(self, root: Root) -> None:
+        """Forget that a root was fresh."""
+        with self._guard:
+            identity, uid, _ = self._uids[root.id]
+            self._uids[root.id] = (identity, uid, False)
+
+    def close(self) -> None:
+        """Close every folder and lock."""
+        with self._guard:
+            self._handles.close()
+            for lock in set(self._locks.values()):
+                lock.close()
+            self._locks.clear()
+
+    # --- names
+
+    def resolve(self, text: str) -> Address:
+        """What a person's text names: `<root id or alias>/<path>`, `/memories/<scope>/<path>`, or a file-system path.
+
+        Raises:
+            UsageError: no form of an address.
+            NotFoundError: `E_NO_ROOT`.
+            RefusedError: `E_NAME`.
+        """
+        if text.startswith("/memories/"):
+            scope, slash, path = text[len("/memories/") :].partition("/")
+            if slash and path and not os.path.lexists(text):
+                return self._checked(Address(self.find(f"memtui:{scope}").id, path))
+        if not text.startswith(("/", "./", "../")):
+            root_id, slash, path = text.partition("/")
+            if slash and path:
+                try:
+                    return self._checked(Address(self.find(root_id).id, path))
+                except NotFoundError:
+                    found = self._from_file(text)
+                    if found is not None:
+                        return found
+                    raise
+        found = self._from_file(text)
+        if found is not None:
+            return found
+        if text.startswith(("/", "./", "../")):
+            raise NotFoundError(
+                f"{text!r} lies in no known root.",
+                code="E_NO_ROOT",
+                hint="`memtui roots` lists them; --root NAME=DIR adds one.",
+            )
+        raise UsageError(
+            f"{text!r} is not an address.", hint="Write <root id>/<path>, such as memtui:global/preferences.md."
+        )
+
+    def virtual(self, address: Address) -> str | None:
+        """What `resolve` takes for a memory besides its address; None when its root is no scope of memtui's own."""
+        root = self.find(address.root)
+        named = root.id == f"memtui:{root.scope}" or f"memtui:{root.scope}" in root.aliases
+        return f"/memories/{root.scope}/{address.path}" if named else None
+
+    def _checked(self, address: Address) -> Address:
+        paths.split(address.path)
+        root = self.find(address.root)
+        if root.policy.elsewhere and not included(root, address.path):
+            return self._from_file(f"{root.path}/{address.path}") or address
+        return address
+
+    def _from_file(self, text: str) -> Address | None:
+        path = os.path.abspath(text)
+        candidates = (path, os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)))
+        best: tuple[int, Address] | None = None
+        for root in self.all():
+            for base in {root.path, os.path.realpath(root.path)}:
+                for candidate in candidates:
+                    inside = candidate[len(base) :].lstrip("/") if candidate.startswith(base.rstrip("/") + "/") else ""
+                    if inside and included(root, inside) and (best is None or len(base) > best[0]):
+                        best = (len(base), Address(root.id, inside))
+        return self._checked(best[1]) if best else None
+
+
+def included(root: Root, path: str) -> bool:
+    """Whether a path belongs to a root, which may hold only some files of its folder."""
+    include = root.policy.include
+    return (include is None or _named(path, include)) and not _named(path, root.policy.elsewhere)
+
+
+def _named(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(path == pattern or (pattern.endswith("/") and path.startswith(pattern)) for pattern in patterns)
+
+
+def _identity(root: Root) -> tuple[int, int] | None:
+    try:
+        status = fsio.stat_path(root.path)
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino)
+
+
+def _same_folder(root: Root) -> Problem:
+    return Problem("E_SAME_ROOT", f"{root.id} is the same folder; its memories are shown here only.")
+
+
+def _disjoint(first: Root, second: Root) -> bool:
+    """Two roots may share a folder when each takes its own files from it."""
+    one, two = first.policy.include, second.policy.include
+    if one is not None and two is not None:
+        return not set(one) & set(two)
+    return _leaves(first, two) or _leaves(second, one)
+
+
+def _leaves(root: Root, paths: tuple[str, ...] | None) -> bool:
+    """Whether a root leaves all of these paths to another one."""
+    return paths is not None and all(_named(path, root.policy.elsewhere) for path in paths)
+
+
+def unmake(site: "Site", made: int) -> None:
+    """Remove the folders that memtui made for a root, as far as nothing is in them any more."""
+    root = site.handle.root
+    paths.unmake_root(root, made)
+    if _identity(root) is None:
+        with suppress(MemtuiError):  # it is asked again when there is such a folder again
+            site.ledger.note_made(site.uid, 0)
+
+
+def _remember_folders(site: "Site", made: int) -> None:
+    """Write down how many folders were made for a root, and the modes of those that are removed in it from now on.
+
+    What cannot be written down is not known when a change is taken back: the folders then stay, or come back private.
+    """
+    if made:
+        with suppress(MemtuiError):
+            site.ledger.note_made(site.uid, made)
+
+    def note(path: str, mode: int) -> None:
+        with suppress(MemtuiError):
+            site.ledger.note_folder(site.uid, path, mode)
+
+    def known(path: str) -> int | None:
+        with suppress(MemtuiError):
+            return site.ledger.folder_mode(site.uid, path)
+        return None
+
+    site.handle.modes = paths.Modes(note, known)

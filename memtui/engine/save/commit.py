@@ -1,0 +1,339 @@
+"""The steps of a change on disk: write a new file aside, swap it in, look at what came out, let go of it or go back.
+
+A file that loses its name to us may hold a version nobody has stored, and somebody may still be writing it. No step
+here removes a file without having looked: `let_go` is the only way out for one that may be foreign.
+"""
+
+import contextlib
+from collections.abc import Collection
+
+from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.disk.late_writes import Displaced, Grace
+from memtui.engine.disk.paths import RootHandle
+from memtui.engine.disk.whole_file import Content
+from memtui.engine.ledger import Ledger
+from memtui.engine.model import Address
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+SPARE = "-old"
+"""Added to a temporary name where a swap has to be done in several steps."""
+OVERTAKEN = "overwritten by its own author"
+_ROUNDS = 16
+_LINKS = ("E_SYMLINK", "E_NOT_REGULAR")
+
+
+class Site(NamedTuple):
+    """A root that is open and locked, and everything a change in it needs."""
+
+    handle: RootHandle
+    uid: int
+    ledger: Ledger
+    grace: Grace
+
+
+class Spot(NamedTuple):
+    """One name in an open folder of a locked root."""
+
+    site: Site
+    folder: int
+    name: str
+    address: Address
+
+    def look(self, name: str | None = None) -> Content | None:
+        """What has the name (or another beside it) now; None when nothing plain has. The caller closes its handle."""
+        return whole_file.take_a_look(self.folder, name or self.name, self.address, self.site.handle)
+
+    def glance(self, name: str | None = None) -> Content | None:
+        """As `look`, with the handle closed."""
+        return whole_file.look(self.folder, name or self.name, self.address, self.site.handle)
+
+
+class Siblings:
+    """The names in one folder by their folded form, listed again only when somebody else changed the folder.
+
+    For thousands of new names in one folder, which would each list all of those before.
+    """
+
+    def __init__(self) -> None:
+        """Begin with a folder that was not looked at."""
+        self._stamp: tuple[int, int, int] | None = None
+        self._names: dict[str, set[str]] = {}
+
+    def clash(self, parent: int, name: str) -> str | None:
+        """As the function of this name; a name that is asked for counts as one of the folder from then on."""
+        if self._stamp is None or self._stamp != _stamp(parent):
+            self._names.clear()
+            for other in paths.names_in(parent):
+                self._names.setdefault(paths.fold(other), set()).add(other)
+            self._stamp = _stamp(parent)
+        alike = self._names.setdefault(paths.fold(name), set())
+        found = next((other for other in alike if other != name), None)
+        alike.add(name)
+        return found
+
+    def settle(self, parent: int) -> None:
+        """Take the folder as it is now for known: what changed in it was asked for."""
+        self.forget()
+        with contextlib.suppress(MemtuiError):
+            self._stamp = _stamp(parent)
+
+    def forget(self) -> None:
+        """Look at the folder again next time: what was asked for was not put there."""
+        self._stamp = None
+
+
+def _stamp(folder: int) -> tuple[int, int, int]:
+    try:
+        status = fsio.fstat(folder)
+    except OSError as error:
+        raise paths.translate(error, "Looking at a folder") from error
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+class Target:
+    """The folder that memories are moved into, opened (and made) when the first of them is about to be.
+
+    Used in a `with` block; when that fails, what was made for it is taken away again.
+    """
+
+    def __init__(self, site: Site, parts: tuple[str, ...], siblings: Siblings | None = None) -> None:
+        """Take its components, and for many names what is known of those in it."""
+        self._site = site
+        self._parts = parts
+        self._siblings = siblings
+        self._asked = False
+        self._held = contextlib.ExitStack()
+        self._folder: int | None = None
+
+    def __enter__(self) -> "Self":
+        """Begin; nothing is opened yet."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        """Close the folder."""
+        if self._siblings is not None and self._folder is not None and self._asked:
+            if error is None:
+                self._siblings.settle(self._folder)
+            else:
+                self._siblings.forget()
+        self._held.__exit__(kind, error, trace)
+
+    def opened(self) -> int:
+        """Its handle."""
+        if self._folder is None:
+            below = self._site.handle.folder(self._parts, create=bool(self._parts))
+            self._folder = self._held.enter_context(below)
+        return self._folder
+
+    def refuse_clash(self, name: str, *, besides: str | None) -> None:
+        """Require that no file system confuses a new name with one in the folder; see `paths.refuse_clash`."""
+        folder, handle = self.opened(), self._site.handle
+        if self._siblings is None:
+            handle.refuse_clash(folder, name, besides=besides)
+        elif not handle.root.policy.any_name:
+            self._asked = True
+            paths.refuse_alike(name, self._siblings.clash(folder, name), besides=besides)
+
+
+class Ours(NamedTuple):
+    """The file a change put under a name."""
+
+    inode: int
+    sha: str
+
+
+def write_temp(folder: int, temp: str, data: bytes, like: Content) -> int:
+    """Write a file durably that is to take another one's place; returns its inode.
+
+    A failed fsync is final: the file is never used.
+    """
+    handle = fsio.create_file(folder, temp)
+    try:
+        fsio.write_all(handle, data)
+        status, old = fsio.fstat(handle), like.status
+        fsio.chmod(handle, old.st_mode & 0o7777)
+        if (old.st_uid, old.st_gid) != (status.st_uid, status.st_gid):
+            with contextlib.suppress(PermissionError):
+                fsio.chown(handle, old.st_uid, old.st_gid)
+                # A change of owner clears set-id bits; ours are never wanted, the plain bits are.
+                fsio.chmod(handle, old.st_mode & 0o7777)
+        fsio.set_attributes(handle, fsio.attributes(like.handle))
+        fsio.fsync(handle)
+        return status.st_ino
+    finally:
+        fsio.close(handle)
+
+
+def write_new(folder: int, temp: str, data: bytes, mode: int | None, dated: int | None) -> int:
+    """Write a new file durably; see `write_temp`.
+
+    Args:
+        folder: where.
+        temp: its name for now.
+        data: its content.
+        mode: its permission bits; None for private. A folder that is shared with a group shares it too.
+        dated: when it was changed last, in nanoseconds; None for now.
+    """
+    handle = fsio.create_file(folder, temp)
+    try:
+        fsio.write_all(handle, data)
+        status = fsio.fstat(handle)
+        shared = paths.shared_bits(fsio.fstat(folder)) & 0o664
+        if mode is not None or shared:
+            fsio.chmod(handle, (0o600 if mode is None else mode & 0o7777) | shared)
+        if dated is not None:
+            fsio.set_time(handle, dated)
+        fsio.fsync(handle)
+        return status.st_ino
+    finally:
+        fsio.close(handle)
+
+
+def drop_temp(folder: int, temp: str) -> bool:
+    """Remove a temporary file that was not used; says whether nothing of the change is left in the folder."""
+    with contextlib.suppress(FileNotFoundError):
+        fsio.unlink(folder, temp)
+    return not exists(folder, temp + SPARE)
+
+
+def exists(folder: int, name: str) -> bool:
+    """Whether anything has the name."""
+    try:
+        fsio.stat_at(folder, name)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def swap(spot: Spot, temp: str, known: Collection[str]) -> None:
+    """Exchange two names of a folder, in one step where the system can.
+
+    Elsewhere the name is captured under a spare name first, so for a moment nothing has it.
+
+    Args:
+        spot: the name.
+        temp: the other name.
+        known: digests of versions that need not be stored again.
+
+    Raises:
+        FileExistsError: somebody took the name in that moment; what is under `temp` stayed there.
+    """
+    folder = spot.folder
+    try:
+        return fsio.exchange(folder, spot.name, temp)
+    except OSError as error:
+        if not fsio.unsupported(error):
+            raise
+    spare = temp + SPARE
+    fsio.rename_noreplace(folder, spot.name, folder, spare)
+    try:
+        fsio.rename_noreplace(folder, temp, folder, spot.name)
+    except FileExistsError:
+        let_go(spot, spare, known)
+        raise
+    except OSError:
+        fsio.rename_noreplace(folder, spare, folder, spot.name)
+        raise
+    fsio.rename_noreplace(folder, spare, folder, temp)
+    return None
+
+
+def take_back(spot: Spot, temp: str, ours: Ours, known: Collection[str]) -> None:
+    """Undo a swap: the newest foreign version gets the name, and every other one is kept.
+
+    Args:
+        spot: the name our new file was put under.
+        temp: the name of what it displaced.
+        ours: the new file.
+        known: digests of versions that need not be stored again.
+    """
+    older = ours.inode
+    for _ in range(_ROUNDS):
+        # Here `temp` is newer than the file `older`, which should still have the name.
+        try:
+            if fsio.stat_at(spot.folder, spot.name).st_ino != older or not _untouched(spot, ours):
+                break  # somebody wrote there meanwhile, and that is newer still
+            newer = fsio.stat_at(spot.folder, temp).st_ino
+            swap(spot, temp, known)
+            if fsio.stat_at(spot.folder, temp).st_ino == older:
+                break
+            older = newer  # a file came off that was put there in between: it goes back, over the one we just put there
+        except FileExistsError:
+            continue
+        except FileNotFoundError:
+            if give_back(spot, temp, known):
+                return
+    let_go(spot, temp, {*known, ours.sha})
+    fsio.fsync_dir(spot.folder)
+
+
+def _untouched(spot: Spot, ours: Ours) -> bool:
+    """Whether the file under the name is a foreign one, or ours as we wrote it."""
+    status = fsio.stat_at(spot.folder, spot.name)
+    if status.st_ino != ours.inode:
+        return True
+    found = spot.glance()
+    return found is not None and found.settled and found.sha == ours.sha
+
+
+def give_back(spot: Spot, temp: str, known: Collection[str]) -> bool:
+    """Give a captured file its name back, or keep its text when the name is taken again.
+
+    Returns:
+        Whether it has its name back.
+    """
+    try:
+        fsio.rename_noreplace(spot.folder, temp, spot.folder, spot.name)
+    except FileExistsError:
+        let_go(spot, temp, known)
+        return False
+    except FileNotFoundError:
+        return False
+    fsio.fsync_dir(spot.folder)
+    return True
+
+
+def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
+    """Remove the last name of a file; its text is kept first unless it is known, and its writer is watched.
+
+    Args:
+        spot: the memory it belongs to.
+        name: the name to remove, beside the memory's.
+        known: digests of versions that need not be stored again.
+
+    Raises:
+        MemtuiError: it cannot be read or kept, so it stays.
+    """
+    site, address = spot.site, spot.address
+    try:
+        content = whole_file.read_in(spot.folder, name, address, site.handle, calm=True)
+    except NotFoundError:
+        return
+    except RefusedError as error:
+        if error.code not in _LINKS:
+            raise
+        fsio.unlink(spot.folder, name)  # a link or a FIFO holds no text; a folder refuses
+        return
+    watched = False
+    try:
+        if content.status.st_nlink > 1:
+            fsio.unlink(spot.folder, name)  # its text stays under its other name
+            return
+        stored = content.sha in known
+        if not stored and content.settled:
+            site.ledger.keep_text(site.uid, address.path, content.data, actor="outside", note=OVERTAKEN)
+            stored = True
+        fsio.unlink(spot.folder, name)
+        before = content.sha if stored else ""  # what its writer leaves in it is stored whatever it is
+        site.grace.take(Displaced(content.handle, address, site.uid, address.path, before, None, "outside"))
+        watched = True
+    finally:
+        if not watched:
+            fsio.close(content.handle)

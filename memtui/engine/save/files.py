@@ -1,0 +1,579 @@
+"""The only writer: compare, keep both texts, announce, commit in one step, verify what was displaced.
+
+Every function here runs under its root's lock and writes one audit record that ends as done, aborted or conflict. The
+order of the steps is the promise: a text is in the ledger before the disk is touched, an intent is durable before a
+temporary file exists, and a displaced version is looked at before it is let go.
+"""
+
+import contextlib
+import errno
+import os
+from collections.abc import Callable
+
+from memtui.digest import sha256_hex
+from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.disk.late_writes import Displaced
+from memtui.engine.disk.whole_file import Content
+from memtui.engine.model import Address, Conflict, Saved, Unchanged, is_person
+from memtui.engine.save import batches, commit
+from memtui.engine.save.batches import Happened
+from memtui.engine.save.commit import Ours, Site, Spot, Target
+from memtui.engine.save.jobs import CARRIED, NEWS_STAYS, Job, StillWritten
+from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.values import NamedTuple
+
+REFUSED = "refused: somebody else was first"
+WRITTEN = ("created", "modified")
+"""Operations whose text is one that was written here; `restored` brings back one that may not be."""
+
+
+class Lost(NamedTuple):
+    """A commit that found a foreign version where the expected one should have been."""
+
+    theirs: Content | None
+    """What has the name now; None when nothing (or nothing plain) has."""
+
+
+def replace(site: Site, address: Address, data: bytes, expected: str | None, job: Job) -> Saved | Unchanged | Conflict:
+    """Put `data` under an existing name if that name still has the expected version.
+
+    Args:
+        site: the locked root.
+        address: the memory.
+        data: its new content.
+        expected: the sha-256 the edit started from.
+        job: what the change belongs to.
+
+    Raises:
+        MemtuiError: a refusal or a failure; the name has its old version, or recovery will give it back.
+    """
+    parts = paths.split(address.path)
+    sha = sha256_hex(data)
+    with site.handle.folder(parts[:-1]) as folder:
+        spot = Spot(site, folder, parts[-1], address)
+        try:
+            found = _read(spot, job, lambda content: content.sha == expected != sha)
+        except NotFoundError:
+            return refuse(site, address, data, expected, None, job)
+        try:
+            if found.sha == sha:
+                return Unchanged(address, sha)
+            if found.sha != expected:
+                return refuse(site, address, data, expected, found, job)
+            return _put_over(spot, found, data, sha, job)
+        finally:
+            fsio.close(found.handle)
+
+
+def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Job) -> Saved | Unchanged | Conflict:
+    """Replace what an existing name has by what `change` makes of it, read and written under one lock.
+
+    Args:
+        site: the locked root.
+        address: the memory.
+        change: from the content to the new one; what it raises is passed on, and nothing has happened then.
+        job: what the change belongs to.
+
+    Raises:
+        MemtuiError: as `replace`.
+    """
+    parts = paths.split(address.path)
+    with site.handle.folder(parts[:-1]) as folder:
+        spot = Spot(site, folder, parts[-1], address)
+        found = _read(spot, job, lambda _: True)
+        try:
+            data = change(found.data)
+            sha = sha256_hex(data)
+            return Unchanged(address, sha) if sha == found.sha else _put_over(spot, found, data, sha, job)
+        finally:
+            fsio.close(found.handle)
+
+
+def _put_over(spot: Spot, found: Content, data: bytes, sha: str, job: Job) -> Saved | Conflict:
+    """Put a new text in the place of the one that was just read."""
+    site, address = spot.site, spot.address
+    if found.status.st_nlink > 1:
+        raise _hard_link(address)
+    seq, temp = _announce(site, address, job, found, data, sha)
+    displaced = _swap_in(spot, temp, found, data, sha, seq)
+    if isinstance(displaced, Lost):
+        return _lost_race(site, address, job, sha, found.sha, seq, displaced.theirs)
+    _conclude(site, seq, address.path, sha, job)
+    _watch(spot, displaced, sha, job)
+    return Saved(address, sha, found.sha, str(job.txn.id))
+
+
+def create(
+    site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None, dated: int | None = None
+) -> Saved | Unchanged:
+    """Put `data` under a new name.
+
+    Args:
+        site: the locked root.
+        address: the memory.
+        data: its content.
+        job: what the change belongs to.
+        mode: permission bits to give it; None for private. See `commit.write_new`.
+        dated: when its content was written, in nanoseconds; None for now.
+
+    Raises:
+        ConflictError: `E_EXISTS`, `E_CLASH`.
+        MemtuiError: a refusal or a failure; nothing has the name.
+    """
+    parts = paths.split(address.path)
+    sha = sha256_hex(data)
+    with Target(site, parts[:-1], job.siblings) as there:
+        folder = there.opened()
+        try:
+            found = whole_file.read_in(folder, parts[-1], address, site.handle)
+        except NotFoundError:
+            pass
+        except RefusedError as error:
+            # A link keeps its own code: creating through it is what must never happen.
+            raise error if error.code == "E_SYMLINK" else _exists(address) from None
+        else:
+            fsio.close(found.handle)
+            if found.sha == sha:
+                return Unchanged(address, sha)
+            raise _exists(address, found.sha)
+        there.refuse_clash(parts[-1], besides=None)
+        seq, temp = _announce(site, address, job, None, data, sha)
+        spot = Spot(site, folder, parts[-1], address)
+        try:
+            ours = Ours(commit.write_new(folder, temp, data, mode, dated), sha)
+            site.handle.check()
+            fsio.rename_noreplace(folder, temp, folder, parts[-1])
+        except (OSError, MemtuiError) as error:
+            whole = _drop_temp(spot, temp, seq, sha, error)
+            if isinstance(error, FileExistsError):
+                raise _exists(address) from None
+            raise _failure(error, f"Creating {address}", whole=whole) from error
+        try:
+            fsio.fsync_dir(folder)
+        except OSError as error:
+            raise _rolled_back(error, f"Creating {address}", lambda: _withdraw(spot, temp, ours)) from error
+        _conclude(site, seq, address.path, sha, job)
+        return Saved(address, sha, None, str(job.txn.id))
+
+
+def remove(
+    site: Site, address: Address, expected: str | None, job: Job, *, moved_to: tuple[int, str] | None = None
+) -> Saved | Conflict:
+    """Take a name away if it still has the expected version; the text stays in the ledger.
+
+    Args:
+        site: the locked root.
+        address: the memory.
+        expected: the sha-256 it must have; None for whatever it has now.
+        job: what the change belongs to.
+        moved_to: where the memory is now, as (root, path), when this ends a move to another root.
+
+    Returns:
+        `Saved` whose `before` is the removed version and whose `sha256` repeats it.
+    """
+    parts = paths.split(address.path)
+    with site.handle.folder(parts[:-1]) as folder:
+        spot = Spot(site, folder, parts[-1], address)
+        result, told = batches.alone(site, removing(spot, expected, job, moved_to))
+    if told:
+        site.handle.prune(parts[:-1])
+    return result
+
+
+def removing(spot: Spot, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> "batches.Change":
+    """The steps of `remove`, for whoever lets it go on."""
+    site, address, folder = spot.site, spot.address, spot.folder
+    found = _read(spot, job, lambda content: expected in (None, content.sha))
+    fsio.close(found.handle)
+    if expected is not None and found.sha != expected:
+        return refuse(site, address, None, expected, found, job)
+    seq, temp = _announce(site, address, job, found, None, None)
+    yield None
+    try:
+        site.handle.check()
+        fsio.rename_noreplace(folder, spot.name, folder, temp)
+    except (OSError, MemtuiError) as error:
+        raise _failure(error, f"Deleting {address}", whole=_not_renamed(spot, temp, seq, error)) from error
+    displaced = _take_off(spot, temp, found)
+    if isinstance(displaced, Lost):
+        return _lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
+    try:
+        yield Happened(lambda: finish(site, seq, address.path, None, job, moved_to), (folder,))
+    except OSError as error:
+        fsio.close(displaced.handle)
+        raise _failure(error, f"Deleting {address}", whole=False) from error
+    _watch(spot, displaced, None, job)
+    return Saved(address, found.sha, found.sha, str(job.txn.id))
+
+
+def rename(site: Site, address: Address, new: Address, expected: str | None, job: Job) -> Saved | Conflict:
+    """Give a memory a new name in the same root; its pins, uses and history follow.
+
+    Raises:
+        ConflictError: `E_EXISTS`, `E_CLASH`; both are intact.
+    """
+    parts, target = paths.split(address.path), paths.split(new.path)
+    siblings = job.siblings if parts[:-1] != target[:-1] else None  # the old name would be taken for one still there
+    with site.handle.folder(parts[:-1]) as folder, Target(site, target[:-1], siblings) as there:
+        spot = Spot(site, folder, parts[-1], address)
+        result, told = batches.alone(site, renaming(spot, there, new, expected, job))
+    if told:
+        site.handle.prune(parts[:-1])
+    return result
+
+
+def renaming(spot: Spot, there: Target, new: Address, expected: str | None, job: Job) -> "batches.Change":
+    """The steps of `rename`, for whoever lets it go on."""
+    site, address, folder = spot.site, spot.address, spot.folder
+    found = _read(spot, job, lambda content: expected in (None, content.sha))
+    fsio.close(found.handle)
+    if expected is not None and found.sha != expected:
+        return refuse(site, address, None, expected, found, job)
+    same = address.path.rpartition("/")[0] == new.path.rpartition("/")[0]
+    new_folder = there.opened()
+    there.refuse_clash(new.name, besides=spot.name if same else None)
+    seq = _announce_rename(site, address, new, job, found)
+    yield None
+    new_spot = Spot(site, new_folder, new.name, new)
+    try:
+        site.handle.check()
+        fsio.rename_noreplace(folder, spot.name, new_folder, new.name)
+    except FileExistsError as error:
+        site.ledger.end(seq, "aborted", note=_short(error))
+        raise _exists(new) from None
+    except (OSError, MemtuiError) as error:
+        raise _failure(error, f"Renaming {address}", whole=_not_renamed(new_spot, new.name, seq, error)) from error
+
+    def back() -> None:
+        fsio.rename_noreplace(new_folder, new.name, folder, spot.name)
+
+    try:
+        moved = new_spot.glance()
+    except (OSError, MemtuiError) as error:
+        raise _rolled_back(error, f"Renaming {address}", back) from error
+    sha = found.sha if moved is None or not moved.settled else moved.sha
+
+    def end() -> None:
+        if moved is not None and moved.sha == sha != found.sha:
+            site.ledger.store(moved.data, sha)
+        site.ledger.end(seq, "done", after=sha, note=job.note)
+        finish_rename(site, address.path, new.path, sha, job)
+
+    try:
+        yield Happened(end, (new_folder,) if same else (new_folder, folder))
+    except OSError as error:
+        raise _rolled_back(error, f"Renaming {address}", back) from error
+    return Saved(new, sha, found.sha, str(job.txn.id))
+
+
+def _announce_rename(site: Site, address: Address, new: Address, job: Job, found: Content) -> int:
+    kept = is_kept(site, address, found)
+    with site.ledger.transaction(durable=not kept):  # as `_announce`
+        if not kept:
+            keep_before(site, address, found)
+        return site.ledger.intend(
+            job.txn.id,
+            site.uid,
+            address.path,
+            actor=job.actor.name,
+            operation=job.operation,
+            before=found.sha,
+            after=found.sha,
+            target=(site.uid, new.path),
+            note=job.note,
+        )
+
+
+def refuse(
+    site: Site, address: Address, data: bytes | None, expected: str | None, found: Content | None, job: Job
+) -> Conflict:
+    """Keep both texts and record the conflict; the disk is not touched."""
+    with site.ledger.transaction():
+        yours = None
+        if data is not None:
+            yours = site.ledger.keep_text(site.uid, address.path, data, actor=job.actor.name, note=REFUSED)
+        if found is not None and found.settled:
+            # Half of a version that is still being written is no version; it stays on disk, where its author ends it.
+            keep_before(site, address, found)
+        current = found.sha if found else None
+        site.ledger.intend(
+            job.txn.id,
+            site.uid,
+            address.path,
+            actor=job.actor.name,
+            operation=job.operation,
+            before=current,
+            after=yours,
+            state="conflict",
+        )
+    return Conflict(address, current, expected, yours, str(job.txn.id))
+
+
+def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> None:
+    """Give a change its end in the ledger: audit, history, current version, seen mark.
+
+    Args:
+        site: the locked root.
+        seq: the audit record.
+        path: the memory.
+        sha: what is under the name now; None for nothing.
+        job: what the change belongs to.
+        moved_to: where pins, uses and history go when the memory was moved to another root, as (root, path).
+    """
+    name, ledger = job.actor.name, site.ledger
+    with ledger.transaction(durable=False):
+        if moved_to is not None:
+            ledger.follow(site.uid, path, *moved_to)
+        if sha is not None and job.operation in WRITTEN and job.note != CARRIED:
+            ledger.write_local(site.uid, sha)
+        seen = None if job.note == NEWS_STAYS else is_person(name)
+        ledger.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=seen)
+
+
+def _conclude(
+    site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to: tuple[int, str] | None = None
+) -> bool:
+    """As `finish`, for what is on disk: when the ledger cannot be told now, recovery does it from the intent.
+
+    Returns:
+        Whether the ledger knows; until then the folder must stay, because recovery looks into it.
+    """
+    with contextlib.suppress(StorageError, BusyError):
+        finish(site, seq, path, sha, job, moved_to)
+        return True
+    return False
+
+
+def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
+    """End a change that did not happen; its text stays in history, saying so."""
+    with site.ledger.transaction(durable=False):
+        site.ledger.end(seq, "aborted", note=why)
+        if sha is not None:
+            site.ledger.note_version(site.uid, path, sha, f"not saved: {why}")
+
+
+def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> None:
+    """Let everything the ledger knows of a memory follow its new name. Call inside a transaction."""
+    ledger = site.ledger
+    now = ledger.clock()
+    others = ledger.record(site.uid, path) if job.note == NEWS_STAYS else None
+    ledger.follow(site.uid, path, site.uid, new_path)
+    name = job.actor.name
+    # What others did before stays news, with their name and time.
+    told = (name, now) if others is None else (others.actor, others.at)
+    seen = others is None and is_person(name)
+    ledger.set_moved(site.uid, path, new_path, sha, actor=name, at=now, told=told, seen=seen)
+
+
+def _announce(
+    site: Site, address: Address, job: Job, found: Content | None, data: bytes | None, sha: str | None
+) -> tuple[int, str]:
+    """Store both texts and the intent in one commit; from here on nothing can be lost.
+
+    It is durable when it stores a text. An intent alone has to survive a kill: after a power cut that took it along,
+    the disk tells what happened, and every text is in history already.
+    """
+    temp = paths.TEMP_PREFIX + os.urandom(8).hex()
+    kept = found is None or is_kept(site, address, found)
+    with site.ledger.transaction(durable=data is not None or not kept):
+        if found is not None and not kept:
+            keep_before(site, address, found)
+        if data is not None and sha is not None:
+            site.ledger.add_version(
+                site.uid,
+                address.path,
+                site.ledger.store(data, sha),
+                actor=job.actor.name,
+                at=site.ledger.clock(),
+                operation=job.operation,
+            )
+        seq = site.ledger.intend(
+            job.txn.id,
+            site.uid,
+            address.path,
+            actor=job.actor.name,
+            operation=job.operation,
+            before=found.sha if found else None,
+            after=sha,
+            temp=temp,
+            note=job.note,
+            dated=found.status.st_mtime_ns if found is not None and data is None else None,
+        )
+    return seq, temp
+
+
+def is_kept(site: Site, address: Address, found: Content) -> bool:
+    """Whether the version that is about to be displaced is the memory's newest in history, and its text unharmed."""
+    return site.ledger.is_kept(site.uid, address.path, found.data, found.sha)
+
+
+def keep_before(site: Site, address: Address, found: Content) -> None:
+    """Put the version that is about to be displaced on the memory's history, unless it is its newest already."""
+    at = found.status.st_mtime_ns // 1_000_000
+    site.ledger.keep_found(site.uid, address.path, found.data, found.sha, at=at)
+
+
+def _read(spot: Spot, job: Job, matters: Callable[[Content], bool]) -> Content:
+    """Read a memory that is about to change.
+
+    Raises:
+        StillWritten: the job is patient, the content would matter, and it may be half of a version.
+    """
+    found = whole_file.read_in(spot.folder, spot.name, spot.address, spot.site.handle, calm=True)
+    if job.patient and not found.settled and matters(found):
+        fsio.close(found.handle)
+        raise StillWritten
+    return found
+
+
+def _swap_in(spot: Spot, temp: str, found: Content, data: bytes, sha: str, seq: int) -> Content | Lost:
+    """Write the temporary file, swap it in and verify what came out.
+
+    Returns:
+        What was displaced, its handle open, when that was the expected version.
+    """
+    doing, known = f"Saving {spot.address}", (found.sha,)
+    try:
+        ours = Ours(commit.write_temp(spot.folder, temp, data, found), sha)
+        spot.site.handle.check()
+        commit.swap(spot, temp, known)
+    except (OSError, MemtuiError) as error:
+        whole = _drop_temp(spot, temp, seq, sha, error)
+        if whole and isinstance(error, (FileNotFoundError, FileExistsError)):
+            return Lost(spot.glance())
+        raise _failure(error, doing, whole=whole) from error
+    try:
+        fsio.fsync_dir(spot.folder)
+        if displaced := _take_expected(spot, temp, found.sha):
+            return displaced
+    except (OSError, MemtuiError) as error:
+        raise _rolled_back(error, doing, lambda: commit.take_back(spot, temp, ours, known)) from error
+    try:
+        commit.take_back(spot, temp, ours, known)
+        return Lost(spot.glance())
+    except (OSError, MemtuiError) as error:
+        raise _failure(error, doing, whole=False) from error
+
+
+def _take_off(spot: Spot, temp: str, found: Content) -> Content | Lost:
+    """Verify what a deletion captured, and remove it.
+
+    Returns:
+        What was removed, its handle open, when that was the expected version.
+    """
+    doing, known = f"Deleting {spot.address}", (found.sha,)
+    try:
+        displaced = _take_expected(spot, temp, found.sha)
+        if displaced is None:
+            commit.give_back(spot, temp, ())
+            return Lost(spot.glance())
+    except (OSError, MemtuiError) as error:
+        raise _rolled_back(error, doing, lambda: commit.give_back(spot, temp, known)) from error
+    return displaced
+
+
+def _take_expected(spot: Spot, temp: str, expected: str) -> Content | None:
+    """Remove the displaced file if it is the expected version; None, and nothing done, when it is another one."""
+    displaced = spot.look(temp)
+    if displaced is None:
+        return None
+    taken = False
+    try:
+        if displaced.sha == expected:
+            fsio.unlink(spot.folder, temp)
+            taken = True
+        return displaced if taken else None
+    finally:
+        if not taken:
+            fsio.close(displaced.handle)
+
+
+def _withdraw(spot: Spot, temp: str, ours: Ours) -> None:
+    """Take a new file away again, unless somebody else's has its name by now."""
+    if fsio.stat_at(spot.folder, spot.name).st_ino != ours.inode:
+        return
+    fsio.rename_noreplace(spot.folder, spot.name, spot.folder, temp)
+    if fsio.stat_at(spot.folder, temp).st_ino == ours.inode:
+        commit.let_go(spot, temp, (ours.sha,))
+    else:
+        commit.give_back(spot, temp, (ours.sha,))
+
+
+def _watch(spot: Spot, displaced: Content, ours: str | None, job: Job) -> None:
+    """Look after the displaced file as long as somebody may still write it."""
+    site, address = spot.site, spot.address
+    site.grace.take(Displaced(displaced.handle, address, site.uid, address.path, displaced.sha, ours, job.actor.name))
+
+
+def _lost_race(
+    site: Site, address: Address, job: Job, yours: str | None, expected: str | None, seq: int, theirs: Content | None
+) -> Conflict:
+    with site.ledger.transaction():
+        if theirs is not None and theirs.settled:
+            keep_before(site, address, theirs)
+        if yours is not None:
+            site.ledger.note_version(site.uid, address.path, yours, REFUSED)
+        site.ledger.end(seq, "conflict", note="a foreign version landed first")
+    return Conflict(address, theirs.sha if theirs else None, expected, yours, str(job.txn.id))
+
+
+def _drop_temp(spot: Spot, temp: str, seq: int, sha: str, cause: Exception) -> bool:
+    """Remove a temporary file that was not used; where that fails the intent stays open and recovery does it."""
+    try:
+        whole = commit.drop_temp(spot.folder, temp)
+    except OSError:
+        return False
+    if whole:
+        abort(spot.site, seq, spot.address.path, sha, _short(cause))
+    return whole
+
+
+def _not_renamed(spot: Spot, temp: str, seq: int, cause: Exception) -> bool:
+    """End a change that could not rename its file; where half of that was done the intent stays open for recovery."""
+    try:
+        whole = not commit.exists(spot.folder, temp)
+    except OSError:
+        return False
+    if whole:
+        spot.site.ledger.end(seq, "aborted", note=_short(cause))
+    return whole
+
+
+def _rolled_back(error: OSError | MemtuiError, doing: str, roll_back: Callable[[], object]) -> MemtuiError:
+    """Take back what was done before a failure. The intent stays open, so recovery looks at what this left."""
+    whole = False
+    with contextlib.suppress(OSError, MemtuiError):
+        roll_back()
+        whole = True
+    return _failure(error, doing, whole=whole)
+
+
+def _failure(error: OSError | MemtuiError, doing: str, *, whole: bool = True) -> MemtuiError:
+    found = error if isinstance(error, MemtuiError) else paths.translate(error, doing)
+    if not whole:
+        found.unharmed = "All texts are in history; the next change in this root finishes this one or takes it back."
+    return found
+
+
+def _short(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno:
+        return errno.errorcode.get(error.errno, str(error.errno))
+    return getattr(error, "code", type(error).__name__)
+
+
+def _exists(address: Address, sha: str | None = None) -> ConflictError:
+    return ConflictError(
+        f"{address} exists already.",
+        code="E_EXISTS",
+        unharmed="It was not touched.",
+        hint="Choose another name, or save over the version you have read.",
+        details={"current_sha256": sha},
+    )
+
+
+def _hard_link(address: Address) -> RefusedError:
+    return RefusedError(
+        f"{address} has a second name elsewhere; replacing it here would leave the other one behind.",
+        code="E_HARDLINK",
+        hint="Edit it in place with another program, or break the link first (cp file copy; mv copy file).",
+    )

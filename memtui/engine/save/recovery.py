@@ -1,0 +1,156 @@
+"""Intents without an end: a process died in the middle of a change, and the disk says how far it came.
+
+Runs under the root's lock, where every open intent is a dead process's. Each step may itself be killed and run again.
+No file is removed unless its text is in the ledger or is a part of the text that was being written.
+"""
+
+from memtui.engine.disk import fsio, paths
+from memtui.engine.ledger import Intent
+from memtui.engine.model import Actor, Address
+from memtui.engine.save import commit, files
+from memtui.engine.save.commit import Ours, Site, Spot
+from memtui.engine.save.jobs import Job, Txn
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
+
+_STOPPED = "memtui was stopped"
+_NO_TEMP = paths.TEMP_PREFIX + "none"
+"""A name nothing has, for an intent that names no temporary file."""
+_NO_FOLDER = ("E_NOT_FOUND", "E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE")
+
+
+def recover(site: Site) -> int:
+    """Finish or roll back every intent of a locked root.
+
+    Returns:
+        How many there were.
+
+    Raises:
+        MemtuiError: the disk or the ledger does not allow it now; what is not done stays to be done.
+    """
+    intents = site.ledger.open_intents(site.uid)
+    for intent in intents:
+        parts = paths.split(intent.path)
+        try:
+            with site.handle.folder(parts[:-1]) as folder:
+                _settle(Spot(site, folder, parts[-1], Address(site.handle.root.id, intent.path)), intent)
+        except (NotFoundError, RefusedError) as error:
+            if error.code not in _NO_FOLDER:
+                raise
+            # The folder is gone or became something else: nothing of ours can be in it any more.
+            files.abort(site, intent.seq, intent.path, intent.after, error.code)
+        except OSError as error:
+            raise paths.translate(error, f"Tidying up after an interrupted change of {intent.path!r}") from error
+    # Only now: the other intents of a folder look into it.
+    for path in dict.fromkeys(path.rpartition("/")[0] for one in intents for path in (one.path, one.new_path or "")):
+        site.handle.prune(paths.split(path) if path else ())
+    return len(intents)
+
+
+def _settle(spot: Spot, intent: Intent) -> None:
+    if intent.new_path is not None:
+        _rename(spot, intent, intent.new_path)
+    elif intent.after is None:
+        _remove(spot, intent, intent.temp or _NO_TEMP)
+    else:
+        _put(spot, intent, intent.temp or _NO_TEMP, intent.after)
+
+
+def _put(spot: Spot, intent: Intent, temp: str, after: str) -> None:
+    """A save or a create."""
+    _restore_spare(spot, intent, temp)
+    target, left = spot.glance(), spot.glance(temp)
+    there = left is not None or commit.exists(spot.folder, temp)
+    saved = target is not None and target.sha == after
+    swapped = left is not None and left.sha == intent.before and not (target and target.sha == intent.before)
+    ours = left is not None and not swapped and (left.sha == after or _begins(spot, after, left.data))
+    if there and not swapped and not ours:
+        # A foreign version was displaced, and the look at it never came.
+        if target is not None and saved:
+            commit.take_back(spot, temp, Ours(target.status.st_ino, after), ())
+        else:
+            commit.let_go(spot, temp, ())
+        spot.site.ledger.note_version(spot.site.uid, intent.path, after, files.REFUSED)
+        spot.site.ledger.end(intent.seq, "conflict", note=_STOPPED)
+        return
+    if ours:
+        fsio.unlink(spot.folder, temp)
+    elif there:
+        commit.let_go(spot, temp, (intent.before or "",))
+    fsio.fsync_dir(spot.folder)
+    if swapped or saved:
+        files.finish(spot.site, intent.seq, intent.path, after, _job(intent))
+    else:
+        files.abort(spot.site, intent.seq, intent.path, after, _STOPPED)
+
+
+def _begins(spot: Spot, sha: str, data: bytes) -> bool:
+    """Whether data is a part of a stored text, as a temporary file has it whose writing was interrupted."""
+    try:
+        whole = spot.site.ledger.blob(sha)
+    except MemtuiError:
+        return False  # damaged or redacted: what was left is kept like a stranger's
+    return whole is not None and whole.startswith(data)
+
+
+def _remove(spot: Spot, intent: Intent, temp: str) -> None:
+    """A deletion: the file was captured under a temporary name first."""
+    target, left = spot.glance(), spot.glance(temp)
+    if target is not None and left is not None and target.status.st_ino == left.status.st_ino:
+        # Where renaming takes a link and an unlink, only the link was made.
+        fsio.unlink(spot.folder, temp)
+        left = None
+    elif commit.exists(spot.folder, temp) and (left is None or left.sha != intent.before):
+        commit.give_back(spot, temp, ())
+        spot.site.ledger.end(intent.seq, "conflict", note=_STOPPED)
+        return
+    happened = left is not None or target is None
+    if left is not None:
+        commit.let_go(spot, temp, (left.sha,))
+    fsio.fsync_dir(spot.folder)
+    if happened:
+        moved_to = spot.site.ledger.moved_to(intent)
+        files.finish(spot.site, intent.seq, intent.path, None, _job(intent), moved_to)
+    else:
+        files.abort(spot.site, intent.seq, intent.path, None, _STOPPED)
+
+
+def _rename(spot: Spot, intent: Intent, new_path: str) -> None:
+    """A rename within the root."""
+    site, folder, name = spot.site, spot.folder, spot.name
+    parts = paths.split(new_path)
+    try:
+        with site.handle.folder(parts[:-1]) as new_folder:
+            there = Spot(site, new_folder, parts[-1], spot.address).glance()
+            here = spot.glance()
+            same = here is not None and there is not None and here.status.st_ino == there.status.st_ino
+            if same and here is not None and here.status.st_nlink > 1:
+                # Where renaming takes a link and an unlink, only the unlink is missing.
+                fsio.unlink(folder, name)
+                here = None
+            fsio.fsync_dir(new_folder)
+            fsio.fsync_dir(folder)
+    except NotFoundError:
+        here, there = spot.glance(), None
+    if there is not None and (here is None or here.sha != intent.before == there.sha):
+        with site.ledger.transaction(durable=False):
+            site.ledger.end(intent.seq, "done", after=there.sha, note=intent.note)
+            site.ledger.store(there.data, there.sha)
+            files.finish_rename(site, intent.path, new_path, there.sha, _job(intent))
+    else:
+        site.ledger.end(intent.seq, "aborted", note=_STOPPED)
+
+
+def _restore_spare(spot: Spot, intent: Intent, temp: str) -> None:
+    """Bring a swap that has to be done in several steps back to its start, or to its end."""
+    spare, folder = temp + commit.SPARE, spot.folder
+    if not commit.exists(folder, spare):
+        return
+    for name in (spot.name, temp):  # the name was only captured, or only the last step is missing
+        if not commit.exists(folder, name):
+            fsio.rename_noreplace(folder, spare, folder, name)
+            return
+    commit.let_go(spot, spare, (intent.before or "",))
+
+
+def _job(intent: Intent) -> Job:
+    return Job(Txn(intent.txn), Actor(intent.actor), intent.operation, note=intent.note)

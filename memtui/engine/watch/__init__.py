@@ -1,0 +1,1 @@
+"""Noticing what others change: hints, when to look where, and the thread that does."""

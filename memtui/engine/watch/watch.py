@@ -1,0 +1,320 @@
+"""Follows all roots on a thread of its own: hears hints, lets the reconciler look, and hands over what it found.
+
+It doubts its own ears: a cookie it writes for itself has to be heard, scans come whatever was heard, and a source that
+fails is restarted, then given up for plain scans with a reason. It takes callbacks, never a widget.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+
+from memtui.engine.disk import fsio
+from memtui.engine.look.catalog import monotonic_ms
+from memtui.engine.look.reconcile import Reconciler
+from memtui.engine.look.root_pass import NOWHERE
+from memtui.engine.model import Changes, Health
+from memtui.engine.save.pace import Pace
+from memtui.engine.watch.hints import NoSource, Opener, Place, Source, open_source, reason
+from memtui.engine.watch.schedule import Agenda
+
+COOKIE_MS, HEARD_MS = 10_000, 2_000
+"""How often a cookie is written, and how soon it has to be heard."""
+FAILURES = 3
+"""So many failures in a row end the source."""
+RETRY_MS = 60_000
+"""How long scans alone go on before events are tried again."""
+SLEPT_MS = 5_000
+"""When the wall clock ran so far ahead of the other one, the machine slept: nothing heard before counts."""
+RETRY_LEDGER_MS = 1_000
+LEDGER_MS = 250
+"""How often the ledger is asked whether another process wrote to it: a use or a pin changes no file, so no event tells
+of it. The question costs microseconds; an answer that took a millisecond to work in comes at most every ..."""
+LEDGER_SHARE = 50
+BUSY, BUSY_STEP = 2.0, 0.2
+"""Seconds between looks while this process changes many memories, and how soon the end of it is noticed."""
+KEEP_MS = 10_000
+"""How soon after a change rows are written down for the next start."""
+_COOKIES: Place = ("", "")
+_NOTHING = Changes()
+
+
+class Watch:
+    """A running watch."""
+
+    def __init__(
+        self,
+        reconciler: Reconciler,
+        state_dir: str,
+        on_changes: Callable[[Changes], None],
+        on_health: Callable[[Health], None],
+        *,
+        clock: Callable[[], int],
+        ticks: Callable[[], int] | None = None,
+        source: Opener = open_source,
+        pace: Pace | None = None,
+    ) -> None:
+        """Start watching.
+
+        Args:
+            reconciler: looks at the disk and says what is new.
+            state_dir: memtui's own folder, for the cookies.
+            on_changes: called on the watch's thread with everything one quiet period brought.
+            on_health: called on the watch's thread at the start, whenever the state changes, and at the end.
+            clock: milliseconds since the epoch, to notice that the machine slept.
+            ticks: milliseconds that only move forward, the same as the reconciler's.
+            source: opens the source of hints.
+            pace: what this process does to many memories; looks are rare while it does.
+        """
+        self._reconciler = reconciler
+        self._folder = os.path.join(state_dir, "watch")
+        self._on_changes = on_changes
+        self._on_health = on_health
+        self._clock = clock
+        self._ticks = ticks or monotonic_ms
+        self._open = source
+        self._pace = pace or Pace()
+        self._source: Source = NoSource()
+        self._guard = threading.Lock()
+        self._stopping = False
+        self._wanted_focus: bool | None = None
+        self._health: Health | None = None
+        now = self._ticks()
+        self._drift = clock() - now
+        self._agenda = Agenda(now)
+        self._failures = 0
+        self._cookie = ""
+        self._cookie_at = now + COOKIE_MS
+        self._cookie_due: int | None = None
+        self._retry_at: int | None = None
+        self._keep_at: int | None = None
+        self._followed: object = None
+        self._ledger: int | None = None
+        self._ledger_at = now
+        self._ledger_moved = False
+        self._said: set[str] = set()
+        self._thread = threading.Thread(target=self._run, name="memtui-watch", daemon=True)
+        self._thread.start()
+
+    # --- for any thread
+
+    def focus(self, focused: bool) -> None:
+        """Say whether somebody is looking: scans come more often then, and one comes at once."""
+        with self._guard:
+            self._wanted_focus = focused
+            self._source.wake()
+
+    def stop(self) -> None:
+        """End the watch and wait for its thread."""
+        with self._guard:
+            self._stopping = True
+            self._source.wake()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    # --- the thread
+
+    def _run(self) -> None:
+        why = "The watch ended by a fault in memtui."
+        try:
+            self._listen()
+            while not self._stopping:
+                self._look()
+                if not self._agenda.polling:
+                    # Said only now: whoever waits for it may count on everything that happens from here on.
+                    self._report(Health("watching"))
+                self._hear()
+            why = ""
+        finally:
+            with self._guard:
+                self._source.close()
+                self._source = NoSource()
+            self._report(Health("stopped", why))
+
+    def _look(self) -> None:
+        """Look where something is due, and again where folders were watched too late to hear of what was in them."""
+        while True:
+            self._make_way()
+            self._requests()
+            now = self._ticks()
+            due = self._agenda.rested(self._reconciler.due())
+            roots = self._reconciler.roots()
+            glances = dict(self._agenda.take(now, [root.id for root in roots]))
+            moved, self._ledger_moved = self._ledger_moved, False
+            if moved:
+                for root in roots:
+                    glances.setdefault(root.id, NOWHERE)
+            if not glances and (due is None or due > now):
+                return
+            changes = self._once(self._reconciler.look(glances))
+            ended = self._ticks()
+            self._agenda.looked(glances, now, ended, found=changes != _NOTHING)
+            if moved:
+                self._ledger_at = ended + max(LEDGER_MS, (ended - now) * LEDGER_SHARE)
+            self._follow()
+            if changes != _NOTHING:
+                self._on_changes(changes)
+                if self._keep_at is None:
+                    self._keep_at = self._ticks() + KEEP_MS
+            if self._stopping:
+                return
+
+    def _make_way(self) -> None:
+        """Rest between two looks while this process changes many memories: most of what is heard is its own."""
+        rested = 0.0
+        while rested < BUSY and not self._stopping and not self._pace.make_way(BUSY_STEP):
+            rested += BUSY_STEP
+
+    def _once(self, changes: Changes) -> Changes:
+        """Leave out what was said before: that the ledger cannot take what was found. It is tried again."""
+        said = {notice.text for notice in changes.notices if notice.kind == "ledger"}
+        notices = tuple(notice for notice in changes.notices if notice.text not in self._said)
+        if said:
+            self._agenda.scan(self._ticks() + RETRY_LEDGER_MS)
+        self._said = said
+        return changes._replace(notices=notices)
+
+    def _hear(self) -> None:
+        now = self._ticks()
+        ends = [self._agenda.next(), self._cookie_at, self._ledger_at]
+        ends += [
+            at
+            for at in (self._agenda.rested(self._reconciler.due()), self._cookie_due, self._retry_at, self._keep_at)
+            if at is not None
+        ]
+        batch = self._source.wait(max(0, min(ends) - now) / 1000)
+        now = self._ticks()
+        drift = self._clock() - now
+        if batch.lost or abs(drift - self._drift) > SLEPT_MS:
+            self._agenda.scan(now)
+        self._drift = drift
+        for (root_id, folder), name in batch.hints:
+            if not root_id:
+                self._heard_cookie(name)
+            elif not name or self._reconciler.wants(root_id, folder, name):
+                self._agenda.hint(root_id, folder, name, now)
+                if not name:
+                    self._followed = None
+        if batch.broken:
+            self._failed(batch.broken)
+        self._upkeep(now)
+        self._ask_ledger(now)
+
+    def _ask_ledger(self, now: int) -> None:
+        """Notice that another process recorded something."""
+        if now < self._ledger_at:
+            return
+        self._ledger_at = now + LEDGER_MS
+        before, self._ledger = self._ledger, self._reconciler.ledger_version()
+        self._ledger_moved = before != self._ledger
+
+    def _requests(self) -> None:
+        """Take over what other threads asked for."""
+        with self._guard:
+            focused, self._wanted_focus = self._wanted_focus, None
+        now = self._ticks()
+        if focused is not None and focused is not self._agenda.focused:
+            self._agenda.focused = focused
+            self._agenda.rest(now)
+        if focused:
+            self._agenda.scan(now)
+
+    # --- doubt
+
+    def _listen(self) -> None:
+        """Open a source of hints, or go on without one and say why."""
+        self._close_source()
+        self._cookie, self._cookie_due, self._followed = "", None, None
+        now = self._ticks()
+        try:
+            if self._failures >= FAILURES:
+                raise OSError(0, "the watcher failed three times in a row")
+            source = self._open()
+        except OSError as error:
+            self._give_up(reason(error))
+            return
+        with self._guard:
+            self._source = source
+        self._agenda.polling, self._retry_at = False, None
+        self._cookie_at = now
+        self._agenda.scan(now)
+
+    def _give_up(self, why: str) -> None:
+        self._close_source()
+        now = self._ticks()
+        self._agenda.polling = True
+        self._agenda.scan(now)
+        self._retry_at = now + RETRY_MS
+        self._report(Health("polling", why))
+
+    def _close_source(self) -> None:
+        with self._guard:
+            old, self._source = self._source, NoSource()
+        old.close()
+
+    def _failed(self, _why: str) -> None:
+        self._failures += 1
+        self._listen()
+
+    def _follow(self) -> None:
+        """Watch the folders there are now; those that are new have to be listed once more."""
+        if self._agenda.polling:
+            return
+        version = self._reconciler.version()
+        if version == self._followed:
+            return
+        folders: dict[Place, str] = {}
+        for root in self._reconciler.roots():
+            for folder in self._reconciler.folders(root):
+                folders[root.id, folder] = os.path.join(root.path, folder) if folder else root.path
+        if self._make_folder():
+            folders[_COOKIES] = self._folder
+        try:
+            new = self._source.follow(folders)
+        except OSError as error:
+            self._give_up(reason(error))
+            return
+        self._followed = version
+        new.discard(_COOKIES)
+        if new:
+            self._agenda.list(new, self._ticks())
+
+    def _upkeep(self, now: int) -> None:
+        if self._retry_at is not None and now >= self._retry_at:
+            self._failures = 0
+            self._listen()
+        if self._cookie_due is not None and now >= self._cookie_due:
+            self._failed("its own cookie was not heard")
+        if now >= self._cookie_at:
+            self._cookie_at = now + COOKIE_MS
+            if not self._agenda.polling and self._followed is not None:
+                self._write_cookie(now)
+        if self._keep_at is not None and now >= self._keep_at:
+            self._keep_at = None
+            self._reconciler.keep()
+
+    def _make_folder(self) -> bool:
+        try:
+            fsio.make_root(self._folder)
+        except OSError:
+            return False  # a state folder that cannot be written: scans alone stand behind the events
+        return True
+
+    def _write_cookie(self, now: int) -> None:
+        name = f"cookie-{os.getpid()}-{self._thread.ident}"
+        try:
+            folder = fsio.open_root(self._folder)
+            with fsio.closing(folder):
+                fsio.close(fsio.create_file(folder, name))
+                fsio.unlink(folder, name)
+        except OSError:
+            return  # as above
+        self._cookie, self._cookie_due = name, now + HEARD_MS
+
+    def _heard_cookie(self, name: str) -> None:
+        if name == self._cookie:
+            self._cookie, self._cookie_due, self._failures = "", None, 0
+
+    def _report(self, health: Health) -> None:
+        if health != self._health:
+            self._health = health
+            self._on_health(health)

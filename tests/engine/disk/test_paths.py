@@ -1,0 +1,313 @@
+"""Names: what is refused and why, what all that are allowed have in common, and that no path leads out of a root."""
+
+import errno
+import os
+import socket
+import unicodedata
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from memtui.engine import Engine
+from memtui.engine.disk import fsio, paths
+from memtui.engine.disk.paths import RootHandle
+from memtui.engine.model import Root
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
+from tests.faults.world import ME, World, at
+
+REFUSED_EVERYWHERE = [
+    ("../x.md", "E_NAME"),
+    ("a/../../x.md", "E_NAME"),
+    ("/etc/passwd", "E_NAME"),
+    ("a//b.md", "E_NAME"),
+    ("a/", "E_NAME"),
+    ("", "E_NAME"),
+    (".", "E_NAME"),
+    ("..", "E_NAME"),
+    ("a/./b.md", "E_NAME"),
+    ("a\0.md", "E_NAME"),
+    ("\ud800.md", "E_NAME"),
+    ("é" * 128, "E_NAME_TOO_LONG"),
+    ("x" * 256, "E_NAME_TOO_LONG"),
+    ("/".join("x" * 21), "E_PATH_TOO_DEEP"),
+    ("/".join(["x" * 240] * 5), "E_PATH_TOO_LONG"),
+]
+REFUSED_NEW = [
+    ("~/x.md", "E_NAME"),
+    ("~user/x.md", "E_NAME"),
+    ("..\\x.md", "E_NAME"),
+    ("C:\\x", "E_NAME"),
+    ("\\\\host\\share\\x", "E_NAME"),
+    ("x.md:stream", "E_NAME"),
+    ("x.md::$DATA", "E_NAME"),
+    ("x.md ", "E_NAME"),
+    (" x.md", "E_NAME"),
+    ("x.md\t", "E_NAME"),
+    ('x.md"', "E_NAME"),
+    ("   ", "E_NAME"),
+    ("x.", "E_NAME"),
+    ("...", "E_NAME"),
+    ("-rf.md", "E_NAME"),
+    (".hidden", "E_NAME"),
+    (".memtui-0", "E_NAME"),
+    ("a\nb.md", "E_NAME"),
+    ("a\x1b[31m.md", "E_NAME"),
+    ("a\x7f.md", "E_NAME"),
+    ("a\x9b.md", "E_NAME"),
+    ("\u202egpj.md", "E_NAME"),
+    ("\u200b", "E_NAME"),
+    ("a\u2028b.md", "E_NAME"),
+    ("a\u00a0b.md", "E_NAME"),
+    ("a\U000e0041.md", "E_NAME"),
+    ("con.md", "E_RESERVED"),
+    ("NUL", "E_RESERVED"),
+    ("com1.txt", "E_RESERVED"),
+    ("aux", "E_RESERVED"),
+    ("LPT¹.md", "E_RESERVED"),
+    ("con .md", "E_RESERVED"),
+    (".git", "E_RESERVED"),
+    (".GIT", "E_RESERVED"),
+    (".g\u200cit", "E_RESERVED"),
+    ("git~1", "E_RESERVED"),
+    (".git.", "E_RESERVED"),
+    ("a/.git/config", "E_RESERVED"),
+    ("ｇｉｔ~1", "E_RESERVED"),
+    ("a*.md", "E_NAME"),
+    ("a?.md", "E_NAME"),
+    ("a<b>.md", "E_NAME"),
+    ("a|b.md", "E_NAME"),
+    ("\udcff.md", "E_NAME"),
+]
+ALLOWED = [
+    "x.md",
+    "x" * 255,
+    "/".join("x" * 20),
+    "%2e%2e%2fx",
+    "..x.md".replace("..", "x.."),
+    "a b.md",
+    "Übersicht über Café.md",
+    "日本語/メモ.md",
+    "🙂.md",
+    "a~1.md",
+    "git.md",
+    "console.md",
+    "com10.md",
+    "e\u0301.md",
+    "a'b.md",
+    "a,b;c=d&e(f).md",
+    "$HOME.md",
+]
+
+
+@pytest.mark.parametrize(("path", "code"), REFUSED_EVERYWHERE)
+def test_a_path_that_would_lead_elsewhere_is_refused(path: str, code: str) -> None:
+    for judge in (paths.split, paths.creatable):
+        with pytest.raises(RefusedError) as caught:
+            judge(path)
+        assert caught.value.code == code
+        assert caught.value.hint
+
+
+@pytest.mark.parametrize(("path", "code"), REFUSED_NEW)
+def test_a_name_that_is_unsafe_somewhere_is_not_made(path: str, code: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        paths.creatable(path)
+    assert caught.value.code == code
+    if not path.startswith("/"):
+        assert paths.split(path) == tuple(path.split("/"))  # one that exists is shown
+
+
+@pytest.mark.parametrize("path", ALLOWED)
+def test_an_ordinary_name_is_made_and_listed_as_it_is(path: str, world: World, engine: Engine) -> None:
+    engine.create(at(path), b"x\n", actor=ME)
+    assert list(world.disk()) == [f"notes/{path}"]
+    assert [row.address.path for row in engine.list().items] == [path]
+    assert engine.read(at(path)).bytes == b"x\n"
+
+
+NAMES = st.text(
+    st.one_of(
+        st.characters(),
+        st.sampled_from("./\\~-:\0 \t\n\x1b\u202e\u200bGITgitCONcon1"),
+    ),
+    max_size=40,
+)
+
+
+@given(NAMES)
+@example("..")
+@example("a/../b")
+@settings(max_examples=400)
+def test_a_path_that_passes_stays_below(text: str) -> None:
+    try:
+        parts = paths.split(text)
+    except RefusedError:
+        return
+    assert "/".join(parts) == text
+    assert not any(part in ("", ".", "..") or "\0" in part or "/" in part for part in parts)
+    assert os.path.normpath("/root/" + text).startswith("/root/")
+    assert all(len(os.fsencode(part)) <= 255 for part in parts)
+
+
+@given(NAMES)
+@settings(max_examples=400)
+def test_a_name_that_may_be_made_is_plain_everywhere(text: str) -> None:
+    try:
+        parts = paths.creatable(text)
+    except RefusedError:
+        return
+    for part in parts:
+        assert not set(part) & set('<>:"|?*\\/\0')
+        assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Cn", "Co") for c in part)
+        assert part[0] not in ".-~ "
+        assert part[-1] not in ". "
+        assert part.isascii() or unicodedata.normalize("NFKC", part).casefold() != ".git"
+        part.encode()
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=12))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_may_be_made_is_made_under_exactly_that_name(world: World, text: str) -> None:
+    try:
+        paths.creatable(text)
+    except RefusedError:
+        return
+    with world.engine() as engine:
+        engine.create(at(text), text.encode(), actor=ME)
+        assert os.listdir(os.fsencode(world.folder() / text.split("/")[0]).rpartition(b"/")[0])
+        assert world.disk() == {f"notes/{text}": text.encode()}
+        engine.delete([at(text)], actor=ME)
+    for parent in sorted(world.folder().rglob("*"), reverse=True):
+        parent.rmdir()
+
+
+@given(st.text(min_size=1, max_size=6), st.text(min_size=1, max_size=6))
+def test_folding_is_stable(first: str, second: str) -> None:
+    assert paths.fold(first.upper()) == paths.fold(first.upper().casefold())
+    if unicodedata.normalize("NFC", first) == unicodedata.normalize("NFC", second):
+        assert paths.fold(first) == paths.fold(second)
+
+
+# --- handles
+
+
+@pytest.fixture(params=["native", "portable"])
+def handle(request: pytest.FixtureRequest, world: World) -> Iterator[RootHandle]:
+    """An open root, with the kernel's own calls and without."""
+    restore = fsio.without_native_calls() if request.param == "portable" else lambda: None
+    opened = RootHandle(Root("notes", str(world.folder())))
+    yield opened
+    opened.close()
+    restore()
+
+
+def enter(handle: RootHandle, path: str, *, create: bool = False) -> None:
+    """Open a folder below a root."""
+    with handle.folder(tuple(path.split("/")), create=create):
+        pass
+
+
+@pytest.mark.parametrize("create", [False, True])
+@pytest.mark.parametrize("depth", ["link", "a/link", "link/b", "a/link/b/c"])
+@pytest.mark.parametrize("target", ["/", ".", "..", "/nowhere"])
+def test_no_link_is_descended_into(handle: RootHandle, world: World, depth: str, target: str, create: bool) -> None:
+    (world.folder() / "a").mkdir()
+    place = world.folder() / depth.partition("link")[0] / "link"
+    place.symlink_to(target)
+    with pytest.raises(RefusedError) as caught:
+        enter(handle, depth, create=create)
+    assert caught.value.code == "E_SYMLINK"
+
+
+def test_a_file_on_the_way_is_no_folder(handle: RootHandle, world: World) -> None:
+    (world.folder() / "a").write_text("file")
+    for path in ("a", "a/b", "a/b/c"):
+        with pytest.raises(NotFoundError):
+            enter(handle, path)
+
+
+def test_folders_are_made_with_all_that_is_missing(handle: RootHandle, world: World) -> None:
+    enter(handle, "a/b/c", create=True)
+    assert (world.folder() / "a/b/c").is_dir()
+    with pytest.raises(NotFoundError):
+        enter(handle, "a/x/c")
+
+
+def test_only_plain_files_are_opened(handle: RootHandle, world: World) -> None:
+    folder = world.folder()
+    os.mkfifo(folder / "fifo")
+    (folder / "folder").mkdir()
+    (folder / "link").symlink_to(folder / "folder")
+    (folder / "big").touch()
+    os.truncate(folder / "big", 5 * 1024**3)
+    server = socket.socket(socket.AF_UNIX)
+    os.chdir(folder)
+    server.bind("socket")
+    server.close()
+    for name, code in (
+        ("fifo", "E_NOT_REGULAR"),
+        ("folder", "E_NOT_REGULAR"),
+        ("socket", "E_NOT_REGULAR"),
+        ("link", "E_SYMLINK"),
+        ("big", "E_TOO_BIG"),
+        ("none", "E_NOT_FOUND"),
+    ):
+        with pytest.raises(MemtuiError) as caught:
+            paths.open_regular(handle.fd, name, at(name), handle.identity[0], 1_000)
+        assert caught.value.code == code
+
+
+def test_another_file_system_is_not_entered(handle: RootHandle, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    (world.folder() / "a").mkdir()
+    (world.folder() / "b.md").write_text("x")
+    monkeypatch.setattr(handle, "identity", (handle.identity[0] + 1, handle.identity[1]))
+    with pytest.raises(RefusedError) as caught:
+        enter(handle, "a")
+    assert caught.value.code == "E_OTHER_DEVICE"
+    with pytest.raises(RefusedError) as caught:
+        paths.open_regular(handle.fd, "b.md", at("b.md"), handle.identity[0], 1_000)
+    assert caught.value.code == "E_OTHER_DEVICE"
+
+
+def test_every_error_of_the_system_has_a_code_and_a_next_step() -> None:
+    for number in errno.errorcode:
+        error = paths.translate(OSError(number, os.strerror(number)), "Doing it")
+        assert error.code in ("E_IO",) or not isinstance(error, StorageError) or error.code == "E_DISK_FULL"
+        assert error.hint
+        assert error.unharmed
+        assert error.message.startswith("Doing it failed: ")
+    assert paths.translate(OSError("without a number"), "Doing it").code == "E_IO"
+
+
+@pytest.mark.parametrize(("name", "other"), [("Foo.md", "foo.md"), ("é.md", "e\u0301.md"), ("ſ.md", "s.md")])
+def test_a_clash_is_found(handle: RootHandle, world: World, name: str, other: str) -> None:
+    (world.folder() / name).touch()
+    assert paths.clash(handle.fd, other) == name
+    assert paths.clash(handle.fd, name) is None
+    assert paths.clash(handle.fd, "x" + other) is None
+
+
+def test_a_layout_names_files_by_pattern_and_folder() -> None:
+    assert paths.matches("pinned/a.md", ("pinned/",))
+    assert paths.matches("Pinned/sub/a.md", ("pinned/",))
+    assert paths.matches("MEMORY.md", ("memory.*",))
+    assert not paths.matches("pinned.md", ("pinned/",))
+    assert not paths.matches("a.md", ())
+
+
+def test_the_longest_name_leaves_room_for_a_temporary_one(world: World, engine: Engine) -> None:
+    name = "x" * 255
+    engine.create(at(name), b"one\n", actor=ME)
+    engine.save(at(name), b"two\n", expected_sha256=engine.read(at(name)).sha256, actor=ME)
+    engine.delete([at(name)], actor=ME)
+    assert len(paths.TEMP_PREFIX) + 16 + 4 <= 40
+
+
+def test_a_look_alike_by_case_is_refused_below_a_new_folder_too(world: World, engine: Engine) -> None:
+    engine.create(at("Notes/a.md"), b"x\n", actor=ME)
+    with pytest.raises(ConflictError) as caught:
+        engine.create(at("notes/b.md"), b"x\n", actor=ME)
+    assert caught.value.code == "E_CLASH"
+    assert sorted(world.disk()) == ["notes/Notes/a.md"]

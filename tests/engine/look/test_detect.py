@@ -1,0 +1,580 @@
+"""In whatever order things happen: what is believed becomes what is there; what is there is never told deleted."""
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from memtui.engine.look.detect import (
+    AT_WORK_MS,
+    DELETED_MS,
+    EMPTIED_MS,
+    MISSING_MS,
+    PATIENCE_MS,
+    QUIET_MS,
+    RENAME_MS,
+    Beliefs,
+    Event,
+    Look,
+    Step,
+    Told,
+    View,
+)
+
+SETTLE_MS = 100
+NOTHING = Step([], frozenset(), {}, None, emptied=False)
+
+
+class Disk:
+    """A disk, a ledger and a clock, all of them pretended."""
+
+    def __init__(self, files: dict[str, str] | None = None, *, known: bool = True) -> None:
+        """Begin with files whose content was recorded before, or not."""
+        self.now = 1_000
+        self.files: dict[str, tuple[str, int]] = {}
+        self.read: dict[str, tuple[str, int]] = {}
+        """What the last look read, and since when."""
+        self.ledger: dict[str, Told] = {}
+        self.intended: dict[str, Told] = {}
+        self.unreadable: set[str] = set()
+        self.told: list[Event] = []
+        self.next_inode = 1
+        for path, text in (files or {}).items():
+            self.put(path, text)
+            if known:
+                self.ledger[path] = Told(text, "outside")
+        self.beliefs = Beliefs(dict(files or {}) if known else {})
+        self.hold = DELETED_MS
+        self.hold_all: int | None = EMPTIED_MS
+        self.patient = True
+        self.looked: int | None = None
+        """When everything was last looked at."""
+
+    def put(self, path: str, text: str) -> None:
+        """Write a new file over a name."""
+        self.files[path] = (text, self.next_inode)
+        self.next_inode += 1
+
+    def move(self, old: str, new: str) -> None:
+        """Rename a file."""
+        self.files[new] = self.files.pop(old)
+
+    def save(self, path: str, text: str | None, *, here: bool = True, actor: str = "tui") -> None:
+        """Write through memtui: on disk and in the ledger; told by this process itself if it is here."""
+        if text is None:
+            self.files.pop(path, None)
+        else:
+            self.put(path, text)
+        self.ledger[path] = Told(text, actor)
+        if here:
+            self.beliefs.wrote(path, text)
+
+    def view(self, path: str) -> View | None:
+        """What a look sees."""
+        if path in self.unreadable:
+            return View(None, 0, steady=False, since=0)
+        found = self.files.get(path)
+        if found is None:
+            self.read.pop(path, None)
+            return None
+        text, inode = found
+        if path not in self.read or self.read[path][0] != text:
+            self.read[path] = (text, self.now)
+        since = self.read[path][1]
+        return View(text, inode, self.now - since >= SETTLE_MS, since)
+
+    def step(self, *paths: str) -> Step:
+        """Look, and believe and record what is to be told."""
+        look = Look(
+            self.now,
+            self.view,
+            self.ledger.get,
+            ours=self.intended.get,
+            hold=self.hold,
+            empty=not self.files and not self.unreadable,
+            hold_all=self.hold_all,
+            patient=self.patient,
+            saw=lambda _path: self.looked,
+        )
+        step = self.beliefs.step(look, paths)
+        for event in step.events:
+            self.told.append(event)
+            if event.actor is None:
+                if event.old_path is not None:
+                    self.ledger[event.old_path] = Told(None, "outside")
+                self.ledger[event.path] = Told(event.after, "outside")
+            self.beliefs.accept(event)
+        return step
+
+    def quiet(self, ms: int) -> Step:
+        """Let time pass, looking only when something is due."""
+        end = self.now + ms
+        step = self.step()
+        while step.due is not None and step.due <= end:
+            self.now = max(self.now, step.due)
+            step = self.step()
+        self.now = end
+        return self.step()
+
+    def kinds(self) -> list[tuple[str, str]]:
+        """What was told."""
+        return [(event.kind, event.path) for event in self.told]
+
+
+def test_a_version_is_told_after_it_was_seen_twice() -> None:
+    disk = Disk({"a": "1"})
+    disk.put("a", "2")
+    step = disk.step("a")
+    assert not step.events
+    assert step.writing == {"a"}
+    assert step.due == disk.now + QUIET_MS
+    disk.now += QUIET_MS - 1
+    assert not disk.step("a").events
+    disk.now += 1
+    assert disk.step().events == [Event("modified", "a", "1", "2", None, disk.files["a"][1])]
+    assert disk.step("a") == NOTHING
+
+
+def test_a_text_that_never_rests_is_never_told() -> None:
+    disk = Disk({"a": "1", "b": "1"})
+    for number in range(100):
+        disk.put("a", f"x{number}")
+        disk.step("a")
+        disk.now += 50
+    assert disk.told == []
+    disk.quiet(500)
+    assert disk.kinds() == [("modified", "a")]
+
+
+def test_a_hot_file_does_not_keep_others_waiting() -> None:
+    disk = Disk({"hot": "1", "b": "1"})
+    for number in range(20):
+        disk.put("hot", f"x{number}")
+        disk.step("hot")
+        disk.now += 20
+    disk.put("b", "2")
+    start = disk.now
+    while not disk.told:
+        disk.put("hot", f"y{disk.now}")
+        disk.step("hot", "b")
+        disk.now += 20
+    assert disk.kinds() == [("modified", "b")]
+    assert disk.now - start <= PATIENCE_MS + 40
+
+
+def test_a_burst_is_told_as_one() -> None:
+    disk = Disk()
+    for number in range(8):
+        disk.put(f"f{number}", f"{number}")
+        assert not disk.step(f"f{number}").events
+        disk.now += 10
+    steps = [disk.quiet(30) for _ in range(10)]
+    assert len(disk.told) == 8
+    assert sum(bool(step.events) for step in steps) <= 1
+
+
+def test_a_text_that_came_back_to_what_it_was_is_no_news() -> None:
+    disk = Disk({"a": "1"})
+    disk.put("a", "2")
+    disk.step("a")
+    disk.put("a", "1")
+    disk.quiet(1_000)
+    assert disk.told == []
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_write_through_memtui_is_told_once_and_by_name(here: bool) -> None:
+    disk = Disk({"a": "1"})
+    disk.save("a", "2", here=here, actor="cli")
+    step = disk.step("a")
+    assert not step.writing
+    disk.quiet(1_000)
+    assert [(event.kind, event.actor) for event in disk.told] == ([] if here else [("modified", "cli")])
+    assert disk.beliefs.known["a"].sha256 == "2"
+
+
+def test_a_write_this_process_is_about_to_tell_is_left_to_it() -> None:
+    disk = Disk({"a": "1"})
+    disk.save("a", "2", here=False)
+    disk.step("a")
+    disk.quiet(QUIET_MS // 2)
+    disk.beliefs.wrote("a", "2")
+    disk.quiet(1_000)
+    assert disk.told == []
+
+
+def test_a_write_that_is_not_recorded_yet_is_known_by_its_intent() -> None:
+    disk = Disk({"a": "1"})
+    disk.put("a", "2")
+    disk.intended["a"] = Told("2", "cli")
+    disk.step("a")
+    disk.quiet(1_000)
+    assert [(event.kind, event.actor) for event in disk.told] == [("modified", "cli")]
+    disk.intended.clear()
+    disk.ledger["a"] = Told("2", "cli")
+    disk.quiet(1_000)
+    assert len(disk.told) == 1
+
+
+def test_an_intent_that_never_came_to_be_changes_nothing() -> None:
+    disk = Disk({"a": "1"})
+    disk.intended["a"] = Told("2", "cli")
+    disk.step("a")
+    disk.quiet(1_000)
+    assert disk.told == []
+
+
+def test_a_deletion_through_memtui_needs_no_waiting() -> None:
+    disk = Disk({"a": "1", "b": "1"})
+    disk.save("a", None, here=False, actor="cli")
+    disk.save("b", None, here=True)
+    disk.step("a", "b")
+    disk.quiet(QUIET_MS + 50)
+    assert [(event.kind, event.path, event.actor) for event in disk.told] == [("deleted", "a", "cli")]
+    assert disk.beliefs.known == {}
+
+
+def test_an_outside_write_over_our_own_names_ours_as_before() -> None:
+    disk = Disk({"a": "1"})
+    disk.save("a", "mine")
+    disk.put("a", "theirs")
+    disk.step("a")
+    disk.quiet(500)
+    assert [(event.kind, event.before, event.after, event.actor) for event in disk.told] == [
+        ("modified", "mine", "theirs", None)
+    ]
+
+
+def test_what_is_gone_is_missing_after_a_second_and_deleted_after_five() -> None:
+    disk = Disk({"a": "1", "b": "1"})
+    del disk.files["a"]
+    assert disk.step("a").held == {"a": False}
+    assert disk.quiet(MISSING_MS - 1).held == {"a": False}
+    assert disk.quiet(1).held == {"a": True}
+    disk.quiet(DELETED_MS - MISSING_MS - 1)
+    assert disk.told == []
+    disk.quiet(1)
+    assert disk.kinds() == [("deleted", "a")]
+    assert disk.step().held == {}
+
+
+def test_what_came_back_and_goes_again_is_waited_for_anew() -> None:
+    disk = Disk({"a": "1", "b": "1"})
+    del disk.files["a"]
+    disk.step("a")
+    disk.quiet(DELETED_MS - 500)
+    disk.put("a", "1")
+    disk.step("a")
+    del disk.files["a"]
+    disk.step("a")
+    disk.quiet(DELETED_MS - 1)
+    assert disk.told == []
+    disk.quiet(1)
+    assert disk.kinds() == [("deleted", "a")]
+
+
+def test_a_file_that_comes_back_under_another_name_at_the_last_moment_is_a_rename() -> None:
+    disk = Disk({"a": "1", "b": "1"})
+    del disk.files["a"]
+    disk.step("a")
+    disk.quiet(DELETED_MS - 150)
+    disk.files["c"] = ("1", 1)
+    disk.step("c")
+    disk.quiet(1_000)
+    assert disk.kinds() == [("renamed", "c")]
+
+
+def test_git_at_work_lengthens_the_wait() -> None:
+    disk = Disk({"a": "1", "b": "1"})
+    disk.hold = AT_WORK_MS
+    del disk.files["a"]
+    disk.step("a")
+    disk.quiet(AT_WORK_MS - 1)
+    assert disk.told == []
+    disk.put("a", "1")
+    disk.step("a")
+    disk.quiet(AT_WORK_MS)
+    assert disk.told == []
+
+
+def test_everything_gone_at_once_is_a_root_that_went() -> None:
+    disk = Disk({"a": "1", "b": "2"})
+    disk.files.clear()
+    assert disk.step("a", "b").emptied
+    disk.quiet(EMPTIED_MS - 1)
+    assert disk.told == []
+    assert disk.step().held == {}
+    disk.quiet(1)
+    assert sorted(disk.kinds()) == [("deleted", "a"), ("deleted", "b")]
+
+
+def test_everything_gone_from_another_folder_is_never_a_deletion() -> None:
+    disk = Disk({"a": "1", "b": "2"})
+    disk.hold_all = None
+    disk.files.clear()
+    disk.step("a", "b")
+    disk.quiet(10 * EMPTIED_MS)
+    assert disk.told == []
+    disk.put("a", "1")
+    disk.step("a")
+    disk.quiet(DELETED_MS)
+    assert disk.kinds() == [("deleted", "b")]
+
+
+def test_the_only_memory_of_a_root_can_be_deleted() -> None:
+    disk = Disk({"a": "1"})
+    disk.files.clear()
+    disk.step("a")
+    disk.quiet(DELETED_MS)
+    assert disk.kinds() == [("deleted", "a")]
+
+
+def test_a_rename_is_told_as_one() -> None:
+    disk = Disk({"a": "1", "b": "2"})
+    disk.move("a", "c")
+    disk.step("a", "c")
+    disk.quiet(RENAME_MS + 50)
+    assert [(event.kind, event.old_path, event.path) for event in disk.told] == [("renamed", "a", "c")]
+    disk.quiet(AT_WORK_MS)
+    assert len(disk.told) == 1
+
+
+def test_a_folder_of_equal_files_is_renamed_file_by_file() -> None:
+    disk = Disk({f"x/{name}": "same" for name in "abc"} | {"z": "1"})
+    for name in "abc":
+        disk.move(f"x/{name}", f"y/{name}")
+    disk.step(*[f"{folder}/{name}" for folder in "xy" for name in "abc"])
+    disk.quiet(1_000)
+    assert sorted((event.kind, event.old_path, event.path) for event in disk.told) == [
+        ("renamed", f"x/{name}", f"y/{name}") for name in "abc"
+    ]
+
+
+def test_a_copy_and_a_deletion_are_a_rename_only_when_that_is_plain() -> None:
+    disk = Disk({"a": "same", "b": "same", "c": "1"})
+    del disk.files["a"], disk.files["b"]
+    disk.put("d", "same")
+    disk.step("a", "b", "d")
+    disk.quiet(DELETED_MS + 1)
+    assert sorted(disk.kinds()) == [("created", "d"), ("deleted", "a"), ("deleted", "b")]
+
+
+@pytest.mark.parametrize("way", ["copied", "linked"])
+def test_what_was_seen_beside_a_file_later_is_its_new_name_only_as_the_same_file(way: str) -> None:
+    disk = Disk({"a": "same", "b": "1"})
+    if way == "linked":
+        disk.files["c"] = disk.files["a"]
+    for _ in range(5):  # a text that does not come to rest is noticed, and not told
+        disk.put("c", "same") if way == "copied" else None
+        disk.read.pop("c", None)
+        disk.step("a", "c")
+        disk.looked = disk.now
+        disk.now += 50
+    assert disk.told == []
+    del disk.files["a"]
+    disk.step("a", "c")
+    disk.quiet(DELETED_MS + 1_000)
+    expected = [("created", "c"), ("deleted", "a")] if way == "copied" else [("renamed", "c")]
+    assert sorted(disk.kinds()) == expected
+
+
+def test_a_copy_that_was_first_seen_in_the_last_look_at_the_old_file_is_its_new_name() -> None:
+    disk = Disk({"a": "same", "b": "1"})
+    disk.put("c", "same")
+    disk.step("c")
+    disk.looked = disk.now
+    disk.now += 20
+    del disk.files["a"]
+    disk.step("a")
+    disk.looked = disk.now
+    disk.quiet(1_000)
+    assert disk.kinds() == [("renamed", "c")]
+
+
+def test_a_rename_through_memtui_elsewhere_is_told_as_one() -> None:
+    disk = Disk({"a": "1", "b": "2"})
+    disk.move("a", "c")
+    disk.ledger |= {"a": Told(None, "cli"), "c": Told("1", "cli")}
+    disk.step("a", "c")
+    disk.quiet(QUIET_MS + 50)
+    assert [(event.kind, event.old_path, event.path, event.actor) for event in disk.told] == [
+        ("renamed", "a", "c", "cli")
+    ]
+
+
+@pytest.mark.parametrize("pause", [0, 20, 90, 120])
+def test_an_editor_that_keeps_a_backup_makes_one_change(pause: int) -> None:
+    """Vim's way: the file becomes its own backup, a new one takes its name, the backup goes."""
+    disk = Disk({"a": "1", "b": "2"})
+    disk.move("a", "a~")
+    disk.step("a", "a~")
+    disk.quiet(pause)
+    disk.put("a", "2")
+    disk.step("a", "a~")
+    disk.now += min(pause, 50)
+    del disk.files["a~"]
+    disk.step("a", "a~")
+    disk.quiet(AT_WORK_MS)
+    assert disk.kinds() == [("modified", "a")]
+
+
+def test_something_unreadable_in_the_way_is_neither_a_change_nor_a_deletion() -> None:
+    disk = Disk({"a": "1", "b": "2"})
+    disk.unreadable.add("a")
+    disk.step("a")
+    disk.quiet(AT_WORK_MS)
+    assert disk.told == []
+
+
+def test_a_single_look_tells_what_is_settled_and_nothing_else() -> None:
+    disk = Disk({"a": "1", "b": "2", "c": "3"}, known=False)
+    disk.patient = False
+    disk.read = {path: (text, 0) for path, (text, _) in disk.files.items() if path != "c"}
+    disk.step("a", "b", "c")
+    assert disk.kinds() == [("created", "a"), ("created", "b")]
+
+
+def test_what_was_put_off_is_told_when_it_rests() -> None:
+    disk = Disk({"a": "1"})
+    disk.put("a", "2")
+    disk.beliefs.put_off("a", disk.now)
+    assert not disk.step().events
+    disk.quiet(QUIET_MS + 50)
+    assert disk.kinds() == [("modified", "a")]
+
+
+NAMES = st.sampled_from(["a", "b", "c", "d/a", "d/b"])
+TEXTS = st.sampled_from(["", "1", "2", "3"])
+
+
+class Life(RuleBasedStateMachine):
+    """Programs, people and memtui at work in one root, heard of late, early, twice or not at all."""
+
+    def __init__(self) -> None:
+        """Begin with two memories."""
+        super().__init__()
+        self.disk = Disk({"a": "1", "b": "2"})
+        self.heard: list[str] = []
+        self.counted = 0
+
+    @rule(path=NAMES, text=TEXTS)
+    def write(self, path: str, text: str) -> None:
+        """A program writes."""
+        self.disk.put(path, text)
+        self.heard.append(path)
+
+    @rule(path=NAMES)
+    def remove(self, path: str) -> None:
+        """A program deletes."""
+        self.disk.files.pop(path, None)
+        self.heard.append(path)
+
+    @rule(old=NAMES, new=NAMES)
+    def rename(self, old: str, new: str) -> None:
+        """A program renames."""
+        if old in self.disk.files and old != new:
+            self.disk.move(old, new)
+            self.heard += [new, old]
+
+    @rule(path=NAMES, text=st.none() | TEXTS, here=st.booleans())
+    def save(self, path: str, text: str | None, here: bool) -> None:
+        """Somebody writes or deletes through memtui."""
+        self.disk.save(path, text, here=here)
+
+    @precondition(lambda self: self.heard)
+    @rule(data=st.data())
+    def hear(self, data: st.DataObject) -> None:
+        """Some of what happened is heard of, in any order."""
+        some = data.draw(st.lists(st.sampled_from(self.heard), max_size=3))
+        self.look(some)
+
+    @rule()
+    def lose(self) -> None:
+        """Nothing of what happened is ever heard of."""
+        self.heard.clear()
+
+    @rule(ms=st.sampled_from([1, 10, 50, 100, 300, 1_000, 6_000]))
+    def wait(self, ms: int) -> None:
+        """Time passes, with looks where they are due."""
+        before = len(self.disk.told)
+        self.disk.quiet(ms)
+        self.check(self.disk.told[before:])
+
+    @rule()
+    def scan(self) -> None:
+        """Everything is looked at."""
+        self.look(self.everything())
+
+    def everything(self) -> list[str]:
+        """Every name there is or was."""
+        return [*self.disk.files, *self.disk.ledger, *self.disk.beliefs.known]
+
+    def look(self, paths: Iterable[str]) -> None:
+        """Look at some names."""
+        before = len(self.disk.told)
+        self.disk.step(*paths)
+        self.check(self.disk.told[before:])
+
+    def check(self, events: list[Event]) -> None:
+        """Nothing that is there is told deleted, and nothing is told that is not there."""
+        for event in events:
+            if event.kind == "deleted":
+                assert event.path not in self.disk.files
+            else:
+                assert self.disk.files[event.path][0] == event.after
+            if event.old_path is not None:
+                assert event.old_path not in self.disk.files
+
+    @invariant()
+    def what_is_due_comes(self) -> None:
+        """Whatever is undecided has a time at which it is looked at again."""
+        step = self.disk.step()
+        self.check(step.events)
+        undecided = [path for path in self.disk.beliefs.noticed if path in self.disk.files]
+        assert not undecided or step.due is not None
+
+    def teardown(self) -> None:
+        """After a quiet time everything that is there is believed, recorded, and told by name."""
+        disk = self.disk
+        self.look(self.everything())
+        disk.quiet(EMPTIED_MS + 1_000)
+        self.look(self.everything())
+        texts = {path: text for path, (text, _) in disk.files.items()}
+        assert {path: known.sha256 for path, known in disk.beliefs.known.items()} == texts
+        assert {path: told.sha256 for path, told in disk.ledger.items() if told.sha256 is not None} == texts
+        assert disk.step() == NOTHING
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
+
+
+@given(
+    before=st.dictionaries(NAMES, TEXTS, max_size=5),
+    after=st.dictionaries(NAMES, TEXTS, max_size=5),
+    patient=st.booleans(),
+)
+def test_whatever_happened_while_nobody_looked_is_found(
+    before: dict[str, str], after: dict[str, str], patient: bool
+) -> None:
+    disk = Disk(before)
+    disk.patient = patient
+    disk.files.clear()
+    for path, text in after.items():
+        disk.put(path, text)
+    disk.step(*before, *after)
+    disk.quiet(EMPTIED_MS + 1_000)
+    assert {path: known.sha256 for path, known in disk.beliefs.known.items()} == after
+    # What was told, applied to what was there, gives what is there.
+    story = dict(before)
+    for event in disk.told:
+        for gone in (event.old_path, event.path if event.kind == "deleted" else None):
+            if gone is not None:
+                assert story.pop(gone) == event.before
+        if event.after is not None:
+            if event.kind == "modified":
+                assert story[event.path] == event.before
+            story[event.path] = event.after
+    assert story == after

@@ -1,0 +1,203 @@
+"""A change of many memories: how far it is, that it ends between two of them, and what is left of it after a kill."""
+
+import os
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Changes, Done
+from memtui.engine.save.pace import MANY, Pace
+from memtui.errors import BusyError
+from tests.faults import children
+from tests.faults.injector import Call, hooked
+from tests.faults.world import ME, World, at
+
+NAMES = tuple(f"f{number % 7}/{number:03}.md" for number in range(MANY + 10))
+
+
+@pytest.fixture
+def many(world: World) -> World:
+    """A root with enough memories for a change that is followed."""
+    for name in NAMES:
+        path = world.folder() / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"text of {name}\n")
+    return world
+
+
+def here(world: World) -> set[str]:
+    return {path.relative_to(world.folder()).as_posix() for path in world.folder().rglob("*.md")}
+
+
+@contextmanager
+def stopped_at(engine: Engine, count: int) -> Iterator[None]:
+    """Have what runs end after so many changes, as `ctrl+q` does, but on the thread that makes them."""
+    told = 0
+
+    def on_changes(changes: Changes) -> None:
+        nonlocal told
+        told += len(changes.changes)
+        if told == count:
+            assert engine.progress() == (count - 1, len(NAMES))
+            assert engine.stop_soon()
+
+    end = engine.subscribe(on_changes)
+    yield
+    end()
+
+
+def counts(done: Done) -> tuple[int, int]:
+    """How many were done, and how many were left because it was stopped."""
+    left = [one for one in done.outcomes if one.error is not None and one.error.code == "E_STOPPED"]
+    assert all(one.ok for one in done.outcomes if one not in left)
+    return len(done.outcomes) - len(left), len(left)
+
+
+# --- in itself
+
+
+def test_only_large_changes_are_followed_and_waited_for() -> None:
+    pace = Pace()
+    with pace.many(MANY - 1) as small:
+        small.step()
+        assert pace.now() is None
+        assert pace.make_way(0)
+        with pace.many(MANY) as large:
+            for _ in range(3):
+                large.step()
+            assert pace.now() == (2, MANY)
+            assert not pace.make_way(0)
+        assert pace.make_way(0)
+    assert not pace.stop()
+
+
+def test_whoever_makes_way_goes_on_when_it_ends() -> None:
+    pace = Pace()
+    waited: list[bool] = []
+    with pace.many(MANY):
+        waiting = threading.Thread(target=lambda: waited.append(pace.make_way(20)))
+        waiting.start()
+    waiting.join(10)
+    assert waited == [True]
+
+
+def test_a_stop_ends_what_runs_and_nothing_later() -> None:
+    pace = Pace()
+    with pace.many(MANY) as one:
+        one.step()
+        assert pace.stop()
+        with pytest.raises(BusyError) as caught:
+            one.step()
+        assert caught.value.code == "E_STOPPED"
+    with pace.many(MANY) as other:
+        other.step()
+
+
+# --- in the engine
+
+
+def test_a_stopped_trashing_ends_at_a_memory_and_undo_brings_back_what_went(many: World, engine: Engine) -> None:
+    with stopped_at(engine, 37):
+        done = engine.delete(map(at, NAMES), actor=ME)
+    assert counts(done) == (37, len(NAMES) - 37)
+    assert len(here(many)) == len(NAMES) - 37
+    assert engine.progress() is None
+    back = engine.undo(actor=ME)
+    assert counts(back) == (37, 0)
+    assert here(many) == set(NAMES)
+
+
+def test_a_stopped_undo_goes_on_with_the_next_one(many: World, engine: Engine) -> None:
+    engine.delete(map(at, NAMES), actor=ME)
+    with stopped_at(engine, 50):
+        assert counts(engine.undo(actor=ME)) == (50, len(NAMES) - 50)
+    assert len(here(many)) == 50
+    assert counts(engine.undo(actor=ME)) == (len(NAMES), 0)
+    assert here(many) == set(NAMES)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_in_the_middle_nothing_is_torn_and_undo_takes_back_what_was_done(many: World, seed: int) -> None:
+    chance = random.Random(seed)
+    died = chance.randrange(1, len(NAMES))
+
+    def trash() -> None:
+        with many.engine() as engine:
+            told = 0
+
+            def on_changes(_: Changes) -> None:
+                nonlocal told
+                told += 1
+                if told == died:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            engine.subscribe(on_changes)
+            engine.delete(map(at, NAMES), actor=ME)
+
+    assert children.run(trash).killed
+    assert len(here(many)) == len(NAMES) - died
+    _all_come_back(many)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_inside_of_a_memory_nothing_is_torn_either(many: World, seed: int) -> None:
+    chance = random.Random(100 + seed)
+
+    def trash() -> None:
+        with many.engine() as engine, _killed_among_changes(engine, chance.randrange(1, 1_000)):
+            engine.delete(map(at, NAMES), actor=ME)
+
+    assert children.run(trash).killed
+    assert 0 < len(here(many)) < len(NAMES)
+    _all_come_back(many)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_undo_that_was_killed_goes_on_with_the_next_one(many: World, seed: int) -> None:
+    chance = random.Random(200 + seed)
+    with many.engine() as engine:
+        engine.delete(map(at, NAMES), actor=ME)
+
+    def undo() -> None:
+        with many.engine() as engine, _killed_among_changes(engine, chance.randrange(1, 1_000)):
+            engine.undo(actor=ME)
+
+    assert children.run(undo).killed
+    assert 0 < len(here(many)) < len(NAMES)
+    _all_come_back(many)
+
+
+@contextmanager
+def _killed_among_changes(engine: Engine, number: int) -> Iterator[None]:
+    """Die at a call about memory files, counted from the first change that was told."""
+    begun = count = 0
+
+    def on_changes(_: Changes) -> None:
+        nonlocal begun
+        begun += 1
+
+    def hook(_: int, name: str, call: Call, arguments: tuple[Any, ...]) -> Any:
+        nonlocal count
+        del name
+        count += bool(begun)
+        if count == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments)
+
+    engine.subscribe(on_changes)
+    with hooked(hook):
+        yield
+
+
+def _all_come_back(world: World) -> None:
+    with world.engine() as engine:
+        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert here(world) == set(NAMES)
+    assert all((world.folder() / name).read_text() == f"text of {name}\n" for name in NAMES)
+    assert world.strays() == []

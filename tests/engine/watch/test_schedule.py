@@ -1,0 +1,178 @@
+"""Looks come soon after a hint, together in a burst, seldom when they are dear, and always in the end."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.engine.look.root_pass import Glance
+from memtui.engine.watch.schedule import AWAY_MS, FOCUSED_MS, GATHER_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Agenda
+
+ROOTS = ["r", "s"]
+EVERYTHING = {"r": Glance(), "s": Glance()}
+
+
+def started(now: int = 0, *, took: int = 1) -> Agenda:
+    """An agenda whose first scan is over."""
+    agenda = Agenda(now)
+    assert agenda.take(now, ROOTS) == EVERYTHING
+    agenda.looked(EVERYTHING, now, now + took, found=False)
+    return agenda
+
+
+def names(glances: Mapping[str, Glance]) -> dict[tuple[str, str], set[str]]:
+    """The names to be looked at, by root and folder."""
+    return {
+        (root_id, folder): set(some) for root_id, glance in glances.items() for folder, some in glance.names.items()
+    }
+
+
+def test_everything_is_scanned_at_the_start() -> None:
+    agenda = Agenda(7)
+    assert agenda.next() == 7
+    assert agenda.take(7, ROOTS) == EVERYTHING
+    assert agenda.next() > 7
+
+
+def test_nothing_to_look_at_is_no_busy_waiting() -> None:
+    agenda = Agenda(0)
+    assert agenda.take(0, []) == {}
+    assert agenda.next() >= FOCUSED_MS * 0.9
+
+
+def test_a_hinted_name_is_looked_at_within_a_frame_and_its_folder_after_quiet() -> None:
+    agenda = started()
+    agenda.hint("r", "sub", "a.md", 100)
+    assert agenda.next() == 100 + GATHER_MS
+    assert agenda.take(100, ROOTS) == {}
+    assert names(agenda.take(100 + GATHER_MS, ROOTS)) == {("r", "sub"): {"a.md"}}
+    assert agenda.next() == 100 + QUIET_MS
+    glances = agenda.take(100 + QUIET_MS, ROOTS)
+    assert glances == {"r": Glance(everything=False, folders=frozenset({"sub"}))}
+    assert agenda.next() > 1_000
+
+
+def test_the_names_of_one_moment_are_looked_at_together() -> None:
+    agenda = started()
+    for number in range(5):
+        agenda.hint("r", "", f"{number}.md", 100 + number)
+    agenda.hint("s", "x", "y.md", 103)
+    assert names(agenda.take(100 + GATHER_MS, ROOTS)) == {
+        ("r", ""): {f"{number}.md" for number in range(5)},
+        ("s", "x"): {"y.md"},
+    }
+
+
+def test_a_folder_that_never_rests_is_listed_all_the_same() -> None:
+    agenda = started()
+    now = 100
+    while now < 100 + LONGEST_MS:
+        agenda.hint("r", "", "hot.md", now)
+        assert not any(glance.folders for glance in agenda.take(now, ROOTS).values())
+        now += 50
+    agenda.hint("r", "", "hot.md", now)
+    assert agenda.take(now, ROOTS)["r"].folders == {""}
+
+
+def test_many_names_are_found_by_listing() -> None:
+    agenda = started()
+    for number in range(1_000):
+        agenda.hint("r", "", f"{number}.md", 100)
+    assert agenda.take(100 + GATHER_MS, ROOTS) == {"r": Glance(everything=False, folders=frozenset({""}))}
+
+
+def test_a_folder_that_is_dear_to_list_is_listed_seldom_and_its_names_are_not_kept_waiting() -> None:
+    agenda = started()
+    agenda.hint("r", "", "a.md", 100)
+    now = 100 + QUIET_MS
+    glances = agenda.take(now, ROOTS)
+    agenda.looked(glances, now, now + 40, found=False)
+    agenda.hint("r", "", "a.md", 300)
+    assert names(agenda.take(300 + GATHER_MS, ROOTS)) == {("r", ""): {"a.md"}}
+    assert agenda.next() >= now + 40 * 20
+    assert agenda.take(now + 40 * 20 + 40, ROOTS)["r"].folders == {""}
+
+
+def test_a_folder_watched_late_is_listed_at_once() -> None:
+    agenda = started()
+    agenda.list([("r", "new")], 100)
+    assert agenda.take(100, ROOTS) == {"r": Glance(everything=False, folders=frozenset({"new"}))}
+
+
+@pytest.mark.parametrize(
+    ("focused", "polling", "took", "least", "most"),
+    [
+        (True, False, 1, FOCUSED_MS * 0.9, FOCUSED_MS),
+        (False, False, 1, AWAY_MS * 0.9, AWAY_MS),
+        (True, False, 40, 14_400, 16_000),
+        (True, False, 10_000, AWAY_MS * 0.9, AWAY_MS),
+        (True, True, 1, POLLING_MS * 0.9, POLLING_MS),
+        (False, True, 1, POLLING_MS * 0.9, POLLING_MS),
+        (True, True, 40, 4_500, 5_000),
+    ],
+)
+def test_scans_come_however_quiet_it_is(focused: bool, polling: bool, took: int, least: float, most: float) -> None:
+    agenda = Agenda(0)
+    agenda.focused, agenda.polling = focused, polling
+    for _ in range(2):
+        agenda.scan(0)
+        agenda.take(0, ROOTS)
+        agenda.looked(EVERYTHING, 0, took, found=False)
+    assert least <= agenda.next() - took <= most
+
+
+def test_one_dear_scan_says_nothing_about_the_next() -> None:
+    agenda = started(took=900)
+    assert agenda.next() <= 900 + FOCUSED_MS
+
+
+def test_recording_what_was_found_is_no_cost_of_looking() -> None:
+    agenda = Agenda(0)
+    agenda.take(0, ROOTS)
+    agenda.looked(EVERYTHING, 0, 900, found=True)
+    assert agenda.next() <= 900 + FOCUSED_MS
+
+
+def test_a_scan_asked_for_during_a_scan_comes() -> None:
+    agenda = Agenda(0)
+    agenda.take(0, ROOTS)
+    agenda.scan(5)
+    agenda.looked(EVERYTHING, 0, 10, found=False)
+    assert agenda.next() == 5
+
+
+@given(st.lists(st.tuples(st.integers(0, 300), st.sampled_from(["", "x", "x/y"]), st.sampled_from(["a", "b", ""]))))
+def test_every_hint_is_looked_at_in_time(hints: list[tuple[int, str, str]]) -> None:
+    agenda = started()
+    now = 10
+    waiting: dict[tuple[str, str], int] = {}
+    for pause, folder, name in [*hints, (FOCUSED_MS, "", "")]:
+        end = now + pause
+        while (due := agenda.next()) <= end:
+            now = max(now, due)
+            glances = agenda.take(now, ROOTS)
+            for (where, what), at in list(waiting.items()):
+                glance = glances.get("r")
+                if glance is not None and (
+                    glance.everything or where in glance.folders or what in glance.names.get(where, ())
+                ):
+                    assert now - at <= LONGEST_MS
+                    del waiting[where, what]
+            agenda.looked(glances, now, now + 1, found=True)
+        now = end
+        agenda.hint("r", folder, name, now)
+        waiting.setdefault((folder, name), now)
+    del waiting["", ""]
+    assert not waiting
+
+
+def test_what_is_undecided_rests_like_names_after_a_look_that_took_long() -> None:
+    agenda = Agenda(0)
+    agenda.take(0, ["a"])
+    agenda.looked({}, 1_000, 1_010, found=True)
+    assert agenda.rested(None) is None
+    assert agenda.rested(1_011) == 1_080
+    assert agenda.rested(2_000) == 2_000
+    agenda.looked({}, 2_000, 2_900, found=True)
+    assert agenda.rested(2_901) == 3_050

@@ -1,0 +1,378 @@
+"""The watch finds everything, soon when it hears of it and later when it does not, and says how it is doing."""
+
+import os
+import random
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from memtui.digest import sha256_hex
+from memtui.engine.look import root_pass
+from memtui.engine.look.detect import Beliefs
+from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
+from memtui.engine.save.pace import MANY, Pace
+from memtui.engine.watch import schedule, watch
+from memtui.engine.watch.hints import Batch, NoSource, Place, open_source
+from memtui.engine.watch.watch import Watch
+from tests.engine.reading_world import ReadingWorld, RealHands
+from tests.engine.watching import LIMIT, Listener, Watching
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[ReadingWorld]:
+    """A root with three memories that were seen before, on the system's clock."""
+    made = ReadingWorld(tmp_path / "w", hands=RealHands())
+    for name in ("a.md", "b.md", "sub/c.md"):
+        made.write(name, f"text of {name}\n", old=True)
+    made.reconcile()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def watching(world: ReadingWorld) -> Iterator[Watching]:
+    """A watch with the platform's source."""
+    made = Watching(world)
+    yield made
+    made.watch.stop()
+
+
+@pytest.fixture
+def scans_only(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watching]:
+    """A watch that hears nothing and scans often."""
+    monkeypatch.setattr(schedule, "FOCUSED_MS", 50)
+    made = Watching(world, NoSource)
+    yield made
+    made.watch.stop()
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Believe deletions sooner; how long it really takes is tested with a clock that need not be waited for."""
+    monkeypatch.setattr(root_pass, "DELETED_MS", 800)
+
+
+# --- finding
+
+
+def test_a_write_shows_at_once_and_is_told_when_it_settled(watching: Watching) -> None:
+    watching.idle()
+    start = time.monotonic()
+    watching.world.write("a.md", "changed\n")
+    watching.heard.wait(lambda: watching.heard.touched("a.md"), "shown")
+    watching.heard.wait(lambda: watching.heard.kinds("a.md"), "told")
+    assert time.monotonic() - start < LIMIT
+    first = watching.heard.all[0]
+    assert first.touched == {watching.world.at("a.md")}
+    assert first.changes == ()
+    (change,) = watching.heard.changes
+    assert (change.kind, change.actor, change.after) == ("modified", "outside", sha256_hex(b"changed\n"))
+
+
+@pytest.mark.parametrize("how", ["watching", "scans_only"])
+def test_everything_that_can_happen_is_told(how: str, request: pytest.FixtureRequest) -> None:
+    watching: Watching = request.getfixturevalue(how)
+    world, heard = watching.world, watching.heard
+    watching.idle()
+    world.write("new.md", "new")
+    world.write("b.md", "changed")
+    (world.folder / "a.md").rename(world.folder / "sub" / "moved.md")
+    heard.wait(lambda: heard.kinds("new.md") and heard.kinds("b.md") and heard.kinds("sub/moved.md"))
+    assert [*heard.kinds("new.md"), *heard.kinds("b.md"), *heard.kinds("sub/moved.md")] == [
+        "created",
+        "modified",
+        "renamed",
+    ]
+    (world.folder / "new.md").unlink()
+    heard.wait(lambda: heard.kinds("new.md") == ["created", "deleted"])
+
+
+def test_folders_made_with_their_files_in_the_same_instant_lose_none(watching: Watching) -> None:
+    world, heard = watching.world, watching.heard
+    watching.idle()
+    wanted = set()
+    for number in range(200):
+        path = f"d{number}/deep/er/m.md"
+        (world.folder / path).parent.mkdir(parents=True)
+        (world.folder / path).write_text(str(number))
+        wanted.add(path)
+    heard.wait(lambda: {change.address.path for change in heard.changes} >= wanted)
+    assert sorted(change.address.path for change in heard.changes) == sorted(wanted)
+
+
+def test_a_burst_is_told_whole_and_in_few_batches(watching: Watching) -> None:
+    world, heard = watching.world, watching.heard
+    watching.idle()
+    for number in range(1_000):
+        (world.folder / f"m{number}.md").write_text(str(number))
+    heard.wait(lambda: len(heard.changes) >= 1_000)
+    assert {change.address.path for change in heard.changes} == {f"m{number}.md" for number in range(1_000)}
+    assert len(heard.changes) == 1_000
+    assert len([changes for changes in heard.all if changes.changes]) <= 20
+
+
+def test_what_happened_while_the_thread_stood_still_is_found(world: ReadingWorld) -> None:
+    """The watch hangs in its callback, as it would in a stopped process, while thousands of files are made."""
+    go_on, stuck = threading.Event(), threading.Event()
+    heard = Listener()
+
+    def hang(changes: Changes) -> None:
+        heard.on_changes(changes)
+        if not go_on.is_set() and changes.changes:
+            stuck.set()
+            go_on.wait(LIMIT)
+
+    running = Watch(
+        world.reconciler, str(world.state), hang, heard.on_health, clock=world.hands.clock, ticks=world.hands.ticks
+    )
+    try:
+        world.write("a.md", "hang now")
+        assert stuck.wait(LIMIT)
+        count = 3_000
+        for number in range(count):
+            folder = world.folder / f"f{number % 40}"
+            folder.mkdir(exist_ok=True)
+            os.close(os.open(folder / f"{number}.md", os.O_CREAT | os.O_WRONLY))
+        go_on.set()
+        heard.wait(lambda: len(heard.changes) > count)
+        paths = [change.address.path for change in heard.changes]
+        assert len(paths) == len(set(paths)) == count + 1
+    finally:
+        go_on.set()
+        running.stop()
+
+
+class Unreliable:
+    """The platform's source, in the hands of somebody who drops, repeats, mixes and delays what is heard."""
+
+    def __init__(self, seed: int) -> None:
+        """Open the true source."""
+        self.true = open_source()
+        self.random = random.Random(seed)
+        self.late: list[tuple[Place, str]] = []
+
+    def follow(self, folders: Mapping[Place, str]) -> set[Place]:
+        """Follow some of the folders."""
+        return self.true.follow({place: path for place, path in folders.items() if self.random.random() < 0.8})
+
+    def wait(self, timeout: float | None) -> Batch:
+        """Hear some of it, some of it late, some of it twice, in any order."""
+        batch = self.true.wait(timeout)
+        hints = list(batch.hints)
+        kept = [hint for hint in hints if self.random.random() < 0.5]
+        mixed = [*kept, *self.late[:3], *kept[:1]]
+        self.late = self.late[3:] + [hint for hint in hints if self.random.random() < 0.3]
+        self.random.shuffle(mixed)
+        return Batch(mixed)
+
+    def wake(self) -> None:
+        """Let `wait` return."""
+        self.true.wake()
+
+    def close(self) -> None:
+        """End it."""
+        self.true.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_disk_wins_whatever_is_heard(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr(schedule, "FOCUSED_MS", 200)
+    watching = Watching(world, lambda: Unreliable(seed))
+    chance = random.Random(seed)
+    try:
+        for number in range(150):
+            path = chance.choice(["a.md", "b.md", "sub/c.md", "sub/d.md", f"n{number % 7}/e.md"])
+            if chance.random() < 0.25:
+                (world.folder / path).unlink(missing_ok=True)
+            else:
+                world.write(path, f"{seed} {number}")
+        world.write("last.md", "last")
+        there = {
+            str(file.relative_to(world.folder)): sha256_hex(file.read_bytes()) for file in world.folder.rglob("*.md")
+        }
+
+        def believed() -> dict[str, str]:
+            beliefs = world.reconciler._states["t"].beliefs
+            assert isinstance(beliefs, Beliefs)
+            return {path: known.sha256 for path, known in beliefs.known.items()}
+
+        watching.heard.wait(lambda: believed() == there, "to agree")
+    finally:
+        watching.watch.stop()
+    assert {path: row.sha256 for path, row in world.rows().items()} == there
+
+
+def test_a_name_that_is_no_text_ends_nothing(watching: Watching) -> None:
+    watching.idle()
+    os.close(os.open(os.fsencode(watching.world.folder) + b"/caf\xe9.md", os.O_CREAT))
+    watching.heard.wait(lambda: watching.heard.kinds("caf\udce9.md"))
+    watching.idle()
+    assert watching.heard.health == [Health("watching")]
+
+
+def test_links_out_of_the_root_are_not_followed(world: ReadingWorld, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    (outside / "deep").mkdir(parents=True)
+    for name, target in (("out", outside), ("self", world.folder), ("all", Path("/"))):
+        (world.folder / name).symlink_to(target)
+    followed: list[Mapping[Place, str]] = []
+
+    class Spy(NoSource):
+        def follow(self, folders: Mapping[Place, str]) -> set[Place]:
+            followed.append(folders)
+            return set()
+
+    watching = Watching(world, Spy)
+    watching.heard.wait(lambda: followed)
+    watching.watch.stop()
+    assert {place for place in followed[-1] if place[0]} == {("t", ""), ("t", "sub")}
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Run git in a folder, with nobody's configuration."""
+    options = ["-c", "user.name=n", "-c", "user.email=e@example.invalid", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *options, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_checkout_to_and_fro_deletes_nothing(tmp_path: Path) -> None:
+    world = ReadingWorld(tmp_path / "w", hands=RealHands())
+    for number in range(200):
+        world.write(f"d{number % 10}/m{number}.md", f"one {number}")
+    git(world.folder, "init")
+    git(world.folder, "add", ".")
+    git(world.folder, "commit", "-m", "one")
+    git(world.folder, "checkout", "-b", "two")
+    for number in range(200):
+        world.write(f"d{number % 10}/m{number}.md", f"two {number}")
+    git(world.folder, "commit", "-a", "-m", "two")
+    world.reconcile()
+    watching = Watching(world)
+    try:
+        for branch in ("main", "two") * 3:
+            git(world.folder, "checkout", branch)
+        world.write("last.md", "last")
+        watching.heard.wait(lambda: watching.heard.kinds("last.md"))
+    finally:
+        watching.watch.stop()
+    assert {change.kind for change in watching.heard.changes} <= {"modified", "created"}
+    assert not [path for path, row in world.rows().items() if row.missing]
+    world.close()
+
+
+def test_a_root_that_goes_and_comes_is_said_and_deletes_nothing(watching: Watching) -> None:
+    world, heard = watching.world, watching.heard
+    watching.idle()
+    shutil.copytree(world.folder, world.base / "copy")
+    shutil.rmtree(world.folder)
+    heard.wait(lambda: any("t" in changes.roots for changes in heard.all), "gone")
+    heard.all.clear()
+    (world.base / "copy").rename(world.folder)
+    heard.wait(lambda: any("t" in changes.roots for changes in heard.all), "back")
+    world.write("b.md", "after it came back")
+    heard.wait(lambda: heard.kinds("b.md"), "heard again")
+    assert {change.kind for change in heard.changes} == {"modified"}
+
+
+def test_what_memtui_writes_here_is_told_once(watching: Watching) -> None:
+    world, heard = watching.world, watching.heard
+    watching.idle()
+    told: list[Change] = []
+    with world.engine() as engine:
+        engine.subscribe(world.reconciler.published)
+        engine.subscribe(lambda changes: told.extend(changes.changes))
+        for number in range(5):
+            engine.create(world.at(f"n{number}.md"), f"text {number}", actor=Actor("tui"))
+    watching.idle()
+    assert len(told) == 5
+    assert not [change for change in heard.changes if change.address.path.startswith("n")]
+
+
+def test_what_memtui_writes_elsewhere_is_told_with_its_name(watching: Watching) -> None:
+    watching.idle()
+    with watching.world.engine() as engine:
+        engine.create(watching.world.at("n.md"), "text", actor=Actor("mcp:x"))
+    watching.heard.wait(lambda: watching.heard.kinds("n.md"))
+    assert [change.actor for change in watching.heard.changes] == ["mcp:x"]
+
+
+def test_a_root_added_later_is_watched_too(watching: Watching, tmp_path: Path) -> None:
+    watching.idle()
+    other = tmp_path / "other"
+    other.mkdir()
+    watching.world.roots.add([Root("o", str(other))])
+    watching.watch.focus(focused=True)
+    watching.heard.wait(lambda: watching.world.reconciler.folders(Root("o", str(other))))
+    (other / "x.md").write_text("x")
+    watching.heard.wait(lambda: Address("o", "x.md") in {change.address for change in watching.heard.changes})
+
+
+# --- when to look
+
+
+def test_somebody_who_looks_is_answered_at_once(world: ReadingWorld) -> None:
+    watching = Watching(world, NoSource)
+    try:
+        watching.heard.wait(lambda: watching.heard.health)
+        watching.watch.focus(focused=False)
+        world.write("a.md", "changed")
+        watching.watch.focus(focused=True)
+        start = time.monotonic()
+        watching.heard.wait(lambda: watching.heard.kinds("a.md"))
+        assert time.monotonic() - start < schedule.FOCUSED_MS / 1000
+    finally:
+        watching.watch.stop()
+
+
+def test_a_machine_that_slept_is_looked_at_anew(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "FOCUSED_MS", 3_600_000)
+    monkeypatch.setattr(watch, "COOKIE_MS", 100)
+    shift = threading.Event()
+    hands = world.hands
+
+    def clock() -> int:
+        return hands.clock() + (3_600_000 if shift.is_set() else 0)
+
+    heard = Listener()
+    running = Watch(world.reconciler, str(world.state), heard.on_changes, heard.on_health, clock=clock, source=NoSource)
+    try:
+        heard.wait(lambda: heard.health)
+        world.write("a.md", "while it slept")
+        shift.set()
+        heard.wait(lambda: heard.kinds("a.md"))
+    finally:
+        running.stop()
+
+
+class Counting(Pace):
+    """Counts how often something makes way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ways = 0
+
+    def make_way(self, seconds: float) -> bool:
+        """Count it."""
+        self.ways += 1
+        return super().make_way(seconds)
+
+
+def test_a_large_change_of_our_own_is_made_way_for_and_others_are_still_found(
+    world: ReadingWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "BUSY_STEP", 0.1)
+    monkeypatch.setattr(watch, "BUSY", 0.4)
+    pace = Counting()
+    watching = Watching(world, pace=pace)
+    watching.idle()
+    with pace.many(MANY):
+        pace.ways = 0
+        watching.world.write("a.md", "changed\n")
+        watching.heard.wait(lambda: watching.heard.touched("a.md"), "shown")
+        assert pace.ways >= 3
+        watching.watch.stop()
