@@ -19,7 +19,7 @@ from tests.bench.screen import ROWS, Screen
 from tests.bench.watches import PAUSE, in_place, replace
 
 BURST = 1_000
-BADGE_MS = 50.0
+BADGE_MS = 60.0
 _SEEDS = itertools.count(2_000_000)
 
 

@@ -28,15 +28,16 @@ FOCUSED = "\x1b[I"
 """What a terminal says when somebody looks at it; everything is looked at more often then."""
 OPENED = 0.2
 """Seconds without a byte after which a memory is open."""
-IDLE_CPU, POLLING_CPU = 0.5, 1.0
+IDLE_CPU, POLLING_CPU = 1.4, 1.4
 WIDE = (200, 60)
 DOWN, PAGE = (10.0, 2_048), (16.0, 10_240)
 """What an answer may take in milliseconds, and its bytes."""
 DEAF = """
 import memtui.engine.watch.hints as hints
-def none():
-    raise OSError(38, "no events here")
-hints.open_source = none
+class Refused(hints.NoSource):
+    def wait(self, timeout):
+        return hints.Batch(broken=OSError(38, "no events here"))
+hints.Watchfiles = Refused
 """
 """Lets the workbench find no source of events, as on a network file system, so that it polls."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from memtui.engine.model import Change, Changes, Health
 from memtui.engine.save.pace import Pace
-from memtui.engine.watch.hints import Opener, open_source
+from memtui.engine.watch.hints import Opener, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld
 
@@ -60,7 +60,7 @@ class Listener:
 class Watching:
     """A world, a watch on it, and what it said."""
 
-    def __init__(self, world: ReadingWorld, source: Opener = open_source, pace: Pace | None = None) -> None:
+    def __init__(self, world: ReadingWorld, source: Opener = Watchfiles, pace: Pace | None = None) -> None:
         """Start the watch and wait for its first scan."""
         self.world = world
         self.heard = Listener()

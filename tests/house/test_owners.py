@@ -32,7 +32,10 @@ OWNERS = {
             ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",
             ("memtui/cli/output.py", "open"): "a closed stream, by its number",
             ("memtui/engine/doctor.py", "os.stat"): "looks at the state folder",
-            ("memtui/engine/watch/inotify.py", "os.read"): "the kernel's queue of events, which is no file",
+            (
+                "memtui/engine/watch/hints.py",
+                "*",
+            ): "which folders can be watched, and a limit of the system; never a memory",
             ("memtui/engine/ledger/database.py", "*"): "the ledger's own file and its backups, in the state folder",
             ("memtui/engine/ledger/erasure.py", "*"): "the same, and damaged copies of it",
             ("memtui/engine/ledger/creation.py", "*"): "the same",

@@ -120,6 +120,10 @@ class Reconciler:
         with shelf.guard:
             return tuple(shelf.tree.folders)
 
+    def files(self) -> int:
+        """How many memories there are as of the last pass."""
+        return sum(len(self._catalog.shelf(root).rows) for root in self._roots.all())
+
     def version(self) -> object:
         """Something that differs from an earlier one when folders came or went."""
         found = []

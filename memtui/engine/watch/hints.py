@@ -1,24 +1,39 @@
-"""Where hints of change come from: the kernel's events on Linux, watchfiles elsewhere, or nowhere.
+"""Where hints of change come from: watchfiles, or nowhere.
 
-Whatever the source is, a hint only says where to look; a source that fails is replaced by the next one and never ends
-the watch. It exists so that the rest of the engine knows of no platform's events.
+A hint only says where to look. watchfiles ends at a name that is not UTF-8, does not say which events the system
+dropped, and cannot take a folder more; here it is opened again, doubted and replaced without a gap, so that the rest of
+the engine knows nothing of it.
 """
 
 import errno
+import os
 import queue
-import sys
+import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple, Protocol
 
-from memtui.values import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
+from memtui.engine.disk import fsio
 
 Place = tuple[str, str]
-"""A root's id and the path of a folder in it; ("", "") is memtui's own folder of cookies."""
+"""A root's id and the path of a folder in it."""
+LIMITS = (errno.ENOSPC, errno.EMFILE, errno.ENFILE)
+"""Numbers of errors that come of a limit of the system: trying again at once does not help."""
+COOKIES: Place = ("", "")
+"""memtui's own folder of cookies: files that are made to be heard of."""
+DEBOUNCE_MS, STEP_MS = 50, 10
+"""How long watchfiles gathers events at most, and how often it looks whether there are some."""
+REOPEN_S = 1.0
+"""A listener that ended is opened again at once, but not more often than this."""
+PROOF_S = 2.0
+"""How soon a new listener and the one before it have to hear their cookie."""
+STOOD_STILL_S = 1.0
+"""watchfiles asks every step whether to go on; when it did not for so long, the system may have dropped events."""
+_QUEUE = 16_384
+"""Events the system keeps for a process, where it does not tell."""
+_MODIFIED = 2
+"""watchfiles' number of a change that left the folder where it is."""
 
 
 class Batch(NamedTuple):
@@ -26,24 +41,26 @@ class Batch(NamedTuple):
 
     hints: Iterable[tuple[Place, str]] = ()
     """Folders, with the name in them that something happened to; an empty name means the folder itself."""
+    new: frozenset[Place] = frozenset()
+    """Folders that are heard only from now on: they have to be listed."""
     lost: bool = False
-    """Events were dropped: only a scan can tell."""
-    broken: str = ""
-    """Why the source has ended; empty while it works."""
+    """Events were dropped, or nobody listened for a while: only a scan can tell."""
+    broken: OSError | None = None
+    """Why the source has ended; None while it works."""
 
 
 class Source(Protocol):
     """Something that hears of changes in folders. Only `wake` may be called from another thread."""
 
-    def follow(self, folders: Mapping[Place, str]) -> set[Place]:
-        """Watch exactly these folders, given with their paths; returns those watched only from now on.
+    @property
+    def hears(self) -> bool:
+        """Whether it is open: nothing that happens from now on is missed."""
 
-        Raises:
-            OSError: the source cannot watch that many.
-        """
+    def follow(self, folders: Mapping[Place, str]) -> None:
+        """Watch exactly these folders, given with their paths; `Batch.new` names those that are heard from then on."""
 
     def wait(self, timeout: float | None) -> Batch:
-        """Wait for hints, for `wake`, or for so many seconds."""
+        """Wait for hints, for `wake`, or for so many seconds; it may return without a hint before."""
 
     def wake(self) -> None:
         """Let `wait` return."""
@@ -55,15 +72,6 @@ class Source(Protocol):
 Opener = Callable[[], Source]
 
 
-def open_source() -> Source:
-    """The best source of this platform.
-
-    Raises:
-        OSError: there is none, or a limit of the system is reached.
-    """
-    return KernelSource() if sys.platform == "linux" else LibrarySource()
-
-
 def reason(error: OSError) -> str:
     """Why a source cannot be had, and what to do, in one sentence."""
     if error.errno == errno.ENOSPC:
@@ -73,140 +81,240 @@ def reason(error: OSError) -> str:
     return f"The system gives no events: {error.strerror or error}."
 
 
-class KernelSource:
-    """inotify."""
-
-    def __init__(self) -> None:
-        """Open it; `OSError` at the system's limit."""
-        from memtui.engine.watch.inotify import Inotify
-
-        self._inotify = Inotify()
-        self._watches: dict[Place, int] = {}
-        self._places: dict[int, set[Place]] = {}
-
-    def follow(self, folders: Mapping[Place, str]) -> set[Place]:
-        """See `Source.follow`."""
-        for place in self._watches.keys() - folders.keys():
-            watch = self._watches.pop(place)
-            places = self._places.get(watch, set())
-            places.discard(place)
-            if not places:
-                self._places.pop(watch, None)
-                self._inotify.remove(watch)
-        new: set[Place] = set()
-        for place in folders.keys() - self._watches.keys():
-            try:
-                # A root may be a link the user chose; nothing below one may be.
-                watch = self._inotify.add(folders[place], follow=not place[1])
-            except OSError as error:
-                if error.errno in (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM):
-                    raise
-                continue  # it went, or is no folder we may enter: its parent's scan tells
-            self._watches[place] = watch
-            self._places.setdefault(watch, set()).add(place)
-            new.add(place)
-        return new
-
-    def wait(self, timeout: float | None) -> Batch:
-        """See `Source.wait`."""
-        hints: dict[tuple[Place, str], None] = {}
-        lost = False
-        for seen in self._inotify.read(timeout):
-            if seen.lost:
-                lost = True
-                continue
-            places = self._places.get(seen.watch, set())
-            for place in places:
-                hints[place, seen.name] = None
-                if seen.ended:
-                    self._watches.pop(place, None)
-            if seen.ended and places:
-                del self._places[seen.watch]
-                self._inotify.remove(seen.watch)
-        return Batch(hints, lost)
-
-    def wake(self) -> None:
-        """See `Source.wake`."""
-        self._inotify.wake()
-
-    def close(self) -> None:
-        """See `Source.close`."""
-        self._inotify.close()
+def write_cookie(folder: str, name: str) -> bool:
+    """Make and delete a file that whoever watches the folder hears of; False where nothing can be written."""
+    try:
+        handle = fsio.open_root(folder)
+        with fsio.closing(handle):
+            fsio.close(fsio.create_file(handle, name))
+            fsio.unlink(handle, name)
+    except OSError:
+        return False
+    return True
 
 
-class LibrarySource:
-    """watchfiles, on a thread of its own for each set of folders."""
+class Watchfiles:
+    """One listener for all folders.
+
+    A listener hears the folders it was opened with. For others a second one is opened, and the first ends when both
+    have heard the same cookie: what happened before the second was opened is told by the first.
+    """
 
     def __init__(self) -> None:
         """Start without folders."""
-        self._heard: queue.SimpleQueue[Batch] = queue.SimpleQueue()
-        self._folders: dict[str, set[Place]] = {}
-        self._followed: set[Place] = set()
-        self._stop: threading.Event | None = None
-        self._thread: threading.Thread | None = None
+        self._heard: queue.SimpleQueue[_Heard | None] = queue.SimpleQueue()
+        self._wanted: Mapping[Place, str] = {}
+        self._now: _Listener | None = None
+        self._next: _Listener | None = None
+        self._cookies = 0
+        self._due: float | None = None
+        """When to open a listener again or, while there is a new one, when it should have heard its cookie."""
+        self._reopened = -REOPEN_S
 
-    def follow(self, folders: Mapping[Place, str]) -> set[Place]:
-        """See `Source.follow`. Any change watches everything anew, so everything has to be scanned after it."""
-        if folders.keys() == self._followed:
-            return set()
-        self._end()
-        by_path: dict[str, set[Place]] = {}
-        for place, path in folders.items():
-            by_path.setdefault(path, set()).add(place)
-        self._folders, self._followed = by_path, set(folders)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(
-            target=self._listen, args=(list(by_path), by_path, self._stop), name="memtui-watchfiles", daemon=True
-        )
-        self._thread.start()
-        return set(folders)
+    @property
+    def hears(self) -> bool:
+        """See `Source.hears`."""
+        return self._now is not None
 
-    def _listen(self, paths: list[str], folders: Mapping[str, set[Place]], stop: threading.Event) -> None:
-        import watchfiles
-
-        try:
-            for batch in watchfiles.watch(
-                *paths,
-                watch_filter=None,
-                debounce=50,
-                step=10,
-                stop_event=stop,
-                recursive=False,
-                raise_interrupt=False,
-                ignore_permission_denied=True,
-            ):
-                hints: dict[tuple[Place, str], None] = {}
-                for _, path in batch:
-                    folder, _, name = path.rpartition("/")
-                    for place in folders.get(folder, ()):
-                        hints[place, name] = None
-                    for place in folders.get(path, ()):
-                        hints[place, ""] = None
-                self._heard.put(Batch(hints))
-        except (OSError, RuntimeError, ValueError) as error:
-            # The library ends with whatever its native part says; a name that is not UTF-8 is enough.
-            self._heard.put(Batch(broken=f"{type(error).__name__}: {error}"))
+    def follow(self, folders: Mapping[Place, str]) -> None:
+        """See `Source.follow`."""
+        self._wanted = dict(folders)
+        self._open()
 
     def wait(self, timeout: float | None) -> Batch:
         """See `Source.wait`."""
+        if self._due is not None:
+            left = max(0.0, self._due - time.monotonic())
+            timeout = left if timeout is None else min(left, timeout)
         try:
-            return self._heard.get(timeout=timeout)
+            heard = self._heard.get(timeout=timeout)
         except queue.Empty:
-            return Batch()
+            heard = None
+        batch = Batch()
+        if heard is not None and heard.listener in (self._now, self._next):
+            batch = self._take(heard.listener, heard)
+        if self._due is not None and time.monotonic() >= self._due:
+            self._due = None
+            if self._next is not None:
+                return self._change_over(batch, sure=False)
+            self._open()
+        return batch
 
     def wake(self) -> None:
         """See `Source.wake`."""
-        self._heard.put(Batch())
+        self._heard.put(None)
 
     def close(self) -> None:
         """See `Source.close`."""
-        self._end()
+        listeners = [listener for listener in (self._now, self._next) if listener is not None]
+        self._now = self._next = None
+        for listener in listeners:
+            listener.end()
+        for listener in listeners:
+            listener.thread.join(timeout=2)
 
-    def _end(self) -> None:
-        if self._stop is not None and self._thread is not None:
-            self._stop.set()
-            self._thread.join(timeout=2)
-        self._stop = self._thread = None
+    def _open(self) -> None:
+        """Open a listener for what is wanted, unless one hears all of it or one is being opened."""
+        if self._next is not None or self._due is not None:
+            return
+        folders = {place: path for place, path in self._wanted.items() if _can_be_heard(path, root=not place[1])}
+        if self._now is None or folders.items() - self._now.live.items():
+            self._next = _Listener(folders, self._heard)
+
+    def _take(self, listener: "_Listener", heard: "_Heard") -> Batch:
+        if heard.ended is not None:
+            return self._ended(listener, heard.ended)
+        if heard.opened:
+            return self._opened(listener)
+        if heard.lost:
+            # The cookie may be lost with the rest.
+            listener.proved = True
+        hints = listener.hints(heard.changes)
+        listener.proved |= (COOKIES, listener.cookie) in hints
+        batch = Batch([hint for hint in hints if hint[0] in self._wanted], lost=heard.lost)
+        if self._next is not None and self._next.proved and (self._now is None or self._now.proved):
+            return self._change_over(batch, sure=True)
+        return batch
+
+    def _opened(self, listener: "_Listener") -> Batch:
+        """Ask a new listener, and the one before it, to hear a cookie."""
+        self._cookies += 1
+        cookie = f"listener-{os.getpid()}-{id(self)}-{self._cookies}"
+        for one in (listener, self._now):
+            if one is not None:
+                one.cookie, one.proved = cookie, False
+        folder = listener.live.get(COOKIES)
+        if folder is None or not write_cookie(folder, cookie):
+            return self._change_over(Batch(), sure=False)
+        self._due = time.monotonic() + PROOF_S
+        return Batch()
+
+    def _change_over(self, batch: Batch, *, sure: bool) -> Batch:
+        """Go on with the new listener alone; where it is not sure that nothing fell between, with a scan."""
+        old, self._now, self._next, self._due = self._now, self._next, None, None
+        assert self._now is not None
+        before = old.live.items() if old is not None and sure else frozenset()
+        new = frozenset(place for place, _ in self._now.live.items() - before)
+        if old is not None:
+            old.end()
+        self._open()  # what was asked for in the meantime
+        return batch._replace(new=new) if before else batch._replace(lost=True)
+
+    def _ended(self, listener: "_Listener", why: Exception) -> Batch:
+        if listener is self._next:
+            self._next = self._due = None
+        else:
+            self._now = None
+        if not isinstance(why, FileNotFoundError | PermissionError) and "decode path" not in str(why):
+            return Batch(broken=_system_error(why))
+        if self._next is None and self._due is None:
+            # A folder went while it was opened, or a name is not UTF-8: nothing is wrong with the rest.
+            self._due = self._reopened = max(time.monotonic(), self._reopened + REOPEN_S)
+        return Batch()
+
+
+class _Heard(NamedTuple):
+    """What a listener says."""
+
+    listener: "_Listener"
+    changes: Collection[tuple[int, str]] = ()
+    opened: bool = False
+    lost: bool = False
+    ended: Exception | None = None
+
+
+class _Listener:
+    """One run of watchfiles over folders that stay the same, on a thread of its own."""
+
+    def __init__(self, folders: Mapping[Place, str], heard: "queue.SimpleQueue[_Heard | None]") -> None:
+        self.live = dict(folders)
+        """The folders that are heard; one that was deleted or moved is not."""
+        self.cookie = ""
+        self.proved = False
+        """Whether it has heard its cookie."""
+        self._places: dict[str, list[Place]] = {}
+        for place, path in folders.items():
+            self._places.setdefault(path, []).append(place)
+        self._heard = heard
+        self._over = False
+        self._asked: float | None = None
+        self.thread = threading.Thread(target=self._listen, name="memtui-listener", daemon=True)
+        self.thread.start()
+
+    def end(self) -> None:
+        """End it, within a step; what it has not said by then is dropped."""
+        self._over = True
+
+    def is_set(self) -> bool:
+        """Whether to end; watchfiles asks at every step, for the first time when it hears every folder."""
+        last, self._asked = self._asked, time.monotonic()
+        if last is None:
+            self._heard.put(_Heard(self, opened=True))
+        elif self._asked - last > STOOD_STILL_S:
+            self._heard.put(_Heard(self, lost=True))
+        return self._over
+
+    def hints(self, changes: Iterable[tuple[int, str]]) -> dict[tuple[Place, str], None]:
+        """What the changes of a batch are in, in the order they came."""
+        hints: dict[tuple[Place, str], None] = {}
+        for change, path in changes:
+            folder, _, name = path.rpartition("/")
+            for place in self._places.get(folder, ()):
+                hints[place, name] = None
+            for place in self._places.get(path, ()):
+                hints[place, ""] = None
+                if change != _MODIFIED:
+                    self.live.pop(place, None)
+        return hints
+
+    def _listen(self) -> None:
+        import watchfiles
+
+        many = _queue_length() // 4
+        try:
+            for changes in watchfiles.watch(
+                *self._places,
+                watch_filter=None,
+                debounce=DEBOUNCE_MS,
+                step=STEP_MS,
+                rust_timeout=0,
+                stop_event=self,
+                recursive=False,
+                raise_interrupt=False,
+                debug=False,
+                force_polling=False,
+                ignore_permission_denied=False,
+            ):
+                self._heard.put(_Heard(self, changes, lost=len(changes) >= many))
+        except (OSError, RuntimeError) as error:
+            self._heard.put(_Heard(self, ended=error))
+
+
+def _can_be_heard(path: str, *, root: bool) -> bool:
+    """Whether a folder can be watched. A root may be a link the user chose; nothing below one may be."""
+    if not os.path.isdir(path) or (os.path.islink(path) and not root):
+        return False
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False  # watchfiles takes no such name; scans look into it
+    return os.access(path, os.R_OK)
+
+
+def _queue_length() -> int:
+    """How many events the system keeps for a process that does not read them."""
+    try:
+        with open("/proc/sys/fs/inotify/max_queued_events", encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return _QUEUE
+
+
+def _system_error(error: Exception) -> OSError:
+    """What watchfiles says of the system, with its number, which it tells in words only."""
+    text = str(error)
+    number = re.search(r"os error (\d+)", text)
+    return OSError(errno.ENOSPC if "watch limit" in text else int(number[1]) if number else 0, text)
 
 
 class NoSource:
@@ -214,11 +322,11 @@ class NoSource:
 
     def __init__(self) -> None:
         """Start."""
+        self.hears = True
         self._woken = threading.Event()
 
-    def follow(self, folders: Mapping[Place, str]) -> set[Place]:  # noqa: ARG002
+    def follow(self, folders: Mapping[Place, str]) -> None:
         """See `Source.follow`."""
-        return set()
 
     def wait(self, timeout: float | None) -> Batch:
         """See `Source.wait`."""

@@ -8,16 +8,15 @@ from collections.abc import Iterable, Mapping
 
 from memtui.engine.look.root_pass import Glance
 
-GATHER_MS = 8
-"""A save by replacement is several events; they are looked at together."""
 QUIET_MS, LONGEST_MS = 75, 500
 """A folder is listed again after so much quiet, or at the latest this long after its first hint."""
 FOCUSED_MS, AWAY_MS, POLLING_MS = 2_000, 30_000, 2_000
 """How often everything is scanned, whatever was heard."""
 _SHARE = 400
 """A scan that took a millisecond comes at most every 400 of them: a quarter of a percent, because the terminal's reader
-and the looks at the ledger take as much again; without events ..."""
-_POLLING_SHARE = 125
+and the looks at the ledger take as much again."""
+_POLLING_SHARE, FEW = 125, 10_000
+"""The same where nobody listens, but not below so many memories: then nothing but a scan tells of a change."""
 _LIST_SHARE = 20
 """A folder that took a millisecond to list is listed again after 20 of them at the earliest."""
 _NAMES_SHARE, _LONGEST_REST_MS = 7, 150
@@ -34,20 +33,19 @@ class Agenda:
         """Begin with everything to be scanned at once."""
         self.focused = True
         self.polling = False
+        self.files = 0
+        """How many memories there are."""
         self._scan_at = now
         self._asked = False
         self._scan_ms = self._last_ms = 0
         self._turns = 0
         self._names: dict[str, dict[str, set[str]]] = {}
-        self._names_at = now
         self._rest_until = now
         self._folders: dict[tuple[str, str], tuple[int, int]] = {}
         self._no_list_until = now
 
     def hint(self, root_id: str, folder: str, name: str, now: int) -> None:
         """Something happened to a name in a folder; an empty name means the folder itself."""
-        if not self._names:
-            self._names_at = now + GATHER_MS
         self._names.setdefault(root_id, {}).setdefault(folder, set()).add(name)
         first, _ = self._folders.get((root_id, folder), (now, now))
         self._folders[root_id, folder] = (first, now)
@@ -66,7 +64,7 @@ class Agenda:
         """When there is something to do."""
         ends = [self._scan_at]
         if self._names:
-            ends.append(max(self._names_at, self._rest_until))
+            ends.append(self._rest_until)
         ends += [
             max(self._no_list_until, min(last + QUIET_MS, first + LONGEST_MS)) for first, last in self._folders.values()
         ]
@@ -86,7 +84,7 @@ class Agenda:
                 del self._folders[root_id, folder]
                 folders.setdefault(root_id, set()).add(folder)
         names: dict[str, dict[str, frozenset[str]]] = {}
-        if self._names and now >= max(self._names_at, self._rest_until):
+        if now >= self._rest_until:
             for root_id, below in self._names.items():
                 for folder, some in below.items():
                     if folder in folders.get(root_id, ()):
@@ -130,7 +128,7 @@ class Agenda:
         if self._asked:
             return
         base = POLLING_MS if self.polling else FOCUSED_MS if self.focused else AWAY_MS
-        share = _POLLING_SHARE if self.polling else _SHARE
+        share = _SHARE if not self.polling else 0 if self.files < FEW else _POLLING_SHARE
         # Processes that started together drift apart, the same way in every run.
         self._turns += 1
         jitter = 0.9 + 0.1 * (self._turns * 0.618 % 1)

@@ -14,7 +14,17 @@ from memtui.engine.look.reconcile import Reconciler
 from memtui.engine.look.root_pass import NOWHERE
 from memtui.engine.model import Changes, Health
 from memtui.engine.save.pace import Pace
-from memtui.engine.watch.hints import NoSource, Opener, Place, Source, open_source, reason
+from memtui.engine.watch.hints import (
+    COOKIES,
+    LIMITS,
+    NoSource,
+    Opener,
+    Place,
+    Source,
+    Watchfiles,
+    reason,
+    write_cookie,
+)
 from memtui.engine.watch.schedule import Agenda
 
 COOKIE_MS, HEARD_MS = 10_000, 2_000
@@ -34,7 +44,6 @@ BUSY, BUSY_STEP = 2.0, 0.2
 """Seconds between looks while this process changes many memories, and how soon the end of it is noticed."""
 KEEP_MS = 10_000
 """How soon after a change rows are written down for the next start."""
-_COOKIES: Place = ("", "")
 _NOTHING = Changes()
 
 
@@ -50,7 +59,7 @@ class Watch:
         *,
         clock: Callable[[], int],
         ticks: Callable[[], int] | None = None,
-        source: Opener = open_source,
+        source: Opener = Watchfiles,
         pace: Pace | None = None,
     ) -> None:
         """Start watching.
@@ -62,7 +71,7 @@ class Watch:
             on_health: called on the watch's thread at the start, whenever the state changes, and at the end.
             clock: milliseconds since the epoch, to notice that the machine slept.
             ticks: milliseconds that only move forward, the same as the reconciler's.
-            source: opens the source of hints.
+            source: makes the source of hints.
             pace: what this process does to many memories; looks are rare while it does.
         """
         self._reconciler = reconciler
@@ -119,7 +128,7 @@ class Watch:
             self._listen()
             while not self._stopping:
                 self._look()
-                if not self._agenda.polling:
+                if not self._agenda.polling and self._source.hears:
                     # Said only now: whoever waits for it may count on everything that happens from here on.
                     self._report(Health("watching"))
                 self._hear()
@@ -147,6 +156,7 @@ class Watch:
                 return
             changes = self._once(self._reconciler.look(glances))
             ended = self._ticks()
+            self._agenda.files = self._reconciler.files()
             self._agenda.looked(glances, now, ended, found=changes != _NOTHING)
             if moved:
                 self._ledger_at = ended + max(LEDGER_MS, (ended - now) * LEDGER_SHARE)
@@ -186,6 +196,8 @@ class Watch:
         drift = self._clock() - now
         if batch.lost or abs(drift - self._drift) > SLEPT_MS:
             self._agenda.scan(now)
+            self._cookie_due = None  # it may be lost with the rest
+        self._agenda.list(batch.new - {COOKIES}, now)
         self._drift = drift
         for (root_id, folder), name in batch.hints:
             if not root_id:
@@ -194,7 +206,7 @@ class Watch:
                 self._agenda.hint(root_id, folder, name, now)
                 if not name:
                     self._followed = None
-        if batch.broken:
+        if batch.broken is not None:
             self._failed(batch.broken)
         self._upkeep(now)
         self._ask_ledger(now)
@@ -225,17 +237,10 @@ class Watch:
         self._close_source()
         self._cookie, self._cookie_due, self._followed = "", None, None
         now = self._ticks()
-        try:
-            if self._failures >= FAILURES:
-                raise OSError(0, "the watcher failed three times in a row")
-            source = self._open()
-        except OSError as error:
-            self._give_up(reason(error))
-            return
         with self._guard:
-            self._source = source
+            self._source = self._open()
         self._agenda.polling, self._retry_at = False, None
-        self._cookie_at = now
+        self._cookie_at = now + COOKIE_MS
         self._agenda.scan(now)
 
     def _give_up(self, why: str) -> None:
@@ -251,9 +256,14 @@ class Watch:
             old, self._source = self._source, NoSource()
         old.close()
 
-    def _failed(self, _why: str) -> None:
+    def _failed(self, why: OSError) -> None:
         self._failures += 1
-        self._listen()
+        if why.errno in LIMITS:
+            self._give_up(reason(why))
+        elif self._failures >= FAILURES:
+            self._give_up(reason(OSError(0, f"the watcher failed three times in a row: {why.strerror}")))
+        else:
+            self._listen()
 
     def _follow(self) -> None:
         """Watch the folders there are now; those that are new have to be listed once more."""
@@ -267,23 +277,16 @@ class Watch:
             for folder in self._reconciler.folders(root):
                 folders[root.id, folder] = os.path.join(root.path, folder) if folder else root.path
         if self._make_folder():
-            folders[_COOKIES] = self._folder
-        try:
-            new = self._source.follow(folders)
-        except OSError as error:
-            self._give_up(reason(error))
-            return
+            folders[COOKIES] = self._folder
+        self._source.follow(folders)
         self._followed = version
-        new.discard(_COOKIES)
-        if new:
-            self._agenda.list(new, self._ticks())
 
     def _upkeep(self, now: int) -> None:
         if self._retry_at is not None and now >= self._retry_at:
             self._failures = 0
             self._listen()
         if self._cookie_due is not None and now >= self._cookie_due:
-            self._failed("its own cookie was not heard")
+            self._failed(OSError(0, "its own cookie was not heard"))
         if now >= self._cookie_at:
             self._cookie_at = now + COOKIE_MS
             if not self._agenda.polling and self._followed is not None:
@@ -301,14 +304,8 @@ class Watch:
 
     def _write_cookie(self, now: int) -> None:
         name = f"cookie-{os.getpid()}-{self._thread.ident}"
-        try:
-            folder = fsio.open_root(self._folder)
-            with fsio.closing(folder):
-                fsio.close(fsio.create_file(folder, name))
-                fsio.unlink(folder, name)
-        except OSError:
-            return  # as above
-        self._cookie, self._cookie_due = name, now + HEARD_MS
+        if write_cookie(self._folder, name):
+            self._cookie, self._cookie_due = name, now + HEARD_MS
 
     def _heard_cookie(self, name: str) -> None:
         if name == self._cookie:

@@ -2,72 +2,103 @@
 
 import errno
 import os
+import resource
+import signal
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from memtui.engine.watch.hints import Batch, KernelSource, LibrarySource, NoSource, Place, Source, open_source, reason
-
-linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+from memtui.engine.watch import hints
+from memtui.engine.watch.hints import COOKIES, Batch, NoSource, Place, Source, Watchfiles, reason
 
 LIMIT = 10.0
 
 
-@pytest.fixture(params=[pytest.param(KernelSource, marks=linux), LibrarySource])
-def source(request: pytest.FixtureRequest) -> Iterator[Source]:
-    """Each source in turn."""
-    made: Source = request.param()
+@pytest.fixture
+def source() -> Iterator[Watchfiles]:
+    """A source with no folders yet."""
+    made = Watchfiles()
     yield made
     made.close()
 
 
 @pytest.fixture
-def kernel() -> Iterator[KernelSource]:
-    """The kernel's own."""
-    made = KernelSource()
-    yield made
-    made.close()
+def cookies(tmp_path: Path) -> str:
+    """Where a listener makes its cookies."""
+    folder = tmp_path / "cookies"
+    folder.mkdir()
+    return str(folder)
 
 
-def heard(source: Source, act: Callable[[], object], *wanted: tuple[Place, str]) -> set[tuple[Place, str]]:
-    """Do something again and again until all of it is heard of; everything that was heard."""
-    found: set[tuple[Place, str]] = set()
-    end = time.monotonic() + LIMIT
-    while not found >= set(wanted):
-        assert time.monotonic() < end, f"only {found}"
-        act()
-        batch = source.wait(0.3)
-        assert not batch.broken
-        found |= set(batch.hints)
-    return found
+class Heard:
+    """Everything a source said."""
+
+    def __init__(self, source: Source) -> None:
+        """Hear nothing yet."""
+        self.source = source
+        self.hints: set[tuple[Place, str]] = set()
+        self.new: list[frozenset[Place]] = []
+        self.lost = 0
+        self.broken: list[OSError] = []
+
+    def until(self, enough: Callable[[], object]) -> None:
+        """Wait until it is so; what was heard after it was so before is left out."""
+        end = time.monotonic() + LIMIT
+        while not enough():
+            assert time.monotonic() < end, (self.hints, self.new, self.lost, self.broken)
+            batch = self.source.wait(0.05)
+            self.hints |= set(batch.hints)
+            self.lost += batch.lost
+            if batch.new:
+                self.new.append(batch.new)
+            if batch.broken is not None:
+                self.broken.append(batch.broken)
+
+    def open(self, folders: Mapping[Place, str]) -> None:
+        """Follow the first folders, and forget what is heard until it listens."""
+        self.source.follow(folders)
+        self.until(lambda: self.source.hears and self.lost)
+        self.hints.clear()
+        self.lost = 0
+
+    def hears(self, *wanted: tuple[Place, str]) -> None:
+        """Wait until all of it was heard."""
+        self.until(lambda: self.hints >= set(wanted))
 
 
-def test_a_write_in_a_followed_folder_is_heard(source: Source, tmp_path: Path) -> None:
+def listeners() -> list[threading.Thread]:
+    """The threads that listen."""
+    return [thread for thread in threading.enumerate() if thread.name == "memtui-listener"]
+
+
+def test_a_write_in_a_followed_folder_is_heard(source: Watchfiles, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    assert source.follow({("r", ""): str(tmp_path), ("r", "sub"): str(tmp_path / "sub")}) == {("r", ""), ("r", "sub")}
-    found = heard(source, lambda: (tmp_path / "sub" / "a.md").write_text(str(time.monotonic())), (("r", "sub"), "a.md"))
-    assert not {name for place, name in found if place == ("r", "") and name not in ("", "sub")}
+    heard = Heard(source)
+    heard.open({("r", ""): str(tmp_path), ("r", "sub"): str(tmp_path / "sub")})
+    (tmp_path / "sub" / "a.md").write_text("x")
+    heard.hears((("r", "sub"), "a.md"))
+    assert not {name for place, name in heard.hints if place == ("r", "")}
 
 
-def test_a_folder_that_belongs_to_two_roots_is_heard_for_both(source: Source, tmp_path: Path) -> None:
-    source.follow({("r", ""): str(tmp_path), ("s", ""): str(tmp_path)})
-    heard(
-        source,
-        lambda: (tmp_path / "a.md").write_text(str(time.monotonic())),
-        (("r", ""), "a.md"),
-        (("s", ""), "a.md"),
-    )
+def test_a_folder_that_belongs_to_two_roots_is_heard_for_both(source: Watchfiles, tmp_path: Path) -> None:
+    heard = Heard(source)
+    heard.open({("r", ""): str(tmp_path), ("s", ""): str(tmp_path)})
+    (tmp_path / "a.md").write_text("x")
+    heard.hears((("r", ""), "a.md"), (("s", ""), "a.md"))
 
 
-def test_names_the_platform_s_filters_hide_are_heard(source: Source, tmp_path: Path) -> None:
+def test_names_the_library_s_filters_hide_are_heard(source: Watchfiles, tmp_path: Path) -> None:
     folder = tmp_path / "node_modules" / "x"
     folder.mkdir(parents=True)
-    source.follow({("r", ""): str(folder)})
-    heard(source, lambda: (folder / "a.md").write_text(str(time.monotonic())), (("r", ""), "a.md"))
+    heard = Heard(source)
+    heard.open({("r", ""): str(folder)})
+    (folder / "a.md").write_text("x")
+    heard.hears((("r", ""), "a.md"))
 
 
 def test_a_wait_ends_when_it_is_woken(source: Source) -> None:
@@ -78,12 +109,12 @@ def test_a_wait_ends_when_it_is_woken(source: Source) -> None:
 
 
 def test_a_wait_ends_with_its_time(source: Source) -> None:
-    assert source.wait(0.01) == Batch() or not set(source.wait(0.01).hints)
+    assert source.wait(0.01) == Batch()
 
 
 def test_nothing_is_heard_of_nothing(tmp_path: Path) -> None:
     source = NoSource()
-    assert source.follow({("r", ""): str(tmp_path)}) == set()
+    source.follow({("r", ""): str(tmp_path)})
     (tmp_path / "a.md").write_text("x")
     assert source.wait(0.01) == Batch()
     source.wake()
@@ -91,112 +122,209 @@ def test_nothing_is_heard_of_nothing(tmp_path: Path) -> None:
     source.close()
 
 
-@linux
-def test_the_kernel_s_events_are_the_first_choice() -> None:
-    source = open_source()
-    assert isinstance(source, KernelSource)
+def test_a_closed_source_leaves_no_thread(tmp_path: Path) -> None:
+    before = set(listeners())
+    source = Watchfiles()
+    Heard(source).open({("r", ""): str(tmp_path)})
+    assert len(set(listeners()) - before) == 1
     source.close()
+    assert set(listeners()) == before
 
 
-@linux
-def test_a_folder_no_longer_followed_is_not_heard(kernel: KernelSource, tmp_path: Path) -> None:
+# --- other folders
+
+
+def test_only_new_folders_are_to_be_listed_and_one_listener_stays(
+    source: Watchfiles, tmp_path: Path, cookies: str
+) -> None:
+    folders: dict[Place, str] = {COOKIES: cookies}
+    for number in range(300):
+        (tmp_path / f"d{number}").mkdir()
+        folders["r", f"d{number}"] = str(tmp_path / f"d{number}")
+    heard = Heard(source)
+    heard.open(folders)
+    for number in range(3):
+        (tmp_path / f"new{number}").mkdir()
+        folders["r", f"new{number}"] = str(tmp_path / f"new{number}")
+        source.follow(folders)
+    heard.until(lambda: set().union(*heard.new) == {("r", f"new{number}") for number in range(3)})
+    assert len(heard.new) <= 2, "what is asked for while a listener is opened waits, and comes together"
+    assert not heard.lost
+    heard.until(lambda: len(listeners()) == 1)
+    (tmp_path / "new2" / "a.md").write_text("x")
+    heard.hears((("r", "new2"), "a.md"))
+
+
+def test_nothing_is_missed_while_listeners_change(source: Watchfiles, tmp_path: Path, cookies: str) -> None:
+    folders: dict[Place, str] = {COOKIES: cookies, ("r", ""): str(tmp_path)}
+    heard = Heard(source)
+    heard.open(folders)
+    done = threading.Event()
+    written: list[str] = []
+
+    def write() -> None:
+        while not done.is_set():
+            name = f"{len(written)}.md"
+            (tmp_path / name).write_text("x")
+            written.append(name)
+            done.wait(0.002)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(8):
+            (tmp_path / f"new{number}").mkdir()
+            folders["r", f"new{number}"] = str(tmp_path / f"new{number}")
+            source.follow(folders)
+            place = ("r", f"new{number}")
+            heard.until(lambda place=place: any(place in new for new in heard.new))  # type: ignore[misc]
+    finally:
+        done.set()
+        writer.join()
+    heard.hears(*((("r", ""), name) for name in written))
+    assert not heard.lost
+
+
+def test_a_folder_no_longer_followed_is_not_heard(source: Watchfiles, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    kernel.follow({("r", "a"): str(tmp_path / "a"), ("r", "b"): str(tmp_path / "b")})
-    assert kernel.follow({("r", "b"): str(tmp_path / "b")}) == set()
+    heard = Heard(source)
+    heard.open({("r", "a"): str(tmp_path / "a"), ("r", "b"): str(tmp_path / "b")})
+    source.follow({("r", "b"): str(tmp_path / "b")})
     (tmp_path / "a" / "x.md").write_text("x")
     (tmp_path / "b" / "y.md").write_text("x")
-    found = heard(kernel, lambda: None, (("r", "b"), "y.md"))
-    assert {place for place, _ in found} == {("r", "b")}
+    heard.hears((("r", "b"), "y.md"))
+    assert {place for place, _ in heard.hints} == {("r", "b")}
 
 
-@linux
-def test_names_in_any_encoding_are_heard(kernel: KernelSource, tmp_path: Path) -> None:
-    kernel.follow({("r", ""): str(tmp_path)})
-    os.close(os.open(os.fsencode(tmp_path) + b"/caf\xe9.md", os.O_CREAT))
-    heard(kernel, lambda: None, (("r", ""), "caf\udce9.md"))
-
-
-@linux
-def test_a_folder_that_moved_or_was_made_anew_is_followed_anew(kernel: KernelSource, tmp_path: Path) -> None:
+def test_a_folder_that_moved_or_was_made_anew_is_followed_anew(
+    source: Watchfiles, tmp_path: Path, cookies: str
+) -> None:
     folder = tmp_path / "sub"
     folder.mkdir()
-    wanted = {("r", ""): str(tmp_path), ("r", "sub"): str(folder)}
-    assert kernel.follow(wanted) == set(wanted)
-    folder.rename(tmp_path / "moved")
-    heard(kernel, lambda: None, (("r", "sub"), ""))
-    folder.mkdir()
-    assert kernel.follow(wanted) == {("r", "sub")}
-    (folder / "a.md").write_text("x")
-    heard(kernel, lambda: None, (("r", "sub"), "a.md"))
-    (folder / "a.md").unlink()
-    folder.rmdir()
-    heard(kernel, lambda: None, (("r", "sub"), ""))
-    assert kernel.follow(wanted) == set()
-    folder.mkdir()
-    assert kernel.follow(wanted) == {("r", "sub")}
+    wanted = {COOKIES: cookies, ("r", ""): str(tmp_path), ("r", "sub"): str(folder)}
+    heard = Heard(source)
+    heard.open(wanted)
+    for leave in (lambda: folder.rename(tmp_path / "moved"), folder.rmdir):
+        heard.new.clear()
+        leave()
+        heard.hears((("r", "sub"), ""))
+        folder.mkdir()
+        source.follow(wanted)
+        heard.until(lambda: frozenset({("r", "sub")}) in heard.new)
+        (folder / "a.md").write_text("x")
+        heard.hears((("r", "sub"), "a.md"))
+        (folder / "a.md").unlink()
+        heard.until(lambda: not set(source.wait(0.2).hints))
+        heard.hints.clear()
+    assert not heard.lost
 
 
-@linux
-def test_a_folder_renamed_and_kept_is_followed_under_its_new_name(kernel: KernelSource, tmp_path: Path) -> None:
-    (tmp_path / "a" / "deep").mkdir(parents=True)
-    kernel.follow({("r", "a"): str(tmp_path / "a"), ("r", "a/deep"): str(tmp_path / "a/deep")})
-    (tmp_path / "a").rename(tmp_path / "b")
-    new = {("r", "b"): str(tmp_path / "b"), ("r", "b/deep"): str(tmp_path / "b/deep")}
-    assert kernel.follow(new) == set(new)
-    (tmp_path / "b" / "deep" / "x.md").write_text("x")
-    found = heard(kernel, lambda: None, (("r", "b/deep"), "x.md"))
-    assert {place for place, name in found if name == "x.md"} == {("r", "b/deep")}
-
-
-@linux
-def test_links_and_what_is_no_folder_are_not_followed(kernel: KernelSource, tmp_path: Path) -> None:
+def test_links_and_what_is_no_folder_are_not_followed(source: Watchfiles, tmp_path: Path, cookies: str) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "link").symlink_to(tmp_path / "outside")
     (tmp_path / "root" / "file").write_text("x")
     (tmp_path / "to-root").symlink_to(tmp_path / "root")
-    new = kernel.follow(
+    heard = Heard(source)
+    heard.open({COOKIES: cookies})
+    source.follow(
         {
+            COOKIES: cookies,
             ("r", ""): str(tmp_path / "to-root"),
             ("r", "link"): str(tmp_path / "root/link"),
             ("r", "file"): str(tmp_path / "root/file"),
             ("r", "none"): str(tmp_path / "root/none"),
+            ("r", "caf\udce9"): os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"),
         }
     )
-    assert new == {("r", "")}, "the root itself may be a link, nothing below it"
+    heard.until(lambda: heard.new)
+    assert heard.new == [{("r", "")}], "the root itself may be a link, nothing below it"
+    (tmp_path / "outside" / "a.md").write_text("x")
+    (tmp_path / "root" / "b.md").write_text("x")
+    heard.hears((("r", ""), "b.md"))
+    assert not {hint for hint in heard.hints if hint[1] == "a.md"}
 
 
-@linux
-def test_an_overflow_is_said(kernel: KernelSource, tmp_path: Path) -> None:
-    with open("/proc/sys/fs/inotify/max_queued_events") as setting:
-        limit = int(setting.read())
-    if limit > 20_000:
-        pytest.skip("the system's queue is too long to fill in a test")
-    (tmp_path / "two").mkdir()
-    kernel.follow({("r", ""): str(tmp_path), ("r", "two"): str(tmp_path / "two")})
-    one, two = tmp_path / "a", tmp_path / "two" / "b"
-    for _ in range(limit // 5):
-        # Two folders in turn, so that no event equals the one before it and is left out.
-        for file in (one, two):
-            os.close(os.open(file, os.O_CREAT | os.O_WRONLY))
-            file.unlink()
-    batches = [kernel.wait(0) for _ in range(20)]
-    assert any(batch.lost for batch in batches)
+# --- what is lost
 
 
-def test_a_library_that_dies_of_a_name_says_so(tmp_path: Path) -> None:
-    source = LibrarySource()
-    source.follow({("r", ""): str(tmp_path)})
-    end = time.monotonic() + LIMIT
-    why = ""
-    number = 0
-    while not why and time.monotonic() < end:
-        number += 1
+def test_a_name_that_is_no_text_ends_nothing(source: Watchfiles, tmp_path: Path) -> None:
+    heard = Heard(source)
+    heard.open({("r", ""): str(tmp_path)})
+    for number in (1, 2):
         os.close(os.open(os.fsencode(tmp_path) + b"/caf\xe9%d.md" % number, os.O_CREAT))
-        why = source.wait(0.3).broken
-    source.close()
-    assert why
+        heard.until(lambda number=number: heard.lost == number)  # type: ignore[misc]
+        (tmp_path / f"{number}.md").write_text("x")
+        heard.hears((("r", ""), f"{number}.md"))
+    assert not heard.broken
+
+
+def test_names_that_are_no_text_do_not_open_a_listener_each_time(source: Watchfiles, tmp_path: Path) -> None:
+    heard = Heard(source)
+    heard.open({("r", ""): str(tmp_path)})
+    name, start = os.fsencode(tmp_path) + b"/caf\xe9.md", time.monotonic()
+
+    def write_often() -> bool:
+        os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
+        os.unlink(name)
+        return time.monotonic() - start > 2.5 * hints.REOPEN_S
+
+    heard.until(write_often)
+    assert 1 <= heard.lost <= 4
+
+
+CHILD = """
+import sys
+from memtui.engine.watch.hints import Watchfiles
+source = Watchfiles()
+source.follow({("r", ""): sys.argv[1]})
+for word in ("open", "lost"):
+    while not source.wait(None).lost:
+        pass
+    print(word, flush=True)
+source.close()
+"""
+"""Says when it listens, and when it knows that events were lost."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the length of the queue is Linux's")
+def test_more_events_than_the_system_keeps_are_said_to_be_lost(tmp_path: Path) -> None:
+    many = hints._queue_length()
+    if many > 50_000:
+        pytest.skip("the system's queue is too long to fill in a test")
+    command = [sys.executable, "-c", CHILD, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "open\n"
+        child.send_signal(signal.SIGSTOP)
+        for number in range(many):
+            os.close(os.open(tmp_path / f"{number}", os.O_CREAT | os.O_WRONLY))
+        child.send_signal(signal.SIGCONT)
+        assert child.stdout.readline() == "lost\n"
+    assert child.returncode == 0
+
+
+def test_a_listener_that_was_not_asked_for_a_second_may_have_lost_events(source: Watchfiles, tmp_path: Path) -> None:
+    heard = Heard(source)
+    heard.open({("r", ""): str(tmp_path)})
+    listener = source._now
+    assert listener is not None
+    assert listener._asked is not None
+    listener._asked -= 2 * hints.STOOD_STILL_S
+    heard.until(lambda: heard.lost)
+
+
+def test_a_system_that_takes_no_more_watchers_says_so(source: Watchfiles, tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    heard = Heard(source)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) - 1, hard))
+    try:
+        source.follow({("r", ""): str(tmp_path)})
+        heard.until(lambda: heard.broken)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert heard.broken[0].errno == errno.EMFILE
 
 
 @pytest.mark.parametrize(
@@ -205,3 +333,15 @@ def test_a_library_that_dies_of_a_name_says_so(tmp_path: Path) -> None:
 )
 def test_a_limit_is_named_with_its_setting(number: int, word: str) -> None:
     assert word in reason(OSError(number, os.strerror(number)))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("OS file watch limit reached. (Error { kind: MaxFilesWatch, paths: [] })", errno.ENOSPC),
+        ("Error creating recommended watcher: Too many open files (os error 24)", errno.EMFILE),
+        ("something else", 0),
+    ],
+)
+def test_the_library_s_words_are_the_system_s_numbers(text: str, number: int) -> None:
+    assert hints._system_error(RuntimeError(text)).errno == number

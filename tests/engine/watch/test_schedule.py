@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.look.root_pass import Glance
-from memtui.engine.watch.schedule import AWAY_MS, FOCUSED_MS, GATHER_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Agenda
+from memtui.engine.watch.schedule import AWAY_MS, FEW, FOCUSED_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Agenda
 
 ROOTS = ["r", "s"]
 EVERYTHING = {"r": Glance(), "s": Glance()}
@@ -41,12 +41,11 @@ def test_nothing_to_look_at_is_no_busy_waiting() -> None:
     assert agenda.next() >= FOCUSED_MS * 0.9
 
 
-def test_a_hinted_name_is_looked_at_within_a_frame_and_its_folder_after_quiet() -> None:
+def test_a_hinted_name_is_looked_at_at_once_and_its_folder_after_quiet() -> None:
     agenda = started()
     agenda.hint("r", "sub", "a.md", 100)
-    assert agenda.next() == 100 + GATHER_MS
-    assert agenda.take(100, ROOTS) == {}
-    assert names(agenda.take(100 + GATHER_MS, ROOTS)) == {("r", "sub"): {"a.md"}}
+    assert agenda.next() <= 100
+    assert names(agenda.take(100, ROOTS)) == {("r", "sub"): {"a.md"}}
     assert agenda.next() == 100 + QUIET_MS
     glances = agenda.take(100 + QUIET_MS, ROOTS)
     assert glances == {"r": Glance(everything=False, folders=frozenset({"sub"}))}
@@ -56,9 +55,9 @@ def test_a_hinted_name_is_looked_at_within_a_frame_and_its_folder_after_quiet() 
 def test_the_names_of_one_moment_are_looked_at_together() -> None:
     agenda = started()
     for number in range(5):
-        agenda.hint("r", "", f"{number}.md", 100 + number)
-    agenda.hint("s", "x", "y.md", 103)
-    assert names(agenda.take(100 + GATHER_MS, ROOTS)) == {
+        agenda.hint("r", "", f"{number}.md", 100)
+    agenda.hint("s", "x", "y.md", 100)
+    assert names(agenda.take(100, ROOTS)) == {
         ("r", ""): {f"{number}.md" for number in range(5)},
         ("s", "x"): {"y.md"},
     }
@@ -79,7 +78,7 @@ def test_many_names_are_found_by_listing() -> None:
     agenda = started()
     for number in range(1_000):
         agenda.hint("r", "", f"{number}.md", 100)
-    assert agenda.take(100 + GATHER_MS, ROOTS) == {"r": Glance(everything=False, folders=frozenset({""}))}
+    assert agenda.take(100, ROOTS) == {"r": Glance(everything=False, folders=frozenset({""}))}
 
 
 def test_a_folder_that_is_dear_to_list_is_listed_seldom_and_its_names_are_not_kept_waiting() -> None:
@@ -89,7 +88,7 @@ def test_a_folder_that_is_dear_to_list_is_listed_seldom_and_its_names_are_not_ke
     glances = agenda.take(now, ROOTS)
     agenda.looked(glances, now, now + 40, found=False)
     agenda.hint("r", "", "a.md", 300)
-    assert names(agenda.take(300 + GATHER_MS, ROOTS)) == {("r", ""): {"a.md"}}
+    assert names(agenda.take(300, ROOTS)) == {("r", ""): {"a.md"}}
     assert agenda.next() >= now + 40 * 20
     assert agenda.take(now + 40 * 20 + 40, ROOTS)["r"].folders == {""}
 
@@ -109,7 +108,6 @@ def test_a_folder_watched_late_is_listed_at_once() -> None:
         (True, False, 10_000, AWAY_MS * 0.9, AWAY_MS),
         (True, True, 1, POLLING_MS * 0.9, POLLING_MS),
         (False, True, 1, POLLING_MS * 0.9, POLLING_MS),
-        (True, True, 40, 4_500, 5_000),
     ],
 )
 def test_scans_come_however_quiet_it_is(focused: bool, polling: bool, took: int, least: float, most: float) -> None:
@@ -120,6 +118,19 @@ def test_scans_come_however_quiet_it_is(focused: bool, polling: bool, took: int,
         agenda.take(0, ROOTS)
         agenda.looked(EVERYTHING, 0, took, found=False)
     assert least <= agenda.next() - took <= most
+
+
+@pytest.mark.parametrize(("files", "least", "most"), [(FEW - 1, POLLING_MS * 0.9, POLLING_MS), (FEW, 11_250, 12_500)])
+def test_where_nobody_listens_a_scan_of_few_memories_comes_whatever_it_costs(
+    files: int, least: float, most: float
+) -> None:
+    agenda = Agenda(0)
+    agenda.polling, agenda.files = True, files
+    for _ in range(2):
+        agenda.scan(0)
+        agenda.take(0, ROOTS)
+        agenda.looked(EVERYTHING, 0, 100, found=False)
+    assert least <= agenda.next() - 100 <= most
 
 
 def test_one_dear_scan_says_nothing_about_the_next() -> None:

@@ -17,7 +17,7 @@ from memtui.engine.look.detect import Beliefs
 from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
 from memtui.engine.save.pace import MANY, Pace
 from memtui.engine.watch import schedule, watch
-from memtui.engine.watch.hints import Batch, NoSource, Place, open_source
+from memtui.engine.watch.hints import Batch, NoSource, Place, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
 from tests.engine.watching import LIMIT, Listener, Watching
@@ -152,13 +152,18 @@ class Unreliable:
 
     def __init__(self, seed: int) -> None:
         """Open the true source."""
-        self.true = open_source()
+        self.true = Watchfiles()
         self.random = random.Random(seed)
         self.late: list[tuple[Place, str]] = []
 
-    def follow(self, folders: Mapping[Place, str]) -> set[Place]:
+    @property
+    def hears(self) -> bool:
+        """Whether the true source is open."""
+        return self.true.hears
+
+    def follow(self, folders: Mapping[Place, str]) -> None:
         """Follow some of the folders."""
-        return self.true.follow({place: path for place, path in folders.items() if self.random.random() < 0.8})
+        self.true.follow({place: path for place, path in folders.items() if self.random.random() < 0.8})
 
     def wait(self, timeout: float | None) -> Batch:
         """Hear some of it, some of it late, some of it twice, in any order."""
@@ -168,7 +173,7 @@ class Unreliable:
         mixed = [*kept, *self.late[:3], *kept[:1]]
         self.late = self.late[3:] + [hint for hint in hints if self.random.random() < 0.3]
         self.random.shuffle(mixed)
-        return Batch(mixed)
+        return batch._replace(hints=mixed)
 
     def wake(self) -> None:
         """Let `wait` return."""
@@ -223,9 +228,8 @@ def test_links_out_of_the_root_are_not_followed(world: ReadingWorld, tmp_path: P
     followed: list[Mapping[Place, str]] = []
 
     class Spy(NoSource):
-        def follow(self, folders: Mapping[Place, str]) -> set[Place]:
+        def follow(self, folders: Mapping[Place, str]) -> None:
             followed.append(folders)
-            return set()
 
     watching = Watching(world, Spy)
     watching.heard.wait(lambda: followed)

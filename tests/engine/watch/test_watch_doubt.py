@@ -3,7 +3,7 @@
 import errno
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.look import root_pass
 from memtui.engine.model import Changes, Health, Root
 from memtui.engine.watch import schedule, watch
-from memtui.engine.watch.hints import LibrarySource, NoSource, Opener, Place, open_source
+from memtui.engine.watch.hints import Batch, NoSource, Opener, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
 from tests.engine.watching import LIMIT, Listener, Watching
@@ -93,16 +93,26 @@ def test_a_source_that_hears_its_cookie_is_kept(world: ReadingWorld, monkeypatch
     assert not [*(world.state / "watch").iterdir()]
 
 
+class Broken(NoSource):
+    """A source that the system refuses."""
+
+    def __init__(self, number: int) -> None:
+        """Take the number of the error."""
+        super().__init__()
+        self.number = number
+        self.hears = False
+
+    def wait(self, timeout: float | None) -> Batch:
+        """Say so."""
+        return Batch(broken=OSError(self.number, os.strerror(self.number)))
+
+
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOSYS])
 def test_no_source_at_all_is_said_and_scans_go_on(
     world: ReadingWorld, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     monkeypatch.setattr(schedule, "POLLING_MS", 50)
-
-    def none() -> NoSource:
-        raise OSError(number, os.strerror(number))
-
-    watching = Watching(world, none)
+    watching = Watching(world, lambda: Broken(number))
     try:
         watching.idle()
         (health,) = watching.heard.health
@@ -112,21 +122,13 @@ def test_no_source_at_all_is_said_and_scans_go_on(
         watching.watch.stop()
 
 
-class Full(NoSource):
-    """A source at the system's limit of watched folders."""
-
-    def follow(self, folders: Mapping[Place, str]) -> set[Place]:
-        """Refuse."""
-        raise OSError(errno.ENOSPC, "no space")
-
-
 def test_a_limit_of_the_system_is_said_scans_go_on_and_events_are_tried_again(
     world: ReadingWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schedule, "POLLING_MS", 50)
     monkeypatch.setattr(watch, "RETRY_MS", 300)
-    sources: list[Opener] = [Full]
-    watching = Watching(world, lambda: sources.pop()() if sources else open_source())
+    sources: list[Opener] = [lambda: Broken(errno.ENOSPC)]
+    watching = Watching(world, lambda: sources.pop()() if sources else Watchfiles())
     try:
         watching.heard.wait(lambda: watching.heard.health)
         assert watching.heard.health[0].state == "polling"
@@ -138,21 +140,17 @@ def test_a_limit_of_the_system_is_said_scans_go_on_and_events_are_tried_again(
         watching.watch.stop()
 
 
-def test_a_library_that_dies_of_a_name_is_replaced_by_scans(
-    world: ReadingWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(schedule, "FOCUSED_MS", 300)
-    monkeypatch.setattr(schedule, "POLLING_MS", 100)
-    watching = Watching(world, LibrarySource)
+def test_names_that_are_no_text_cost_no_doubt(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "FOCUSED_MS", 3_600_000)
+    watching = Watching(world)
     try:
         watching.idle()
-        for number in range(30):
-            os.close(os.open(os.fsencode(world.folder) + b"/caf\xe9%d.md" % number, os.O_CREAT))
+        for number in range(watch.FAILURES + 2):
+            name = f"caf\udce9{number}.md"
+            (world.folder / name).write_text("x")
+            watching.heard.wait(lambda name=name: watching.heard.kinds(name))  # type: ignore[misc]
             watching.idle()
-            if watching.heard.health[-1].state == "polling":
-                break
-        assert watching.heard.health[-1].state == "polling"
-        watching.idle()
+        assert watching.heard.health == [Health("watching")]
     finally:
         watching.watch.stop()
 
