@@ -45,6 +45,8 @@ KEYS = {
 }
 """Key names and the bytes a common terminal sends for them."""
 
+PATIENCE = 100.0
+"""Seconds until a wait fails, shortly before the test's own time-out: a busy machine is no failure."""
 _LAUNCH = "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY,0);os.execvp(sys.argv[1],sys.argv[1:])"
 _UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<=>][0-9;]*[a-zA-Z]|\x1b\[[0-9;?]*\$[a-z]|\x1b[P_^X][^\x1b]*\x1b\\")
 
@@ -128,7 +130,7 @@ class Terminal:
         self._stream.feed(for_pyte(data if whole else data[:cut]))
         return True
 
-    def wait_for(self, what: str | Callable[["Terminal"], bool], *, seconds: float = 15.0) -> float:
+    def wait_for(self, what: str | Callable[["Terminal"], bool], *, seconds: float = PATIENCE) -> float:
         """Wait until a text shows or a condition holds, and return how many seconds that took.
 
         Raises:
@@ -143,11 +145,11 @@ class Terminal:
                 raise AssertionError(f"waited for {what!r}; the program {state}. Its screen:\n{self.text}")
         return time.monotonic() - start
 
-    def wait_gone(self, text: str, *, seconds: float = 15.0) -> float:
+    def wait_gone(self, text: str, *, seconds: float = PATIENCE) -> float:
         """Wait until a text is no longer on the screen."""
         return self.wait_for(lambda terminal: text not in terminal.text, seconds=seconds)
 
-    def settle(self, quiet: float = 0.3, *, seconds: float = 15.0) -> None:
+    def settle(self, quiet: float = 0.3, *, seconds: float = PATIENCE) -> None:
         """Wait until the program has written nothing for `quiet` seconds."""
         end = time.monotonic() + seconds
         while self.pump(quiet):
@@ -177,7 +179,7 @@ class Terminal:
             os.close(self._master)
             self._master = -1
 
-    def wait_exit(self, *, seconds: float = 15.0) -> int:
+    def wait_exit(self, *, seconds: float = PATIENCE) -> int:
         """Wait for the program to end and return its exit status (negative: the signal that ended it).
 
         Raises:

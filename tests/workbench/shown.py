@@ -113,8 +113,8 @@ class Shown:
         """Type letters into a line of text."""
         await self.pilot.press(*("space" if letter == " " else letter for letter in text))
 
-    async def until(self, condition: Callable[[], bool], *, seconds: float = 5.0) -> None:
-        """Wait for something to be true; fail with the screen when it does not come."""
+    async def until(self, condition: Callable[[], bool], *, seconds: float = 100.0) -> None:
+        """Wait for something to be true; fail with the screen shortly before the test's own time-out."""
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "it never happened:\n" + self.text

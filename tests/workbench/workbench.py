@@ -97,8 +97,8 @@ def address(name: str = "a.md") -> Address:
     return Address("notes", name)
 
 
-async def until(pilot: Pilot[None], condition: Callable[[], bool], *, seconds: float = 8.0) -> None:
-    """Wait for something to be true; fail with what the editor says when it does not come."""
+async def until(pilot: Pilot[None], condition: Callable[[], bool], *, seconds: float = 100.0) -> None:
+    """Wait for something to be true; fail with what the editor says shortly before the test's own time-out."""
     end = time.monotonic() + seconds
     while not condition():
         app = pilot.app

@@ -7,7 +7,6 @@ process has put a ledger with that log in its place meanwhile, and what was in t
 import contextlib
 import errno
 import os
-import shutil
 import stat
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -193,6 +192,8 @@ def remove(path: str) -> None:
 
 def copy_readable(path: str, scratch: str) -> None:
     """Copy a ledger and its log, with the first page of an empty one of the same size."""
+    import shutil  # not wanted by a command that only reads, and slow to load
+
     with open(path, "rb", buffering=0) as file, open(scratch, "wb") as copy:
         for start in range(0, os.fstat(file.fileno()).st_size, _PAGE):
             try:

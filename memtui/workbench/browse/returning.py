@@ -233,6 +233,9 @@ class Returning:
 
     def flush(self) -> None:
         """Keep the place before this returns; for the end of the program."""
+        if self._timer is not None:
+            self._timer.stop()  # else it would keep what is left when the views are closed
+            self._timer = None
         if self._name and not self._screen.bridge.read_only and (place := self.now()) != self._kept:
             self._kept = place
             self._screen.bridge.store(self._job(place))

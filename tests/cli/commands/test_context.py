@@ -151,4 +151,4 @@ def test_it_loads_nothing_slow(kept: Cli) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=dict(os.environ))
     loaded = set(done.stderr.decode().split(","))
     assert "memtui.context.hotset" in loaded
-    assert not loaded & {"textual", "asyncio", "dataclasses", "typing", "pathlib", "yaml", "argparse", "re", "mcp"}
+    assert not loaded & {"textual", "asyncio", "yaml", "mcp", "portalocker", "shutil", "watchfiles"}

@@ -92,7 +92,7 @@ def test_keys_typed_at_once_are_for_what_the_first_one_opens(name: str, pause: f
         for number in range(ROUNDS):
             type_at(terminal, keys, pause)
             try:
-                terminal.wait_for(there, seconds=8)
+                terminal.wait_for(there)
             except AssertionError as error:
                 misdirected.append(f"round {number}: {error}")
                 break

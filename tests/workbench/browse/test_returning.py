@@ -112,9 +112,10 @@ async def test_a_key_in_another_view_does_not_lose_the_row_that_is_still_being_r
         here = await change_everything(screen)
         await screen.press("6")
         await screen.until(lambda: kept(engine).view == "trash")
+        place = kept(engine)
     engine.remembered = None
-    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
-        screen.browser.returning._awaited = kept(engine).cursor  # its rows have not come yet
+    async with shown(engine, place_name=NAME, place=place) as screen:
+        screen.browser.returning._awaited = place.cursor  # its rows have not come yet
         screen.browser.memories.go(0)
         await screen.until(lambda: screen.browser.views.current == "trash")
         await screen.press("1")

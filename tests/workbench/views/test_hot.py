@@ -350,5 +350,5 @@ async def test_a_use_by_another_process_shows(tmp_path: Path) -> None:
             await screen.until(lambda: len(order(view)) == 1)
             for _ in range(2):
                 other.record_use(Address("memtui:global", "b.md"), actor=agent)
-            await screen.until(lambda: order(view) == ["memtui:global/b.md", "memtui:global/a.md"], seconds=8)
+            await screen.until(lambda: order(view) == ["memtui:global/b.md", "memtui:global/a.md"])
             assert under_cursor(view) == "memtui:global/a.md"

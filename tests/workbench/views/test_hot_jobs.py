@@ -60,7 +60,8 @@ def test_every_row_has_the_text_that_is_given(world: World) -> None:
         assert "</memory_index>" in pages["index"]
         assert "</hot_memories>" in pages["all"]
         assert hot_jobs.copied(given, rows[0]) == build(engine).text
-        assert "g a accepts its root" in pages["left"]
+        assert "an unreviewed change" in pages["left"]
+        assert "g a reviews it" in pages["left"]
         assert "from the checkout" in pages["left"]
         assert hot_jobs.copied(given, next(row for row in rows if row.kind == "left")) == ""
         assert "c.md" in pages["root"]

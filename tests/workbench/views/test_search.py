@@ -157,11 +157,12 @@ async def test_an_outdated_search_is_stopped_and_the_first_hits_come_before_the_
         await running.until(lambda: rows(found) == ["memtui:global/tabs.md"])
         assert "searching..." in running.text
         await running.type(".md")
-        await running.until(lambda: engine.searching.outdated == 1)
+        await running.until(lambda: engine.searching.asked[-1].query == "tabs.md")
         engine.searching.gate.set()
         await running.until(lambda: not found._searching)
         assert rows(found) == ["memtui:global/tabs.md"]
-        assert [one.query for one in engine.searching.asked] == ["tabs", "tabs.md"]
+        # Slowly typed letters are searches of their own; each but the last was stopped.
+        assert engine.searching.outdated == len(engine.searching.asked) - 1 >= 1
 
 
 async def test_nothing_is_said_to_be_missing_before_everything_was_looked_at() -> None:

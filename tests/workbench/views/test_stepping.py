@@ -57,7 +57,7 @@ async def test_what_others_did_is_taken_back_as_one_memory(world: World) -> None
         view = await activity(screen)
         (world.folder / "a.md").write_bytes(b"theirs\n")
         screen.app.bridge.reload()
-        await screen.until(lambda: view.row_count() == 4, seconds=15)
+        await screen.until(lambda: view.row_count() == 4)
         await screen.press("g", "g")
         await screen.until_text("1 + theirs")
         await screen.press("d")
