@@ -11,8 +11,7 @@ import select
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 TOPICS = (
     ("standby-texts", "Text messages to standby passengers are sent ten minutes before boarding"),
