@@ -1,8 +1,7 @@
 """Pick a front; each is imported only when it is used, and this is the only module that knows more than one."""
 
 import gc
-
-from memtui.values import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,9 +6,9 @@ engine, so no text can make it slow, and a half-typed query is a query: a sign t
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from memtui.errors import UsageError
-from memtui.values import NamedTuple
 
 LIMIT = 1_000
 """The longest query, in characters."""

@@ -19,8 +19,9 @@ from memtui.cli import output
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout."""
 
-KEPT_VARIABLES = frozenset({"PATH", "TMPDIR", "VIRTUAL_ENV", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE", "CI"})
-"""What a test sees of the environment it was started in (with everything of pytest's own)."""
+KEPT_VARIABLES = frozenset({"PATH", "TMPDIR", "VIRTUAL_ENV", "PYTHONPYCACHEPREFIX", "CI"})
+"""What a test sees of the environment it was started in (with everything of pytest's own): the
+thousands of commands that tests start keep their byte code."""
 
 START = 1_767_225_600_000
 """The test clock's start, in milliseconds: 2026-01-01T00:00:00Z."""

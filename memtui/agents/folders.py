@@ -5,9 +5,9 @@ treats "missing" and "not allowed" alike: discovery shows what is there and neve
 """
 
 import os
+from hashlib import sha256
 
 from memtui.config.smallfile import read_small
-from memtui.digest import sha256_hex
 
 SLUG_LENGTH = 200
 """Agents cut longer slugs and add a hash of their own making."""
@@ -54,7 +54,7 @@ def id_part(name: str) -> str:
     """Make a folder's name fit for a root id: what cannot be printed is replaced, with a hash to tell them apart."""
     if name.isprintable():
         return name
-    return "".join(c if c.isprintable() else "_" for c in name) + "-" + sha256_hex(os.fsencode(name))[:8]
+    return "".join(c if c.isprintable() else "_" for c in name) + "-" + sha256(os.fsencode(name)).hexdigest()[:8]
 
 
 def agent_setting(path: str, *keys: str) -> str | None:

@@ -4,7 +4,7 @@ Shell patterns as the agents' own library (picomatch) reads them, without its ra
 which only those are understood that say no more than a shell pattern does. None is ever run as a regular expression.
 """
 
-from memtui.values import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

@@ -6,12 +6,12 @@ still exists, whether two projects share it) is worked out here once.
 
 import os
 from collections.abc import Container, Iterator
+from typing import NamedTuple
 
 from memtui.agents.folders import SLUG_LENGTH, id_part, is_folder, names_in, short_path, slug
 from memtui.agents.sessions import named_projects
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
-from memtui.values import NamedTuple
 
 ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."
 EMPTIED = "The project's folder is gone, and no memory is left here."

@@ -7,8 +7,7 @@ folder of a million names must neither hang memtui nor show it more than the age
 import os
 import stat
 from collections.abc import Iterator
-
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 FILE_BYTES = 4_194_304
 """So much of one file is read; of a larger one only its size is counted."""

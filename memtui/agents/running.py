@@ -4,8 +4,9 @@ What an agent's command does must not be taken for the user's. Each mark was fou
 as `found` says; a mark the user's own shell can have is none.
 """
 
+from typing import NamedTuple
+
 from memtui.config.started import Program, Started
-from memtui.values import NamedTuple
 
 
 class Marks(NamedTuple):

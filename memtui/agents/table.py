@@ -4,7 +4,7 @@ A new agent is one entry here and one module of `layouts`. Its module is importe
 so that agents nobody uses cost a few looks at names.
 """
 
-from memtui.values import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,9 @@ taken before and after the verb, which argparse cannot do without surprises.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from memtui.errors import UsageError
-from memtui.values import NamedTuple
 from memtui.wire.verb import Param, Verb
 from memtui.wire.verbs import GLOBALS, VERBS, find
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from memtui.cli.arguments import Arguments
 from memtui.cli.output import Output
@@ -15,7 +16,6 @@ from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Changes, is_reserved
 from memtui.errors import UsageError
-from memtui.values import TYPE_CHECKING
 from memtui.wire import person
 from memtui.wire.params import GLOBALS
 from memtui.wire.session import Options, Session, open_session

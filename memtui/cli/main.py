@@ -5,6 +5,7 @@ The one place where an exception becomes an exit number, so that no command can 
 
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from memtui import __version__
 from memtui.cli import output
@@ -12,7 +13,6 @@ from memtui.cli.arguments import Parsed, parse, peek_json
 from memtui.cli.output import Output
 from memtui.config.settings import read_environment
 from memtui.errors import InternalError, MemtuiError
-from memtui.values import TYPE_CHECKING
 from memtui.wire import outcomes
 
 if TYPE_CHECKING:

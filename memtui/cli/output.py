@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.cli import words
 from memtui.errors import MemtuiError, StorageError
 from memtui.safe_text import cell_width, one_line, visible
-from memtui.values import TYPE_CHECKING, NamedTuple
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
 

@@ -4,11 +4,11 @@ One reading for all verbs, so that a text means the same memory wherever it is u
 """
 
 import os
+from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory
 from memtui.errors import NotFoundError, UsageError
-from memtui.values import NamedTuple
 
 _HEX = frozenset("0123456789abcdef")
 

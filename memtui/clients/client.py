@@ -4,11 +4,11 @@ One module per agent makes these; the code that changes files knows no agent's n
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from memtui.clients.start import Start, how_to_start
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
-from memtui.values import NamedTuple
 
 USER, PROJECT = "user", "project"
 LEVELS = (USER, PROJECT)

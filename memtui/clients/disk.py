@@ -10,11 +10,11 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from memtui.clients import temporary
 from memtui.engine.disk import fsio
 from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
-from memtui.values import NamedTuple
 
 LIMIT = 67_108_864
 """Bytes; an agent's settings are never larger."""

@@ -6,11 +6,11 @@ and one of the user's under our name is never touched. What the user added to an
 
 import json
 import shlex
+from typing import TYPE_CHECKING
 
 from memtui.clients import jsonfile, own, tomlfile
 from memtui.clients.client import Entry, Target
 from memtui.errors import ConflictError, UsageError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

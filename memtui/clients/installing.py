@@ -6,14 +6,14 @@ file, taking memtui back puts exactly that back; after that, only what is ours g
 
 import json
 import os
+from hashlib import sha256
+from typing import NamedTuple
 
 from memtui.clients import disk, entries, jsonfile
 from memtui.clients.client import Target
 from memtui.clients.disk import Content
 from memtui.clients.strays import own_folder
-from memtui.digest import sha256_hex
 from memtui.errors import ConflictError, MemtuiError, UsageError
-from memtui.values import NamedTuple
 
 _OURS = (entries.OTHER, entries.CURRENT)
 
@@ -100,7 +100,7 @@ def plan_uninstall(target: Target, state_dir: str) -> Step:
     if found.data is None:
         return _step(target, found, None)
     record = _recorded(target, state_dir)
-    if record is not None and sha256_hex(found.data) in record.after:
+    if record is not None and sha256(found.data).hexdigest() in record.after:
         return _step(target, found, record.before)
     plan = _step(target, found, found.data)
     if all(state not in _OURS for _, state in plan.states):
@@ -134,7 +134,7 @@ def carry_out(step: Step, state_dir: str, *, installing: bool) -> str | None:
         disk.check_unchanged(target.path, step.before, target.inside)
         backup = None
         if step.before.data is not None:
-            backup = f"{key}-{sha256_hex(step.before.data)[:16]}.backup"
+            backup = f"{key}-{sha256(step.before.data).hexdigest()[:16]}.backup"
             disk.keep(backup, step.before.data)
         if installing:
             _remember(key, _first(target, step, record), step, record, disk.missing_folders(target.path))
@@ -192,7 +192,7 @@ def _first(target: Target, step: Step, record: _Record | None) -> bytes | None:
     """What the file would be without memtui: what it held before, unless somebody else has edited it since."""
     if record is None or all(state == entries.ABSENT for _, state in step.states):
         return step.before.data
-    if sha256_hex(step.before.data or b"") in record.after:
+    if sha256(step.before.data or b"").hexdigest() in record.after:
         return record.before
     return _without(target, step.before, record)
 
@@ -208,13 +208,13 @@ def _named(path: str, error: MemtuiError) -> MemtuiError:
 
 
 def _key(path: str, state_dir: str) -> str:
-    return os.path.join(own_folder(state_dir), sha256_hex(os.fsencode(path))[:16])
+    return os.path.join(own_folder(state_dir), sha256(os.fsencode(path)).hexdigest()[:16])
 
 
 def _remember(key: str, before: bytes | None, step: Step, record: _Record | None, folders: list[str]) -> None:
     if before is not None:
         disk.keep(key + ".before", before)
-    now, new = sha256_hex(step.before.data or b""), sha256_hex(step.after or b"")
+    now, new = sha256(step.before.data or b"").hexdigest(), sha256(step.after or b"").hexdigest()
     earlier = [now] if record is not None and now in record.after else []
     fields = {
         "path": step.target.path,

@@ -6,11 +6,11 @@ read again before anybody sees it, and must mean what was asked for and nothing 
 
 import copy
 import json
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.config import jsonc
 from memtui.config.jsonc import BOM, Node, Part
 from memtui.errors import InternalError, UsageError
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any

@@ -7,9 +7,9 @@ of the user's own, such as `memtui context | tee notes`, for ours, and delete it
 import os
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
 from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

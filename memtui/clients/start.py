@@ -7,9 +7,9 @@ into; only what a project shares with others has the bare name.
 import os
 import shlex
 import sys
+from typing import NamedTuple
 
 from memtui.config.settings import Settings
-from memtui.values import NamedTuple
 
 NO_CONTEXT = "--no-context"
 """The flag of a server that leaves the index and the hot set to a hook."""

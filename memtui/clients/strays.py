@@ -7,9 +7,9 @@ folder first, unless it is there already, so that not even a kill in the middle 
 import json
 import os
 from collections.abc import Iterable
+from hashlib import sha256
 
 from memtui.clients import disk, temporary
-from memtui.digest import sha256_hex
 
 
 def own_folder(state_dir: str) -> str:
@@ -43,7 +43,7 @@ def sweep(folders: Iterable[str], state_dir: str) -> list[str]:
     known = _known(own)
     for path in paths:
         data = disk.peek(path)
-        digest = sha256_hex(data)
+        digest = sha256(data).hexdigest()
         if data and digest not in known and os.path.dirname(path) != own:
             disk.keep(os.path.join(own, f"stray-{digest[:16]}.backup"), data)
         disk.forget(path)
@@ -55,7 +55,7 @@ def _known(own: str) -> set[str]:
     digests: set[str] = set()
     for name in disk.names_in(own):
         if name.endswith((".backup", ".before")):
-            digests.add(sha256_hex(disk.peek(os.path.join(own, name))))
+            digests.add(sha256(disk.peek(os.path.join(own, name))).hexdigest())
         elif name.endswith(".json"):
             digests |= _made(disk.peek(os.path.join(own, name)))
     return digests

@@ -6,6 +6,7 @@ Only looks. What cannot be read is told as it is, so that one broken file does n
 import importlib.util
 import os
 import shutil
+from typing import NamedTuple
 
 from memtui.clients import entries, strays
 from memtui.clients.client import PROJECT, USER, Client, Target, wanted
@@ -15,7 +16,6 @@ from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.errors import MemtuiError
-from memtui.values import NamedTuple
 
 INSTALLED, OUTDATED, ABSENT, TAKEN, UNREADABLE = "installed", "outdated", "absent", "taken", "unreadable"
 

@@ -7,10 +7,10 @@ sees it, and must mean what was asked for and nothing else.
 import copy
 import re
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from memtui.config import toml
 from memtui.errors import UsageError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

@@ -7,9 +7,9 @@ every command more than reading its memories does.
 import os
 import sys
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from memtui.errors import UsageError
-from memtui.values import NamedTuple
 
 
 class Directories(NamedTuple):

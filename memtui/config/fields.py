@@ -4,8 +4,9 @@ Reading, checking, `memtui config` and docs/configuration.md come from this one 
 a setting or describe it differently.
 """
 
+from typing import NamedTuple
+
 from memtui.config.settings import Settings, Value
-from memtui.values import NamedTuple
 
 
 class Field(NamedTuple):

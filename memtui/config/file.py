@@ -5,6 +5,7 @@ Imported only when the file exists, because a TOML parser costs a one-shot comma
 
 import os
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from memtui.config.by_hand import SCOPES, root_problem
 from memtui.config.directories import expand_user
@@ -12,7 +13,6 @@ from memtui.config.fields import ACCESS, FIELDS, REMOVED, ROOT_KEYS, TABLES, Fie
 from memtui.config.settings import AccessRule, RootEntry, Value
 from memtui.config.smallfile import LIMIT, read_small
 from memtui.errors import UsageError
-from memtui.values import NamedTuple
 
 _NAME_LIMIT = 100
 """Characters of a client's name."""

@@ -5,9 +5,9 @@ that went through a parser and a printer would come back without its comments, i
 """
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from memtui.errors import UsageError
-from memtui.values import NamedTuple
 
 BOM = "\ufeff"
 _BLANK = " \t\r\n"

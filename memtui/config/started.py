@@ -6,9 +6,9 @@ read from `/proc`; where there is none, nothing is known of them.
 
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from memtui.config.settings import read_environment
-from memtui.values import NamedTuple
 
 _MOST = 64
 """Processes that are looked at; nobody is further from the first one."""

@@ -6,12 +6,12 @@ Agents' modules take this value and never look at the process, so that a test ca
 import os
 import sys
 from collections.abc import Sequence
+from hashlib import sha256
+from typing import NamedTuple
 
 from memtui.config.directories import expand_user
 from memtui.config.settings import RootEntry, Settings
-from memtui.digest import sha256_hex
 from memtui.errors import NotFoundError
-from memtui.values import NamedTuple
 
 
 class Surroundings(NamedTuple):
@@ -117,4 +117,4 @@ def find_checkout(folder: str) -> str | None:
 def folder_id(folder: str) -> str:
     """Make a readable, unique folder name from a path: at most 40 characters of its last part, and 12 of its hash."""
     name = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in os.path.basename(folder))
-    return f"{name[:40].lstrip('.-') or '_'}-{sha256_hex(os.fsencode(folder))[:12]}"
+    return f"{name[:40].lstrip('.-') or '_'}-{sha256(os.fsencode(folder)).hexdigest()[:12]}"

@@ -6,8 +6,9 @@ belongs to one family of models, so every number says what it was counted with.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from memtui.context.tokens import estimate
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

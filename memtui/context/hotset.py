@@ -5,16 +5,16 @@ smaller ones out. Every memory with a claim that is not chosen comes back with i
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from typing import NamedTuple
 
 from memtui.context import masking, neutral
 from memtui.context.model import NOTHING, AbandonedError, Block, Budgets, Item, LeftOut
 from memtui.context.reach import Shelf, readable, reviewed
 from memtui.context.tokens import estimate
-from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.model import Memory
 from memtui.errors import MemtuiError
-from memtui.values import NamedTuple
 
 HEAD = (
     f"<{neutral.HOT_TAG}>\n"
@@ -184,7 +184,7 @@ def _render(engine: Engine, row: Memory, path: str, limit: int, texts: Texts) ->
         data = engine.read_bytes(row.address)
     except MemtuiError:
         return None  # it went, or became something else, since it was listed: the caller says it cannot be read
-    if sha256_hex(data) != row.sha256:
+    if sha256(data).hexdigest() != row.sha256:
         return None  # written since it was listed: what is there now may be unreviewed
     rendered = _rendered(data, path, limit)
     if rendered is not None:

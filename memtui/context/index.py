@@ -5,13 +5,13 @@ first of all, then each scope has its turn, so that a flood in one scope cannot 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from memtui.context import masking, neutral
 from memtui.context.model import AbandonedError, Block, Budgets, Unlisted
 from memtui.context.reach import Shelf, openable, reviewed
 from memtui.context.tokens import estimate
 from memtui.engine.model import Address, Memory
-from memtui.values import NamedTuple
 from memtui.virtual_names import listable
 
 HEAD = (

@@ -7,8 +7,7 @@ copy that is handed out is masked. Each pattern needs time in proportion to the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from memtui.values import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import re

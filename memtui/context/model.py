@@ -3,9 +3,10 @@
 Fronts print it, serve it or draw it; none of them needs to choose again, so none can choose differently.
 """
 
-from memtui.digest import sha256_hex
+from hashlib import sha256
+from typing import NamedTuple
+
 from memtui.engine.model import Address
-from memtui.values import NamedTuple
 
 REASONS = {
     "unreviewed": "an unreviewed change: this text came with the checkout",
@@ -139,4 +140,4 @@ class Context(NamedTuple):
     @property
     def sha256(self) -> str:
         """The digest of the text: equal when an agent is given the same bytes."""
-        return sha256_hex(self.text.encode())
+        return sha256(self.text.encode()).hexdigest()

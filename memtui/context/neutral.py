@@ -7,8 +7,9 @@ stays as it is, so that code and prose survive.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memtui.safe_text import visible
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

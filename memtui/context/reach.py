@@ -4,10 +4,10 @@ Whoever listed other roots, or in another order, would tell an agent of files it
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, SCOPES, Memory, Root, RootStatus
-from memtui.values import NamedTuple
 
 
 class Shelf(NamedTuple):

@@ -7,6 +7,7 @@ counted. What an agent makes itself of its memories is made here by the same rul
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.loads.gathering import gather
 from memtui.agents.loads.loading import SKIPPED, Loaded, Table
@@ -18,7 +19,6 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Policy
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.pointers.cutline import end_of_text, measure
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,9 +4,9 @@ It exists so that one `git checkout` is one line among the others and not five h
 """
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from memtui.engine.model import Address, Change
-from memtui.values import NamedTuple
 
 PAUSE_MS = 30 * 60_000
 """A pause this long between two changes of one writer begins another burst."""

@@ -6,9 +6,9 @@ Everything returned is text of a memory, and hostile until a front has made it s
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from memtui.curation.lines import Run, matching, split_lines
-from memtui.values import NamedTuple
 
 SAME, REMOVED, ADDED = "same", "removed", "added"
 NO_NEWLINE = "\\ No newline at end of file"

@@ -6,6 +6,7 @@ marker left behind never becomes content. Joined hunks keep their three texts: n
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from typing import NamedTuple
 
 from memtui.curation.lines import matching, split_lines
 from memtui.curation.merge import (
@@ -22,7 +23,6 @@ from memtui.curation.merge import (
     Lines,
     Merge,
 )
-from memtui.values import NamedTuple
 
 PLAIN = (YOURS, THEIRS, BASE, BOTH, BOTH_THEIRS_FIRST)
 """Every choice but a text of one's own."""

@@ -7,11 +7,11 @@ typed line of tags means is said once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from memtui.engine.disk.selection import Patterns
 from memtui.engine.frontmatter.read import DUPLICATE, EMPTY, NONE, OK, OTHER, FrontMatter, Value, set_fields, split
 from memtui.engine.model import FieldEdit, Root
-from memtui.values import NamedTuple
 
 NAMES = ("name", "description", "type", "tags")
 """The fields of the form, in its order."""

@@ -5,9 +5,9 @@ what is not UTF-8 come back as they were, and no byte outside the place can diff
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from memtui.curation.lines import Run, matching
-from memtui.values import NamedTuple
 
 
 class Hunk(NamedTuple):

@@ -7,8 +7,7 @@ no text can make it slow: where the budget ends, lines count as replaced. That m
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 from math import isqrt
-
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 
 class Run(NamedTuple):

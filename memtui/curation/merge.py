@@ -5,9 +5,9 @@ exists so that no front merges by itself; markers are only written for an editor
 """
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from memtui.curation.lines import Run, matching, split_lines
-from memtui.values import NamedTuple
 
 SAME, YOURS, THEIRS, BOTH_EQUAL, CONFLICT = "same", "yours", "theirs", "both-equal", "conflict"
 """Kinds of hunks: unchanged, changed by one side only, changed alike by both, changed differently by both."""

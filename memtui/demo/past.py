@@ -6,13 +6,13 @@ A tree in which everything happened just now shows nothing of what memtui is for
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from memtui.agents import discover
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, Actor, Address
 from memtui.errors import NotFoundError
-from memtui.values import NamedTuple
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

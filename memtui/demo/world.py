@@ -6,12 +6,12 @@ Everything lies below one new folder, so that a demonstration can neither read n
 import os
 import shutil
 import tempfile
+from typing import NamedTuple
 
 from memtui.agents.folders import slug
 from memtui.agents.layouts.mux import project_folder
 from memtui.config.surroundings import folder_id
 from memtui.demo.agent import PREFIX
-from memtui.values import NamedTuple
 
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "samples")
 

@@ -1,6 +1,6 @@
 """Memory on disk: the only room that touches memory files, versions, locks and the watcher."""
 
-from memtui.values import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine as Engine

@@ -3,10 +3,11 @@
 It exists so that a client's rights are checked where memories are changed, and not in a prompt or in each front.
 """
 
+from typing import NamedTuple
+
 from memtui.engine.disk import provenance
 from memtui.engine.model import Root
 from memtui.errors import RefusedError
-from memtui.values import NamedTuple
 
 LEVELS = ("rw", "plan", "ro", "off")
 """Read and write; write all but what lies in a checkout; read; neither."""

@@ -3,8 +3,9 @@
 It exists so that each door that approves is shut at one place, whichever front it belongs to.
 """
 
+from typing import NamedTuple
+
 from memtui.errors import RefusedError
-from memtui.values import NamedTuple
 
 
 class Approver(NamedTuple):

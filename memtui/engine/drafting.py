@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 from memtui.engine.disk import fsio, paths
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
 from memtui.engine.news import News
 from memtui.engine.parts import Rooms, made_again
 from memtui.errors import BusyError, NotFoundError, StorageError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memtui.engine.disk.unsaved import Unsaved

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.approval import Approver
@@ -29,7 +30,6 @@ from memtui.engine.model import (
     Version,
 )
 from memtui.engine.parts import Rooms, made_again
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Self

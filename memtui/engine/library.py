@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from memtui.engine.disk import fsio, paths
 from memtui.engine.disk.paths import RootHandle
@@ -24,7 +25,6 @@ from memtui.engine.model import (
     Wanted,
 )
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memtui.engine.find.finder import Finder, Listed

@@ -5,10 +5,11 @@ start. Identity is root and path. Times are milliseconds since the epoch (UTC), 
 raw bytes, sizes are bytes. Nothing here touches the disk, so any room may import it.
 """
 
+from typing import NamedTuple
+
 from memtui.engine.policy import Policy as Policy
 from memtui.engine.policy import Root as Root
 from memtui.errors import MemtuiError, RefusedError, UsageError
-from memtui.values import NamedTuple
 
 SCOPES = ("global", "project", "workspace", "channel")
 """Every scope, in the order in which it is always shown."""

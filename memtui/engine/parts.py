@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, wraps
+from typing import TYPE_CHECKING
 
 from memtui.engine.events import Events
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Change, Changes, Listing, Notice, Root
 from memtui.errors import MemtuiError, MendedError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar

@@ -6,10 +6,10 @@ Whoever keeps a place says what is in it; a file that is cut, garbled or of anot
 import binascii
 import os
 from collections.abc import Callable
+from hashlib import sha256
+from typing import NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import state_file
-from memtui.values import NamedTuple
 
 _FORMAT = "memtui place 1"
 _FOLDER = "places"
@@ -78,4 +78,4 @@ def _head(body: bytes) -> bytes:
 
 
 def _file_of(name: str) -> str:
-    return sha256_hex(os.fsencode(name))[:32]
+    return sha256(os.fsencode(name)).hexdigest()[:32]

@@ -3,7 +3,7 @@
 So the engine needs no agent's name, and a layout needs no code of the engine.
 """
 
-from memtui.values import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import TypeVar

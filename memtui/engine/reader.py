@@ -6,6 +6,7 @@ They are the half of the engine that touches nothing, so that whoever reads a ve
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from memtui.engine.access import Access
 from memtui.engine.disk import fsio, paths, whole_file
@@ -27,7 +28,6 @@ from memtui.engine.model import (
 )
 from memtui.engine.parts import Rooms
 from memtui.errors import NotFoundError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memtui.engine.look.folder_listing import FolderItems

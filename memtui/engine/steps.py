@@ -4,8 +4,9 @@ They exist so that a plan can be shown, compared and tested before anything is t
 means, so that a plan that was made from an older one is refused and not done half.
 """
 
+from typing import NamedTuple
+
 from memtui.engine.model import Address
-from memtui.values import NamedTuple
 
 
 class Write(NamedTuple):

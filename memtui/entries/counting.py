@@ -1,7 +1,8 @@
 """How full a file of entries is, counted as the agent counts, so that memtui and the agent name the same figure."""
 
+from typing import NamedTuple
+
 from memtui.entries.model import EntryFile
-from memtui.values import NamedTuple
 
 
 class Usage(NamedTuple):

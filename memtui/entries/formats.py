@@ -6,9 +6,9 @@ so a separator inside a fence divides there as well; for Markdown blocks a fence
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from memtui.entries.lines import body_start, front_matter_end, lines
-from memtui.values import NamedTuple
 
 Span = tuple[int, int]
 """Offsets of the first byte and after the last one."""

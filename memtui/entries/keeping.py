@@ -7,6 +7,7 @@ entry found again by its bytes; so what an agent added meanwhile stays, and no o
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from memtui.engine.model import Actor, Address, Conflict, Root, Saved, Snapshot, Unchanged
 from memtui.entries import changing, naming
@@ -15,7 +16,6 @@ from memtui.entries.model import EntryFile
 from memtui.entries.naming import Name
 from memtui.entries.parsing import parse
 from memtui.errors import RefusedError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -4,7 +4,7 @@ Everything between entries (separators, blank lines, a byte-order mark) is whate
 the file can get lost on the way.
 """
 
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 
 class Entry(NamedTuple):

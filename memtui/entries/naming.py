@@ -4,9 +4,10 @@ So a name is a number with a check, the beginning of the entry's hash or its fir
 found again by its check; one that has changed is not, and nothing is done.
 """
 
+from typing import NamedTuple
+
 from memtui.entries.model import Entry, EntryFile
 from memtui.errors import ConflictError, NotFoundError, UsageError
-from memtui.values import NamedTuple
 
 CHECK = 6
 """Hex digits from which on a check counts as a hash."""

@@ -1,6 +1,7 @@
 """From the bytes of a file to its entries, in one pass whose time grows with the file and no faster."""
 
-from memtui.digest import sha256_hex
+from hashlib import sha256
+
 from memtui.entries.formats import FORMATS, Format
 from memtui.entries.lines import BOM, body_start
 from memtui.entries.model import Entry, EntryFile
@@ -30,7 +31,7 @@ def parse(data: bytes, kind: str) -> EntryFile:
         counted = start
         tags = _tags(data, before, start, end) if chosen.tagged else ()
         title = _title(data[start : min(end, start + _SCANNED)], chosen, tagged=bool(tags))
-        found.append(Entry(number, start, end, line, title, sha256_hex(data[start:end]), tags))
+        found.append(Entry(number, start, end, line, title, sha256(data[start:end]).hexdigest(), tags))
         before = end
     return EntryFile(kind, data, tuple(found), _notes(data, kind))
 

@@ -6,6 +6,7 @@ What changed meanwhile is never written over: then nothing happens, and the call
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Conflict
 from memtui.engine.steps import Write
@@ -13,7 +14,6 @@ from memtui.errors import ConflictError, NotFoundError, RefusedError
 from memtui.health.fixing import pieces_of, preview, rests
 from memtui.health.looking import Reader
 from memtui.health.model import IndexFinding, IndexReport, Preview
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from memtui.engine.model import Address, Policy
 from memtui.health.edits import apply_edits, as_text
@@ -41,7 +42,6 @@ from memtui.pointers.lines import (
     write_entry,
 )
 from memtui.pointers.targets import is_writable, written
-from memtui.values import NamedTuple
 
 _WEB = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#|$")
 """Targets that are no files: an address with a scheme, a place in the same text, nothing."""

@@ -4,8 +4,8 @@ Kept apart from writing, so that every front shows the very bytes that would be 
 """
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
-from memtui.digest import sha256_hex
 from memtui.engine.model import Address, Policy
 from memtui.health.edits import apply_edits
 from memtui.health.model import IndexFinding, Piece, Preview
@@ -68,7 +68,7 @@ def preview(
     notes += _cut_notes(address.path, before, old, after, new)
     if old.cut is not None and new.cut is None and _is_full(after, new, policy):
         notes.append(NOW_FULL)
-    return Preview(address, before, after, None if data is None else sha256_hex(data), len(fixed), tuple(notes))
+    return Preview(address, before, after, None if data is None else sha256(data).hexdigest(), len(fixed), tuple(notes))
 
 
 def _moved_notes(before: bytes, old: Measure, pieces: Sequence[Piece]) -> list[str]:

@@ -6,6 +6,7 @@ An index is read again only when it or the list of memories around it is another
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk.selection import Patterns
 from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus, Snapshot
@@ -17,7 +18,6 @@ from memtui.pointers.cutline import measure
 from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import home_of, is_text
 from memtui.pointers.rest import index_of
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -5,7 +5,7 @@ A fix is data until somebody applies it, so that what is shown, what is asked ab
 
 from __future__ import annotations
 
-from memtui.values import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from memtui.engine.model import Address, Policy

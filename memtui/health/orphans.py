@@ -6,13 +6,13 @@ and nothing is believed because a file said so: whatever is shown is for a perso
 
 import os
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from memtui.agents.checkout import main_checkout, worktrees
 from memtui.agents.projects import SlugDecoder
 from memtui.agents.sessions import fits, named_projects
 from memtui.config.surroundings import find_checkout
 from memtui.engine.model import Root
-from memtui.values import NamedTuple
 
 EXACT, LIKELY, SEVERAL, UNKNOWN = "exact", "likely", "several", "unknown"
 SURE = {

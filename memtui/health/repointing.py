@@ -6,7 +6,7 @@ there already takes in the pointers of the old one. What has no free name stays 
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memtui.agents.checkout import main_checkout
 from memtui.agents.folders import SLUG_LENGTH, id_part, slug
@@ -19,7 +19,6 @@ from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.health.orphans import slug_of
 from memtui.pointers.index import parse
 from memtui.pointers.lines import is_text
-from memtui.values import NamedTuple
 
 MOVED, SAME, MERGED, STAYS = "moves", "same text is there", "its pointers are added", "stays"
 

@@ -5,10 +5,10 @@ Where it is enough, only blank lines below blank lines go.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import count
 from types import MappingProxyType
 
-from memtui.digest import sha256_hex
 from memtui.engine.model import Policy
 from memtui.health.edits import apply_edits
 from memtui.health.model import Edit, Fix, Piece
@@ -96,7 +96,7 @@ def _appended(
     """The rest at the end of a file that what stays names already, where it has room."""
     for name in dict.fromkeys(pointer.path for pointer in reversed(above)):
         if name is not None and name in rests:
-            piece = Piece(name, start, len(data), sha256_hex(rests[name]))
+            piece = Piece(name, start, len(data), sha256(rests[name]).hexdigest())
             if len(filled(data, piece, rests[name])) <= policy.write_bytes:
                 return (piece,)
     return ()
@@ -119,7 +119,7 @@ def _new(data: bytes, starts: Sequence[int], path: str, policy: Policy, taken: C
 
 def _there(data: bytes, piece: Piece, spare: Mapping[str, str]) -> Piece:
     """The file that holds a part already, instead of a new one."""
-    sha = sha256_hex(data[piece.start : piece.end]) if piece.sha256 is None and spare else None
+    sha = sha256(data[piece.start : piece.end]).hexdigest() if piece.sha256 is None and spare else None
     found = next((name for name in sorted(spare) if spare[name] == sha), None)
     return piece if found is None else piece._replace(path=found, sha256=sha)
 

@@ -5,6 +5,7 @@ Nothing is opened before that, and a user who shuts agents out shuts out those t
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from memtui.config.settings import Settings
 from memtui.config.surroundings import project_at
@@ -13,7 +14,6 @@ from memtui.engine.access import Access
 from memtui.engine.model import Actor
 from memtui.mcp_server.naming import actor_of, client_name
 from memtui.memory_tool.scoped import ScopedTool
-from memtui.values import NamedTuple
 from memtui.wire.doors import LiveDoor, open_door
 from memtui.wire.session import Options
 

@@ -7,7 +7,7 @@ changes as one, so that a burst of writes is not a burst of messages.
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -21,7 +21,6 @@ from memtui.engine.model import Changes, Health
 from memtui.errors import MemtuiError
 from memtui.mcp_server.resources import held
 from memtui.mcp_server.uris import uri_of_address
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memtui.engine.watch.watch import Watch

@@ -12,13 +12,13 @@ import select
 import signal
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import __version__
 from memtui.config.settings import Settings
 from memtui.mcp_server import instructions, log, tools
 from memtui.mcp_server.desk import Desk
 from memtui.memory_tool.result import sendable
-from memtui.values import TYPE_CHECKING, NamedTuple
 from memtui.wire.outcomes import INTERRUPTED
 from memtui.wire.session import Options
 

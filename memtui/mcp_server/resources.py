@@ -5,11 +5,12 @@ Names and descriptions are other people's text: they leave here visible and shor
 
 import base64
 import binascii
+from hashlib import sha256
+from typing import NamedTuple
 
 from mcp_types import Annotations, BlobResourceContents, Resource, ResourceTemplate, TextResourceContents
 
 from memtui.context import reach
-from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory
 from memtui.errors import MemtuiError, RefusedError, UsageError
@@ -18,7 +19,6 @@ from memtui.mcp_server.uris import TEMPLATE, address_of, uri_of
 from memtui.memory_tool import answers, grammar
 from memtui.memory_tool.rights import rights
 from memtui.safe_text import one_line
-from memtui.values import NamedTuple
 from memtui.virtual_names import reachable_path
 from memtui.wire.times import rfc3339
 
@@ -95,7 +95,7 @@ def held(engine: Engine, uri: str) -> str | None:
     """
     address = address_of(engine, uri)
     try:
-        return sha256_hex(_reviewed(engine, address))
+        return sha256(_reviewed(engine, address)).hexdigest()
     except MemtuiError:
         return None
 

@@ -6,6 +6,7 @@ Nothing of the protocol's library is used here, because the tools are listed bef
 
 import logging
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError
 from memtui.mcp_server import recall
@@ -13,7 +14,6 @@ from memtui.mcp_server.desk import Desk
 from memtui.memory_tool import fields
 from memtui.memory_tool.result import Result, shown
 from memtui.memory_tool.rights import Rights, rights
-from memtui.values import TYPE_CHECKING
 from memtui.wire.doors import words
 
 if TYPE_CHECKING:

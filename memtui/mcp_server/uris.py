@@ -5,6 +5,7 @@ A URI is text from outside: it is decoded once, and what it names is checked lik
 
 import os
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
 from memtui.engine.model import Address
@@ -12,7 +13,6 @@ from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.memory_tool import grammar
 from memtui.memory_tool.result import Refusal
 from memtui.safe_text import one_line
-from memtui.values import TYPE_CHECKING
 from memtui.virtual_names import reachable_path
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ No text is decoded and encoded again here, so line ends, byte-order marks and od
 and no character of a new text has a meaning of its own.
 """
 
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 BOM = b"\xef\xbb\xbf"
 _LISTED = 20

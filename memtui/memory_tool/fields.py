@@ -5,9 +5,9 @@ settled here, so that no command has to wonder.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from memtui.memory_tool.result import Refusal
-from memtui.values import NamedTuple
 
 COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 TEXTS = ("path", "file_text", "old_str", "new_str", "insert_text", "old_path", "new_path")

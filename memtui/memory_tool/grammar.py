@@ -3,8 +3,9 @@
 It exists so that every command refuses the same paths in the same words, before anything is looked at.
 """
 
+from typing import NamedTuple
+
 from memtui.memory_tool.result import Refusal, shown
-from memtui.values import NamedTuple
 from memtui.virtual_names import problem
 
 ROOT = "/memories"

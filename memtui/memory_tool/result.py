@@ -3,7 +3,7 @@
 It exists so that no failure of a call leaves the tool as an exception: a model can only recover from what it is told.
 """
 
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 _SHOWN = 2_048
 """Characters of a name that an answer repeats; nobody needs more to recognise it."""

@@ -3,9 +3,10 @@
 It exists so that an agent is never urged to write where it may not, and is told where it may.
 """
 
+from typing import NamedTuple
+
 from memtui.engine import Engine
 from memtui.memory_tool import grammar
-from memtui.values import NamedTuple
 
 
 class Rights(NamedTuple):

@@ -7,6 +7,7 @@ files gets wrong is not repeated here. No answer ever holds a path outside `/mem
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Policy, Root, Saved
@@ -14,7 +15,6 @@ from memtui.errors import CODES, MemtuiError, RefusedError
 from memtui.memory_tool import sdk_text
 from memtui.memory_tool.result import Result, sendable
 from memtui.memory_tool.sdk_text import NoEdit
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import TypeVar

@@ -7,6 +7,7 @@ and stands whatever becomes of the rest: a file that cannot follow is left as it
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import paths
 from memtui.engine.model import Actor, Address, Conflict, Done, Root
@@ -15,7 +16,6 @@ from memtui.errors import MemtuiError
 from memtui.pointers.links import may_link
 from memtui.pointers.rest import index_of
 from memtui.pointers.rewriting import Rewritten, rewrite
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -4,9 +4,9 @@ One place for it, so that the health of an index and the cost of a start cannot 
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from memtui.engine.policy import Policy
-from memtui.values import NamedTuple
 
 FRONT_MATTER, COMMENTS = "front-matter", "comments"
 """What `Policy.index_uncounted` knows."""

@@ -6,11 +6,11 @@ text that tells whether to follow it; everything else in it is left alone.
 
 import re
 from collections.abc import Container
+from typing import NamedTuple
 
 from memtui.pointers.markdown import inline_links
 from memtui.pointers.prose import prose
 from memtui.pointers.targets import first_of, name_readings, readings
-from memtui.values import NamedTuple
 
 _NAMED = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+(\[\[([^\[\]]++)\]\])")
 """An entry that begins with a `[[name]]`."""

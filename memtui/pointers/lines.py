@@ -5,9 +5,9 @@ Only a line that is nothing but an entry is ever removed, moved or cut: where mo
 
 import re
 from collections.abc import Container, Sequence
+from typing import NamedTuple
 
 from memtui.pointers.targets import without_controls
-from memtui.values import NamedTuple
 
 _ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+\[")
 """A list item that begins with its link; signs such as stars may stand before it."""

@@ -5,11 +5,11 @@ a hostile memory that leads out of its root has no path.
 """
 
 import re
+from typing import NamedTuple
 
 from memtui.pointers.markdown import inline_links
 from memtui.pointers.prose import prose
 from memtui.pointers.targets import resolve, resolve_name, resolve_plain, with_ending
-from memtui.values import NamedTuple
 
 LINK, NAME, MEM, IMPORT = "link", "name", "mem", "import"
 """A Markdown link; `[[name]]`; `mem:name`; `@path`."""

@@ -5,8 +5,7 @@ that grows with the square of the line.
 """
 
 import re
-
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 MOST_NESTED = 6
 """Parentheses within parentheses in a target; more are no link."""

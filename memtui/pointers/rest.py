@@ -6,10 +6,10 @@ index.
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from memtui.pointers.lines import BLOCK, BOM, ITEM, Span, text_of
 from memtui.pointers.prose import prose
-from memtui.values import NamedTuple
 
 _MARK = "-more"
 _REST = re.compile(r"(.+)-more(?:-[2-9]|-[1-9]\d{1,3})?(\.[^./]+)?")

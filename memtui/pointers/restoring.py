@@ -7,13 +7,13 @@ its entry; an index that names it already, or is not there any more, is left as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Restoring, Saved, Unchanged
 from memtui.engine.steps import Write
 from memtui.errors import MemtuiError
 from memtui.pointers.carrying import NO_TEXT, TRIES, is_index, reason_of, untouchable
 from memtui.pointers.returning import bring_back
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol

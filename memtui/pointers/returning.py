@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from memtui.pointers.entries import entry_cuts
 from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import BOM, Span, is_entry, place_of, spans, text_of
 from memtui.pointers.rewriting import rewrite
-from memtui.values import NamedTuple
 
 
 class Returned(NamedTuple):

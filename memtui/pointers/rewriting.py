@@ -7,6 +7,7 @@ that holds more than the entry, a new name that the old way of writing cannot sp
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from memtui.pointers.entries import entry_cuts
 from memtui.pointers.index import Pointer
@@ -26,7 +27,6 @@ from memtui.pointers.targets import (
     without_ending,
     written,
 )
-from memtui.values import NamedTuple
 
 
 class Rewritten(NamedTuple):

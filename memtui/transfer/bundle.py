@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import paths
 from memtui.engine.model import SCOPES, Version
 from memtui.errors import MemtuiError
 from memtui.transfer.tarball import MOST_BYTES, MOST_FILES, bad, pack, too_big, unpack
-from memtui.values import NamedTuple
 
 LIST = "memtui-bundle.json"
 FORMAT, NUMBER = "memtui-bundle", 2
@@ -60,7 +60,7 @@ class Packed(NamedTuple):
     @property
     def sha256(self) -> str:
         """Of its text."""
-        return sha256_hex(self.data)
+        return sha256(self.data).hexdigest()
 
 
 class Bundle(NamedTuple):
@@ -168,7 +168,7 @@ def read(data: bytes) -> Bundle:
     document = _document(files[LIST])
     origins = [_origin(one) for one in _rows(document, "roots", MOST_MEMORIES)]
     rest = {name: text for name, text in files.items() if name != LIST}
-    shas = {name: sha256_hex(text) for name, text in rest.items()}
+    shas = {name: sha256(text).hexdigest() for name, text in rest.items()}
     by_sha = {shas[name]: text for name, text in rest.items()}
     named: set[str] = set()
     memories: list[Packed] = []

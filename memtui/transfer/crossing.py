@@ -7,9 +7,10 @@ up, and where it puts the type, stay as they are. Otherwise a second import woul
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import layout_of, policy_of
-from memtui.digest import sha256_hex
 from memtui.engine.frontmatter import read
 from memtui.engine.model import Address, Policy, Root
 from memtui.errors import NotFoundError
@@ -21,7 +22,6 @@ from memtui.transfer.model import Note
 from memtui.transfer.naming import fitted
 from memtui.transfer.planning import INDEX
 from memtui.transfer.remarks import dead_links, habit, nested, remarks
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -50,7 +50,7 @@ class Side(NamedTuple):
     @property
     def digests(self) -> tuple[str, ...]:
         """The sha-256 of each version."""
-        return tuple(map(sha256_hex, self.past))
+        return tuple(sha256(text).hexdigest() for text in self.past)
 
 
 class Straight:

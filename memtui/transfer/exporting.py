@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address, Memory, Root, Version
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.transfer.bundle import Bundle, Origin, Packed, Past
 from memtui.transfer.indexing import LINKS
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol

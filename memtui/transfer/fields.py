@@ -7,6 +7,7 @@ have is left out and named. A block that cannot be read is never guessed at.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from memtui.agents.table import title_of
 from memtui.engine.disk import paths
@@ -15,7 +16,6 @@ from memtui.engine.frontmatter.read import BOM, DUPLICATE, EMPTY, NONE, OK, Valu
 from memtui.engine.model import FieldEdit, Root
 from memtui.errors import RefusedError
 from memtui.transfer.model import ADDED, KEPT, LOST, MAPPED, SAID, Note, Translation
-from memtui.values import NamedTuple
 
 NAME, DESCRIPTION, TYPE, METADATA = "name", "description", "type", "metadata"
 FORBIDDEN, REQUIRED = "forbidden", "required"

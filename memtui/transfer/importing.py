@@ -6,14 +6,14 @@ Nothing is written over a text that nobody has seen: what cannot be merged is ke
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Usage, Version
 from memtui.engine.steps import Remove, Write
 from memtui.errors import ConflictError
 from memtui.transfer import merging
 from memtui.transfer.merging import CONFLICT, DELETED, STAYS, Arrival, Plan
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -131,7 +131,7 @@ def _open(engine: Writer, arrivals: Sequence[Arrival], now: int) -> tuple[tuple[
         if other is not None and other.text != text:
             waiting.append(one.address)
             continue
-        base_sha = None if base is None else sha256_hex(base)
+        base_sha = None if base is None else sha256(base).hexdigest()
         if other is None:
             engine.save_draft(Draft(one.address, base_sha, text, (0, 0), now, base))
             engine.save_conflict(OpenConflict(one.address, base_sha, one.data, one.here, "", now))

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import title_of
-from memtui.digest import sha256_hex
 from memtui.engine.disk import paths
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Policy, Root
@@ -20,7 +21,6 @@ from memtui.pointers.lines import Style, home_of, is_entry, is_text, place_of, s
 from memtui.pointers.rest import index_of
 from memtui.pointers.targets import is_writable, written
 from memtui.transfer.model import IndexChange, Item
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -121,7 +121,7 @@ def _one(
         earlier = ()
         try:
             old = before = reader.read(address).bytes
-            sha = sha256_hex(old)
+            sha = sha256(old).hexdigest()
         except NotFoundError:
             old, before, sha = b"", b"", None
         except MemtuiError as error:

@@ -7,9 +7,9 @@ text that comes back is another version, and therefore no step back in time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from memtui.engine.model import Version
-from memtui.values import NamedTuple
 
 EQUAL, AHEAD, BEHIND, APART, UNKNOWN = "equal", "ahead", "behind", "apart", "unknown"
 """What the other side is: in the same state; gone on from what is here; what is here went on from it; both went on;

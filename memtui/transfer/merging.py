@@ -7,8 +7,9 @@ agent here wants. Nothing is written: `importing` does what is planned here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.model import Address, Root, Version
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.transfer import indexing, lineage
@@ -18,7 +19,6 @@ from memtui.transfer.indexing import Mention
 from memtui.transfer.lineage import State
 from memtui.transfer.model import IndexChange, Item, Note, mapped_words
 from memtui.transfer.naming import Names, refusal
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -99,7 +99,7 @@ class Arrival(NamedTuple):
     @property
     def expected_sha256(self) -> str | None:
         """The version it is written over; None when it is not here."""
-        return None if self.here is None else sha256_hex(self.here)
+        return None if self.here is None else sha256(self.here).hexdigest()
 
 
 class Plan(NamedTuple):
@@ -265,7 +265,7 @@ def _arrival(reader: Reader, packed: Packed, root: Root, row: Memory | None, mer
         if why:
             return arrival._replace(what=STAYS, why=why, pins=False)
         known = _had(reader, address)
-        if not known or not any(sha256_hex(one.data) in known for one in (side, *sides)):
+        if not known or not any(sha256(one.data).hexdigest() in known for one in (side, *sides)):
             return arrival
         mine, there = lineage.states(reader.history(address), None), _states_there(arrival)
         relation, _ = lineage.compare(mine, there)
@@ -299,20 +299,20 @@ def _different(
 ) -> Arrival:
     """Compare two texts with the last one they had in common, which may have come in another shape."""
     assert arrival.address is not None
-    mine, root = sha256_hex(here), reader.find_root(arrival.address.root)
+    mine, root = sha256(here).hexdigest(), reader.find_root(arrival.address.root)
     there = _states_there(arrival) if arrival.shaped is None else ()
     relation, base_sha = lineage.compare(lineage.states(reader.history(arrival.address), mine), there)
     if relation in (lineage.EQUAL, lineage.BEHIND):
         return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
     if relation == lineage.APART:
-        base = next((one for one in side.past if sha256_hex(one) == base_sha), None)
+        base = next((one for one in side.past if sha256(one).hexdigest() == base_sha), None)
         return _merged(arrival, side, base, here, root, merge)
     if relation == lineage.AHEAD or mine in side.digests:
         over = _over(side.data, root)
         return arrival._replace(what=STAYS if over else NEWER, why=over, data=side.data, base=here)
     known = _had(reader, arrival.address)
     sides = (side, *others)
-    if any(sha256_hex(one.data) in known for one in sides):
+    if any(sha256(one.data).hexdigest() in known for one in sides):
         return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
     common = min((n for one in sides for n, sha in enumerate(one.digests) if sha in known), default=None)
     return _merged(arrival, side, None if common is None else side.past[common], here, root, merge)
@@ -345,7 +345,7 @@ def _deletion(reader: Reader, packed: Packed, root: Root) -> Arrival:
         here = reader.read(address).bytes
     except MemtuiError as error:
         return arrival._replace(what=STAYS, why=error.message.rstrip("."))
-    mine = lineage.states(reader.history(address), sha256_hex(here))
+    mine = lineage.states(reader.history(address), sha256(here).hexdigest())
     relation, _ = lineage.compare(mine, lineage.states([past.version for past in packed.history], None))
     if relation == lineage.UNKNOWN:
         return arrival._replace(why="another one of this name was deleted there", here=here)

@@ -3,10 +3,11 @@
 They exist so that every front shows the very bytes that would be written, and so that nothing is dropped unsaid.
 """
 
+from typing import NamedTuple
+
 from memtui.engine.model import Address
 from memtui.engine.steps import Step
 from memtui.pointers.carrying import Left
-from memtui.values import NamedTuple
 
 MAPPED, ADDED, KEPT, LOST, SAID = "mapped", "added", "kept", "left behind", "note"
 """Kinds of notes: a field in another shape or place; one made up; one the target does not read; one it may not have;

@@ -6,8 +6,9 @@ Nothing is written while planning. What cannot go stays as it is, and is said wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.model import Actor, Address, Done, Outcome, Root
 from memtui.engine.steps import Rename, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
@@ -18,7 +19,6 @@ from memtui.transfer.indexing import Mention
 from memtui.transfer.model import IndexChange, Item, Note, Plan, Translation
 from memtui.transfer.naming import fitted, refusal
 from memtui.transfer.remarks import dead_links, habit, remarks
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -263,7 +263,7 @@ class _Planning:
             changes[step.address] = IndexChange(step.address, before, step.data, step.expected_sha256, "", (what,))
         # An index that comes as a file gets the lines of the others once it is there.
         coming = {
-            item.new: IndexChange(item.new, item.after, item.after, sha256_hex(item.after), "")
+            item.new: IndexChange(item.new, item.after, item.after, sha256(item.after).hexdigest(), "")
             for item in going
             if self.roots[item.new.root].policy.is_index(item.new.path)
         }

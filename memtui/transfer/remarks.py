@@ -6,6 +6,7 @@ A copy, a move and an import say the same things of the same memory, because the
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING
 
 from memtui.agents.table import title_of
 from memtui.engine.disk import paths
@@ -16,7 +17,6 @@ from memtui.pointers import links
 from memtui.transfer.fields import METADATA, TYPE
 from memtui.transfer.model import SAID, Note
 from memtui.transfer.naming import fitted, unseen
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -1,8 +1,7 @@
 """What an action is: its keys, its words and where it works; and what is read out of a table of them."""
 
 from collections.abc import Iterable
-
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 TEXT, LINE, SCREEN, OUTSIDE = "text", "line", "screen", "outside"
 """What an action opens: a text to type in, one line to type in, a screen, or another program."""

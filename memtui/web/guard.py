@@ -8,8 +8,7 @@ is at a path that holds the secret of this run. There is no cookie: a browser se
 import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 CODE_SECONDS = 60
 """How long the code of a file that opens a browser can be used."""

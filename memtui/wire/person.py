@@ -3,9 +3,10 @@
 A front that took the name it was given would let a program write, and approve, as the user.
 """
 
+from typing import TYPE_CHECKING
+
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memtui.agents.running import Runner

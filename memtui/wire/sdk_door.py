@@ -4,13 +4,13 @@ The folder is given by hand, so nothing is discovered; what the user allows agen
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Retention
 from memtui.errors import CODES, MemtuiError, RefusedError
 from memtui.memory_tool.sdk import SdkTool, memory_root
-from memtui.values import NamedTuple
 from memtui.wire.doors import SETTINGS, LiveDoor, door_access
 
 CLIENT = "anthropic-sdk"

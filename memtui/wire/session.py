@@ -4,6 +4,7 @@ A front that put these together itself would find other roots, keep other versio
 """
 
 import os
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents import discover
 from memtui.config.settings import Settings
@@ -12,7 +13,6 @@ from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.model import Actor, Retention, Root
 from memtui.errors import UsageError
-from memtui.values import TYPE_CHECKING, NamedTuple
 from memtui.wire import person
 
 if TYPE_CHECKING:

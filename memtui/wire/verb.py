@@ -4,7 +4,7 @@ The command line parses, helps, completes and documents from these values alone,
 different story than the others.
 """
 
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 
 class Param(NamedTuple):

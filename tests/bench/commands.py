@@ -21,7 +21,6 @@ SLOW = (
     "yaml",
     "watchfiles",
     "dataclasses",
-    "typing",
     "pathlib",
     "inspect",
     "platformdirs",

@@ -1,11 +1,11 @@
 """Conflicts that are being decided: kept with every text, as long as their draft, whatever retention does."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Draft, OpenConflict, Retention, Root
 
@@ -27,7 +27,7 @@ def opened(tmp_path: Path) -> Engine:
 
 
 def conflict(address: Address = A, decisions: str = "{}") -> OpenConflict:
-    return OpenConflict(address, sha256_hex(BASE), YOURS, AGENT, decisions, 7)
+    return OpenConflict(address, sha256(BASE).hexdigest(), YOURS, AGENT, decisions, 7)
 
 
 def test_it_comes_back_in_a_later_process(engine: Engine, tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_every_text_of_it_is_in_history(engine: Engine) -> None:
 
 
 def test_it_ends_with_the_draft(engine: Engine) -> None:
-    engine.save_draft(Draft(A, sha256_hex(BASE), YOURS.decode(), (0, 0), 1))
+    engine.save_draft(Draft(A, sha256(BASE).hexdigest(), YOURS.decode(), (0, 0), 1))
     engine.save_conflict(conflict())
     engine.drop_draft(A)
     assert engine.open_conflict(A) is None

@@ -1,13 +1,13 @@
 """Files are cut where the agent cuts them, every byte is in one piece, and strange files are files too."""
 
 import time
+from hashlib import sha256
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.digest import sha256_hex
 from memtui.entries.formats import FORMATS
 from memtui.entries.parsing import parse
 from tests.entries.files import CODEX, ENTRIES, GOOSE, HERMES, PLAIN, REAL
@@ -62,7 +62,7 @@ def test_pieces_are_the_whole_file(kind: str, data: bytes) -> None:
     assert [number for _, _, number in file.pieces if number] == list(range(1, len(file.entries) + 1))
     for entry in file.entries:
         assert entry.start < entry.end
-        assert entry.sha256 == sha256_hex(file.text(entry))
+        assert entry.sha256 == sha256(file.text(entry)).hexdigest()
         assert entry.line == 1 + data.count(b"\n", 0, entry.start)
 
 

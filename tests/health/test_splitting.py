@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.digest import sha256_hex
 from memtui.engine.model import Policy
 from memtui.health.checking import named
 from memtui.health.edits import apply_edits
@@ -113,7 +113,7 @@ def test_a_file_for_the_rest_that_is_named_already_takes_in_more() -> None:
     assert files == {INDEX: head + lines(6, 7), REST: lines(3, 6) + lines(7, 9)}
     fix, _ = split((head + lines(6, 9)).encode(), INDEX, limited(4), (REST,), held)
     assert fix is not None
-    assert [piece.sha256 for piece in fix.pieces] == [sha256_hex(held[REST])]
+    assert [piece.sha256 for piece in fix.pieces] == [sha256(held[REST]).hexdigest()]
 
 
 def test_one_that_is_named_only_below_the_line_goes_with_the_rest() -> None:

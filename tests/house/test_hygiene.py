@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.interpreter import loaded_by_command, loaded_by_import
-from tests.house.source import Source, sources
+from tests.house.source import sources
 
 SCREEN = frozenset({"textual", "rich"})
 
@@ -26,7 +26,7 @@ SLOW = frozenset(
 )
 """What a command that reads one memory has no use for; together they would cost several times its own work."""
 
-HEADLESS = [source.module for source in sources("memtui") if source.room not in ("tui", "__main__")]
+HEADLESS = [source.module for source in sources("memtui") if source.room not in ("ui", "workbench", "__main__")]
 
 
 def tops(modules: frozenset[str]) -> frozenset[str]:
@@ -93,31 +93,3 @@ def test_what_python_loads_anyway_is_not_held_against_a_command(tmp_path: Path) 
     _, loaded = loaded_by_command(["--version"], str(tmp_path / "loaded"))
     assert not loaded & {"sys", "os", "site"}
     assert {"sys", "os"} <= set(sys.modules)
-
-
-def slow_imports(source: Source) -> list[str]:
-    """What slows the import of a module that only wanted a class for its values."""
-    words = ("import dataclasses", "from dataclasses import", "from typing import NamedTuple")
-    lines = [line.strip() for line in source.text.splitlines()]
-    return [word for word in words if any(line.startswith(word) for line in lines)]
-
-
-def test_values_are_cheap_where_start_up_counts() -> None:
-    rooms = {"engine", "config", "agents", "wire", "cli"}
-    found = {
-        source.name: slow for source in sources("memtui") if source.room in rooms and (slow := slow_imports(source))
-    }
-    assert not found
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "from dataclasses import dataclass\n",
-        "def act():\n    import dataclasses\n",
-        "from typing import NamedTuple\nclass A(NamedTuple):\n    x: int\n",
-    ],
-)
-def test_slow_values_are_found(text: str) -> None:
-    assert slow_imports(Source.of(text))
-    assert not slow_imports(Source.of("from memtui.values import NamedTuple\n"))

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
-from memtui.digest import sha256_hex
 from memtui.engine.model import Version
 from memtui.errors import RefusedError
 from memtui.transfer.bundle import LIST, Bundle, Origin, Packed, Past, read, write
@@ -14,8 +14,8 @@ from memtui.transfer.tarball import pack, unpack
 
 HERE = Origin("claude-code:project:app", "claude-code", "project", ("claude-code:project",))
 THERE = Origin("memtui:global", "memtui", "global")
-OLD = Past(Version(sha256_hex(b"old\n"), 4, "mcp:x", 5, "modified", note="late write"), b"old\n")
-NOW = Past(Version(sha256_hex(b"A\n"), 2, "cli", 9, "modified"), b"A\n")
+OLD = Past(Version(sha256(b"old\n").hexdigest(), 4, "mcp:x", 5, "modified", note="late write"), b"old\n")
+NOW = Past(Version(sha256(b"A\n").hexdigest(), 2, "cli", 9, "modified"), b"A\n")
 OTHER = HERE._replace(id="qwen-code:project", agent="qwen-code", index_file="MEMORY.md")
 WHOLE = Bundle(
     (
@@ -56,7 +56,7 @@ def first(key: str, value: object) -> Callable[[dict[str, Any], dict[str, bytes]
             first("path", path)
             for path in ("../a.md", "/etc/passwd", "a/../../b", "", ".", "a//b", "x" * 300, "a\0b", 5, None, "\ud800")
         ],
-        first("sha256", sha256_hex(b"B\n")),
+        first("sha256", sha256(b"B\n").hexdigest()),
         first("sha256", None),
         first("bytes", 3),
         first("bytes", value=True),
@@ -91,7 +91,7 @@ def first(key: str, value: object) -> Callable[[dict[str, Any], dict[str, bytes]
         lambda document, files: document["memories"][0]["history"][0].update(bytes=2.0),
         lambda document, files: files.update({"unlisted": b"1"}),
         lambda document, files: files.update({"history/" + "0" * 64: b"1"}),
-        lambda document, files: files.update({f"history/{sha256_hex(b'1')}": b"1"}),
+        lambda document, files: files.update({f"history/{sha256(b'1').hexdigest()}": b"1"}),
         lambda document, files: files.update({"memories/1/a.md": b"B\n"}),
         lambda document, files: files.pop("memories/1/a.md"),
         lambda document, files: document["memories"][0]["history"].append(

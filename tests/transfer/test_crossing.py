@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.curation.merge import merged_alone
-from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.model import Address
 from memtui.transfer import importing, merging
@@ -177,9 +177,9 @@ def test_a_conflict_is_of_three_texts_in_the_shape_of_here(tmp_path: Path) -> No
         assert found is not None
         mine, base = MAPPED + BODY.replace("one", "ONE"), MAPPED + BODY
         assert (found.yours, found.theirs) == (mine.encode(), theirs.encode())
-        assert found.base_sha256 == sha256_hex(base.encode())
+        assert found.base_sha256 == sha256(base.encode()).hexdigest()
         (draft,) = engine.drafts()
-        assert (draft.text, draft.base_sha256) == (mine, sha256_hex(base.encode()))
+        assert (draft.text, draft.base_sha256) == (mine, sha256(base.encode()).hexdigest())
 
 
 def test_what_was_made_up_and_where_the_type_is_stay_as_they_are_here(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ import json
 import os
 import tempfile
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.model import Root, Usage
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
@@ -124,10 +124,10 @@ def test_what_does_not_merge_is_a_draft_and_a_conflict_of_its_common_past(tmp_pa
     assert (done.done, done.conflicts) == (None, (there.at("a.md"),))
     assert there.held() == {"a.md": theirs}
     (draft,) = there.engine.drafts()
-    assert (draft.text.encode(), draft.base_sha256) == (mine, sha256_hex(BASE))
+    assert (draft.text.encode(), draft.base_sha256) == (mine, sha256(BASE).hexdigest())
     found = there.engine.open_conflict(there.at("a.md"))
     assert found is not None
-    assert (found.base_sha256, found.yours, found.theirs) == (sha256_hex(BASE), mine, theirs)
+    assert (found.base_sha256, found.yours, found.theirs) == (sha256(BASE).hexdigest(), mine, theirs)
     assert there.take(data).conflicts == (there.at("a.md"),)
     assert there.engine.drafts() == (draft,)
 
@@ -312,7 +312,14 @@ def test_no_bundle_writes_out_of_its_root(drawn: list[tuple[str, str | None, byt
         there = Machine(Path(base) / "there")
         os.symlink(base, there.folder / "out")
         memories = [
-            {"root": 0, "path": path, "file": name, "sha256": sha256_hex(data), "bytes": len(data), "pinned": False}
+            {
+                "root": 0,
+                "path": path,
+                "file": name,
+                "sha256": sha256(data).hexdigest(),
+                "bytes": len(data),
+                "pinned": False,
+            }
             | {"uses": 0, "last_used_at": None, "last_written_at": None, "history": []}
             for path, name, data in rows
         ]

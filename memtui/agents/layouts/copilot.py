@@ -6,12 +6,12 @@ Copilot on its own machines is not on disk and not shown.
 
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from memtui.agents.folders import id_part, is_folder, names_in, short_path
 from memtui.agents.places import BOOKKEEPING, home_of, in_project, only, quoted_settings, settings_text, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
-from memtui.values import NamedTuple
 
 AGENT = "copilot"
 POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))

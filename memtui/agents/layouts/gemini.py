@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from hashlib import sha256
 
 from memtui.agents import instructions
 from memtui.agents.folders import (
@@ -25,7 +26,6 @@ from memtui.agents.places import BOOKKEEPING
 from memtui.agents.projects import gone_note
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
-from memtui.digest import sha256_hex
 from memtui.engine.model import Policy, Root
 
 AGENT = "gemini"
@@ -91,7 +91,10 @@ def _memories(surroundings: Surroundings, home: str, *, all_projects: bool) -> I
     alias: tuple[str, ...] = (f"{AGENT}:project",)
     mine: set[str] = set()
     for place in dict.fromkeys((surroundings.cwd, surroundings.project, surroundings.checkout or surroundings.project)):
-        for name in (listed.get(place), sha256_hex(os.fsencode(place))):  # named by a hash before there was a list
+        for name in (
+            listed.get(place),
+            sha256(os.fsencode(place)).hexdigest(),
+        ):  # named by a hash before there was a list
             if name is None or name in mine or not _is_owner(folder, name, place):
                 continue
             mine.add(name)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents import instructions
 from memtui.agents.checkout import main_checkout
@@ -15,9 +17,7 @@ from memtui.agents.places import BOOKKEEPING
 from memtui.agents.projects import gone_note
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
-from memtui.digest import sha256_hex
 from memtui.engine.model import Policy, Root
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -148,7 +148,7 @@ def project_folder(project: str) -> str:
         c if c.isascii() and (c.isalnum() or c in "._-") else "_" if ord(c) < 0x10000 else "__"
         for c in os.path.basename(project) or "unknown"
     )
-    return f"{name[:40]}-{sha256_hex(os.fsencode(project))[:12]}"
+    return f"{name[:40]}-{sha256(os.fsencode(project)).hexdigest()[:12]}"
 
 
 def _current(surroundings: Surroundings) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ whatever in it does not look as expected is left out, and it is never written.
 """
 
 import os
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.folders import is_path
 from memtui.agents.layouts.mux import homes, project_folder, root_id
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

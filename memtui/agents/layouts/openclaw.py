@@ -6,11 +6,11 @@ may be one the user already had: settings and variables name it.
 
 import os
 from collections.abc import Iterator
+from hashlib import sha256
 
 from memtui.agents.folders import id_part, names_in
 from memtui.agents.places import BOOKKEEPING, is_too_wide, only, quoted_settings, settings_text, there
 from memtui.config.surroundings import Surroundings
-from memtui.digest import sha256_hex
 from memtui.engine.model import Policy, Root
 
 AGENT = "openclaw"
@@ -41,7 +41,7 @@ def _instance(path: str) -> str:
     return (
         f":{id_part(name)}"
         if name.startswith("workspace-")
-        else f":{id_part(name)}-{sha256_hex(os.fsencode(path))[:8]}"
+        else f":{id_part(name)}-{sha256(os.fsencode(path)).hexdigest()[:8]}"
     )
 
 

@@ -4,7 +4,7 @@ Pure. Everybody who draws a cut line in a text that an agent loads asks here, so
 places; only an index has rules of its own, in `pointers/cutline.py`, which its health shares.
 """
 
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 DROPPED, CUT = "dropped", "cut"
 """Why a span is not loaded: the agent leaves it out on purpose, or a limit was reached."""

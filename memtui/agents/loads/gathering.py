@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents import reading
 from memtui.agents.instructions import start_folder
@@ -40,7 +41,6 @@ from memtui.agents.loads.loading import (
 from memtui.agents.reading import GONE, OUTSIDE, SPECIAL, Head, Reader, Tally
 from memtui.config.surroundings import Surroundings, find_checkout
 from memtui.engine.model import Policy, Root
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

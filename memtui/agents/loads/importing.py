@@ -4,8 +4,9 @@ Pure text, bounded time whatever the text: a file with a million signs must not 
 into, because `@` there is a decorator or a package.
 """
 
+from typing import NamedTuple
+
 from memtui.agents.loads.cutting import closes, opens
-from memtui.values import NamedTuple
 
 MOST = 200
 """So many imports of one file are followed."""

@@ -5,11 +5,11 @@ knows an agent's name. `gathering.py` turns tables into what is loaded here and 
 """
 
 import os
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.loads.cutting import CUT, Gap, Limits, loaded
 from memtui.agents.loads.importing import Imports
 from memtui.config.surroundings import Surroundings
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

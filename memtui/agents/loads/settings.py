@@ -5,11 +5,11 @@ and says nothing that can be read is taken as empty, and that is told.
 """
 
 import os
+from typing import NamedTuple
 
 from memtui.agents.folders import json_value
 from memtui.agents.reading import is_within
 from memtui.config.smallfile import read_small
-from memtui.values import NamedTuple
 
 TEXTS = 50
 """So many values of one list are taken."""

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from hashlib import sha256
 
 from memtui.cli import places, words
 from memtui.cli.call import Call
@@ -9,7 +10,6 @@ from memtui.cli.commands import transferring
 from memtui.cli.output import Column
 from memtui.config.directories import expand_user
 from memtui.curation.merge import merged_alone
-from memtui.digest import sha256_hex
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import NotFoundError, UsageError
@@ -42,7 +42,7 @@ def export(call: Call) -> int:
                 "deleted": len(found.bundle.deleted),
                 "file": file,
                 "bytes": len(data),
-                "sha256": sha256_hex(data),
+                "sha256": sha256(data).hexdigest(),
                 "memories": len(found.bundle.memories),
                 "versions": found.versions,
                 "left": [{"address": str(address), "why": why} for address, why in found.left],

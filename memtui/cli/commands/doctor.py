@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from memtui.cli.call import Call
 from memtui.config.settings import Settings, read_environment
@@ -15,7 +16,6 @@ from memtui.curation.external import editor_command
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError, how_to_add
 from memtui.safe_text import cell_width
-from memtui.values import TYPE_CHECKING
 from memtui.wire import outcomes, values
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Agents' configurations: install, uninstall, and the list of who has memtui."""
 
 import os
+from hashlib import sha256
 
 from memtui.cli.call import Call
 from memtui.cli.output import Column, Output
@@ -11,7 +12,6 @@ from memtui.clients.strays import own_folder, sweep
 from memtui.clients.survey import Found, has_hook, server_runs_here, survey
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.curation.diff import unified
-from memtui.digest import sha256_hex
 from memtui.errors import UsageError, how_to_add
 from memtui.wire import outcomes, values
 from memtui.wire.outcomes import Json
@@ -88,7 +88,7 @@ def _answer(call: Call, client: Client, level: str, steps: list[Step], *, instal
     _tell(call, client, steps, installing=installing)
     for step, kept in zip(steps, backups, strict=True):
         if kept is not None:
-            version = sha256_hex(step.before.data or b"")[:12]
+            version = sha256(step.before.data or b"").hexdigest()[:12]
             out.say(f"What {step.target.path} held until now (version {version}) is kept in {kept}")
     for path in removed:
         out.say(f"Removed {path}, which a memtui that was killed had left.")

@@ -1,12 +1,13 @@
 """Pins and counts that an agent keeps beside its memories: shown, and taken over once the user agrees."""
 
+from typing import NamedTuple
+
 from memtui.agents.layouts.mux_sidecar import Kept, kept
 from memtui.cli import results
 from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.engine.model import Address, Memory, Usage
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.values import NamedTuple
 from memtui.wire import outcomes, values
 from memtui.wire.outcomes import Json
 

@@ -2,12 +2,12 @@
 
 import sys
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from memtui.cli.call import LOCK_WAIT, Call
 from memtui.engine.model import Actor, is_reserved
 from memtui.errors import RefusedError, UsageError
 from memtui.memory_tool.result import Result
-from memtui.values import TYPE_CHECKING
 from memtui.wire import outcomes
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Memories that go elsewhere: copied or moved, in the shape the other agent reads; planned first, shown on request."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from memtui.cli import places, results
 from memtui.cli.call import Call
@@ -11,7 +12,6 @@ from memtui.pointers import carrying
 from memtui.transfer.model import IndexChange, Note, Plan
 from memtui.transfer.naming import below
 from memtui.transfer.planning import Wish, apply, differs, plan
-from memtui.values import NamedTuple
 from memtui.wire import outcomes, transfers
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 
-from memtui.digest import sha256_hex
 from memtui.engine.changes.rules import Rules, encode, mode, too_big
 from memtui.engine.disk import fsio, paths, whole_file
 from memtui.engine.frontmatter import read
@@ -75,7 +75,7 @@ class Changer:
                 with self._site(root, actor) as site:
                     return self._refused(site, address, data, actor)
 
-        note = merge_note(merge, sha256_hex(data)) if merge is not None else ""
+        note = merge_note(merge, sha256(data).hexdigest()) if merge is not None else ""
         if news_since is not None:
             record = self._ledger.record(self._roots.uid(root), address.path)
             note = NEWS_STAYS if record is not None and record.seen_sha256 == news_since else note

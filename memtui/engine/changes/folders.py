@@ -6,6 +6,7 @@ front leaves empty folders behind, moves a folder into itself or mixes two of th
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from typing import NamedTuple
 
 from memtui.engine.changes.change import Changer
 from memtui.engine.changes.rules import Rules
@@ -17,7 +18,6 @@ from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Done, Outcome
 from memtui.engine.save.jobs import Job, Txn, transaction
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
-from memtui.values import NamedTuple
 
 
 class Folders:

@@ -5,8 +5,8 @@ undo that brought the memory.
 """
 
 from collections.abc import Iterable
+from hashlib import sha256
 
-from memtui.digest import sha256_hex
 from memtui.engine.changes.rules import Rules
 from memtui.engine.disk import paths
 from memtui.engine.ledger import Ledger
@@ -37,7 +37,7 @@ class Arriving:
         count = 0
         with self._ledger.transaction():
             for version, data in versions:
-                if sha256_hex(data) != version.sha256:
+                if sha256(data).hexdigest() != version.sha256:
                     raise StorageError(f"A version of {address} does not match its checksum.", code="E_STORE_DAMAGED")
                 if (version.sha256, version.at) in known:
                     continue

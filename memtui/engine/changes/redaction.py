@@ -7,8 +7,8 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from hashlib import sha256
 
-from memtui.digest import sha256_hex
 from memtui.engine import places
 from memtui.engine.approval import Approver
 from memtui.engine.changes.rules import Rules
@@ -141,7 +141,7 @@ class Redactor:
 
 
 def _holds(shas: set[str], quotes: Quotes, data: bytes) -> bool:
-    return sha256_hex(data) in shas or quotes.within(data.decode("utf-8", "replace"))
+    return sha256(data).hexdigest() in shas or quotes.within(data.decode("utf-8", "replace"))
 
 
 def _files(path: str, shas: set[str], quotes: Quotes) -> Iterator[tuple[str, Callable[[], None]]]:

@@ -7,8 +7,9 @@ step is as guarded as a single change. A kill in the middle leaves whole files, 
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from hashlib import sha256
+from typing import NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.changes.change import Changer, Publish
 from memtui.engine.changes.rules import Rules, encode, mode
 from memtui.engine.changes.undo import Undoer
@@ -21,7 +22,6 @@ from memtui.engine.save.commit import Site
 from memtui.engine.save.jobs import CARRIED, Job, StillWritten, calmly, joined, transaction
 from memtui.engine.steps import Remove, Rename, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
-from memtui.values import NamedTuple
 
 
 class _Did(NamedTuple):
@@ -157,7 +157,7 @@ class Together:
                 continue
             here = (self._site(sites, step.address).uid, step.address.path)
             if isinstance(step, Write):
-                known[here] = _There(sha256_hex(step.data), len(step.data))
+                known[here] = _There(sha256(step.data).hexdigest(), len(step.data))
                 continue
             if there.sha is None:
                 raise NotFoundError(f"There is no {step.address}.", hint="Look at what is there now, and try again.")
@@ -271,7 +271,7 @@ def _look(site: Site, address: Address, job: Job) -> _There:
 def _as_expected(step: Step, now: str | None) -> bool:
     """Whether a step may be done where its name has the version `now`; a text that is there already is always right."""
     if isinstance(step, Write):
-        wanted = sha256_hex(step.data)
+        wanted = sha256(step.data).hexdigest()
         if step.expected_sha256 is None and now not in (None, wanted):
             raise _taken(step.address, now)
         return now in (step.expected_sha256, wanted)

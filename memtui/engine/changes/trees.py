@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from typing import NamedTuple
 
 from memtui.engine.changes.rules import Rules
 from memtui.engine.disk import fsio, paths, whole_file
@@ -19,7 +20,6 @@ from memtui.engine.save import files, several
 from memtui.engine.save.commit import Site
 from memtui.engine.save.jobs import Job, batched, calmly, transaction
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.values import NamedTuple
 
 MAX_FILES = 20_000
 _TRIES = 3

@@ -7,11 +7,11 @@ the file is looked at again until its writer closed it, or until the last look a
 import threading
 import time
 from collections.abc import Callable
+from hashlib import sha256
+from typing import NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import fsio
 from memtui.engine.model import Address
-from memtui.values import NamedTuple
 
 FIRST_LOOK = 0.25
 LAST_LOOK = 2.0
@@ -111,5 +111,5 @@ class Grace:
         except OSError:
             self._on_late(displaced, None)
             return
-        if sha256_hex(data) != displaced.before:
+        if sha256(data).hexdigest() != displaced.before:
             self._on_late(displaced, data)

@@ -9,11 +9,11 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 from memtui.engine.disk import fsio
 from memtui.engine.model import Address, Root
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.values import NamedTuple
 
 MAX_COMPONENT = 255
 MAX_COMPONENTS = 20

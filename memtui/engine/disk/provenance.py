@@ -5,9 +5,9 @@ more than that. Git's own files are read as data; git is never run.
 """
 
 import os
+from typing import NamedTuple
 
 from memtui.engine.disk import fsio
-from memtui.values import NamedTuple
 
 _LONGEST = 65_536
 """Bytes of a file of git's that is read: a pointer is a line, and settings are a page."""

@@ -10,11 +10,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from hashlib import sha256
+from typing import NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import fsio, state_file
 from memtui.engine.model import Draft
-from memtui.values import NamedTuple
 
 DRAFTS, COPIES = "drafts", "edits"
 """The folders: one file for each memory and each process that could not trust the ledger; one folder for each copy."""
@@ -75,7 +75,7 @@ def keep(state_dir: str, writer: str, folder: str, draft: Draft) -> None:
         "cursor": draft.cursor,
         "at": draft.at,
     }
-    name = sha256_hex(f"{folder}\0{draft.address.path}".encode("utf-8", "surrogateescape"))[:32]
+    name = sha256(f"{folder}\0{draft.address.path}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
     state_file.write(
         os.path.join(state_dir, DRAFTS), f"{name}-{writer}.json", json.dumps(document).encode(), durable=True
     )
@@ -99,7 +99,7 @@ def begin_copy(state_dir: str, name: str, data: bytes, of: Of | None) -> Copy:
     lock = fsio.open_lock(os.path.join(folder, ABOUT))
     try:
         fsio.lock(lock)
-        about = {"file": name, "opened": sha256_hex(data), **(_about(of) if of is not None else {})}
+        about = {"file": name, "opened": sha256(data).hexdigest(), **(_about(of) if of is not None else {})}
         fsio.write_all(lock, json.dumps(about).encode())
         path = os.path.join(folder, name)
         with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as file:
@@ -116,7 +116,7 @@ def taken(copy: Copy, data: bytes) -> None:
     about = json.loads(fsio.read_all(copy.lock, 4_096))
     os.ftruncate(copy.lock, 0)
     os.lseek(copy.lock, 0, os.SEEK_SET)
-    fsio.write_all(copy.lock, json.dumps({**about, "opened": sha256_hex(data)}).encode())
+    fsio.write_all(copy.lock, json.dumps({**about, "opened": sha256(data).hexdigest()}).encode())
 
 
 def release(copy: Copy) -> None:
@@ -232,7 +232,7 @@ def _copy(folder: str) -> Iterator[_Left]:
     for name in names:
         place = os.path.join(folder, name)
         data = _read(place)
-        yield _Left(Unsaved(place, of, data, _time(place)), busy, sha256_hex(data) != opened)
+        yield _Left(Unsaved(place, of, data, _time(place)), busy, sha256(data).hexdigest() != opened)
 
 
 def _about(of: Of) -> dict[str, object]:

@@ -1,13 +1,13 @@
 """One memory, read whole through its folder's handle: raw bytes, their sha-256 and the status of the file they are."""
 
 import os
+from hashlib import sha256
+from typing import NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import fsio, paths
 from memtui.engine.disk.paths import RootHandle
 from memtui.engine.model import Address, Policy
 from memtui.errors import NotFoundError, RefusedError
-from memtui.values import NamedTuple
 
 READ_LIMIT = Policy().read_bytes
 """The largest memory that is read where a root's policy does not say otherwise, in bytes."""
@@ -66,7 +66,7 @@ def read_in(folder: int, name: str, address: Address, handle: RootHandle, *, cal
     """
     if not calm:
         descriptor, data, status = _take(folder, name, address, handle)
-        return Content(descriptor, data, sha256_hex(data), status)
+        return Content(descriptor, data, sha256(data).hexdigest(), status)
     descriptor, status = _open(folder, name, address, handle)
     held = None
     try:
@@ -77,7 +77,7 @@ def read_in(folder: int, name: str, address: Address, handle: RootHandle, *, cal
     except OSError as error:
         fsio.close(descriptor)
         raise paths.translate(error, f"Reading {address}") from error
-    return Content(descriptor, data, sha256_hex(data), status, settled=held is not False)
+    return Content(descriptor, data, sha256(data).hexdigest(), status, settled=held is not False)
 
 
 def _open(folder: int, name: str, address: Address, handle: RootHandle) -> tuple[int, os.stat_result]:

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import paths, whole_file
 from memtui.engine.disk.paths import RootHandle
@@ -21,7 +22,6 @@ from memtui.engine.ledger.versions import OldText
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Wanted
 from memtui.errors import MemtuiError
 from memtui.matching import Query, Term, fold, typed
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol

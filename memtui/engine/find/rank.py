@@ -4,9 +4,10 @@ Names come before descriptions before bodies, words that stand together before s
 beginnings before parts. It reads no files; whoever asks hands it the texts, and gets a number to sort by or a `Hit`.
 """
 
+from typing import NamedTuple
+
 from memtui.engine.model import Hit, Memory, Version
 from memtui.matching import INFIX, Query, Span, Term, fold
-from memtui.values import NamedTuple
 
 SNIPPET = 160
 """The longest snippet, in characters."""

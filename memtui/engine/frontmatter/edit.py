@@ -6,6 +6,8 @@ spliced in, read back, and kept only when exactly that value changed. What canno
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.frontmatter.outline import outline
 from memtui.engine.frontmatter.read import BOM, EMPTY, NONE, OK, OTHER, TOO_BIG, FrontMatter, Value
@@ -13,7 +15,6 @@ from memtui.engine.frontmatter.spelling import flow_list, key, spellings
 from memtui.engine.frontmatter.splices import apply, proposals
 from memtui.engine.model import FieldEdit
 from memtui.errors import RefusedError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

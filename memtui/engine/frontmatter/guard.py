@@ -7,13 +7,13 @@ and nothing in a file can be constructed. It exists so that no other module hand
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from memtui.engine.frontmatter.read import BROKEN, DUPLICATE, EMPTY, LIMIT, OK, OTHER, TOO_BIG, UNSAFE, Value
 from memtui.engine.model import Problem
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any

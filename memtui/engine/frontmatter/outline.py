@@ -6,8 +6,9 @@ signs that mean something else inside quotes, comments or block scalars.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from memtui.engine.frontmatter.guard import events
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

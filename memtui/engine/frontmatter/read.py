@@ -7,8 +7,9 @@ through `guard.py`. The split keeps a hostile header from ever reaching a parser
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from memtui.engine.model import FieldEdit, Problem
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

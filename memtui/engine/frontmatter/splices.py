@@ -5,11 +5,11 @@ indent, the quotes of its neighbours and every comment stay; a comment in the wa
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from memtui.engine.frontmatter.outline import FIELDS, LIST, TEXT, Field, Node
 from memtui.engine.frontmatter.spelling import block, flow_list, item, key, quoted, spellings
 from memtui.errors import RefusedError
-from memtui.values import NamedTuple
 
 
 class Splice(NamedTuple):

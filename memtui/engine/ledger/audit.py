@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
 
 from memtui.engine.approval import Approver
 from memtui.engine.ledger.database import checked
 from memtui.engine.ledger.versions import RECORDED, VersionTable
 from memtui.engine.model import Address, TrashEntry
-from memtui.values import NamedTuple
 
 MOVED = "moved to another root"
 """The audit's note of a deletion that ended a move, so that the memory is not in the trash."""

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from typing import NamedTuple
 
 import apsw
 
@@ -32,7 +33,6 @@ from memtui.engine.ledger.migrations import LATEST
 from memtui.engine.ledger.salvage import BAD, LAST_KEY, MOST_PROBES, Salvaged, Table, quoted, read, tables
 from memtui.engine.ledger.schemas import rebuilt
 from memtui.errors import StorageError
-from memtui.values import NamedTuple
 
 BUSY_MS = 10_000
 """How long another process's transaction is waited for."""

@@ -14,6 +14,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -35,7 +36,6 @@ from memtui.engine.ledger.ownrows import OwnRows
 from memtui.engine.ledger.troubles import ERRORS, damaged, no_ledger
 from memtui.engine.ledger.uses import Use, Waiting, write
 from memtui.errors import BusyError, MemtuiError, MendedError, StorageError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Collection
+from hashlib import sha256
 
-from memtui.digest import sha256_hex
 from memtui.engine.ledger.audit import AuditTable
 from memtui.engine.ledger.database import checked
 from memtui.engine.ledger.versions import pack, unpack
@@ -127,4 +127,4 @@ class DraftTable(AuditTable):
 
 
 def _digest(data: bytes) -> bytes:
-    return bytes.fromhex(sha256_hex(data))
+    return bytes.fromhex(sha256(data).hexdigest())

@@ -11,17 +11,17 @@ import contextlib
 import os
 import zlib
 from collections.abc import Collection, Iterable, Mapping
+from hashlib import sha256
+from typing import NamedTuple
 
 import apsw
 
-from memtui.digest import sha256_hex
 from memtui.engine.ledger.activity import ActivityTable
 from memtui.engine.ledger.creation import is_sound
 from memtui.engine.ledger.database import BUSY_MS
 from memtui.engine.ledger.quotes import Quotes, telling
 from memtui.engine.ledger.versions import unpack
 from memtui.errors import MemtuiError, NotFoundError, StorageError
-from memtui.values import NamedTuple
 
 OPENING_MS = 250
 """How long somebody who only opens the ledger waits for others, to finish what an earlier redaction could not."""
@@ -77,7 +77,7 @@ class ErasingTable(ActivityTable):
             "SELECT m.id, m.root, m.path, d.packed, d.data FROM drafts d JOIN memories m ON m.id = d.memory"
         ):
             text = _text(packed, data) or b""
-            same, own = sha256_hex(text) == sha, number in mine
+            same, own = sha256(text).hexdigest() == sha, number in mine
             if same is not own and (same or _holds(quotes, text)):
                 found.append(Keeper(root, os.fsdecode(path), draft=True))
         return found
@@ -245,7 +245,7 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
         quotes = Quotes(pieces)
         for number, packed, data in list(database.execute("SELECT memory, packed, data FROM drafts")):
             text = _text(packed, data) or b""
-            if sha256_hex(text) == key.hex() or (number in memories and _holds(quotes, text)):
+            if sha256(text).hexdigest() == key.hex() or (number in memories and _holds(quotes, text)):
                 database.execute("DELETE FROM drafts WHERE memory = ?", (number,))
         if "conflicts" in tables:
             database.execute("DELETE FROM conflicts WHERE ?1 IN (base, yours, theirs)", (key,))

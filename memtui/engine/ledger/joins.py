@@ -6,11 +6,11 @@ The numbers of one ledger mean nothing to another one, so whatever refers to a r
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
 from memtui.engine.ledger.salvage import Salvaged, Table, quoted, tables, unique
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from memtui.engine.ledger.database import DAY_MS, Row, checked
 from memtui.engine.ledger.repositories import RepositoryTable
@@ -14,7 +15,6 @@ from memtui.engine.ledger.usage import had_any, shared, usage_of
 from memtui.engine.ledger.uses import Use, decay, take, write
 from memtui.engine.model import Root
 from memtui.errors import BusyError, StorageError
-from memtui.values import NamedTuple
 
 _USAGE = (
     "ifnull(pinned, 0), ifnull(uses, 0), ifnull(heat, 0),"

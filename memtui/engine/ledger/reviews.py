@@ -5,11 +5,11 @@ Rows are only ever added, so that what is new since an earlier look is found by 
 
 import os
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from memtui.engine.ledger.activity import ActivityTable
 from memtui.engine.ledger.database import checked
 from memtui.engine.model import LOCAL, REVIEWED
-from memtui.values import NamedTuple
 
 
 class Trusted(NamedTuple):

@@ -7,10 +7,9 @@ keys from the other end, and between. Nothing here writes to the damaged file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
-
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any

@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
 
 import apsw
 
 from memtui.engine.ledger.creation import copy_readable, fresh, migrate, pages_with, remove
 from memtui.engine.ledger.migrations import LATEST
 from memtui.engine.ledger.salvage import BAD, quoted, tables
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import apsw
 
 from memtui.errors import BusyError, MemtuiError, StorageError
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -10,11 +10,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import apsw
 
 from memtui.engine.ledger.usage import HALF_LIFE_MS, usage_of
-from memtui.values import NamedTuple
 
 DELAY = 1.0
 """Seconds until what waits is written although nobody asked."""

@@ -3,14 +3,14 @@
 import os
 import zlib
 from collections.abc import Sequence
+from hashlib import sha256
+from typing import NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.ledger.database import Row, checked
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.usage import usage_for
 from memtui.engine.model import Retention, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.values import NamedTuple
 
 _WORTH_PACKING = 256
 RECORDED = (
@@ -214,7 +214,7 @@ class VersionTable(MemoryTable):
         Returns:
             Its sha-256.
         """
-        sha = sha256_hex(data)
+        sha = sha256(data).hexdigest()
         with self.transaction():
             blob = self.store(data, sha)
             newest = self.row(
@@ -307,7 +307,7 @@ class VersionTable(MemoryTable):
             data = unpack(packed, body)
         except zlib.error:
             data = b""
-        if sha256_hex(data) != sha:
+        if sha256(data).hexdigest() != sha:
             raise StorageError(
                 f"The stored text of version {sha[:12]} is damaged.",
                 code="E_STORE_DAMAGED",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from memtui.engine.disk.paths import RootHandle
 from memtui.engine.disk.selection import Patterns, Selection
@@ -18,7 +19,6 @@ from memtui.engine.look.readings import SETTLE_MS, Contents, Reading, Times, rea
 from memtui.engine.look.row_cache import Remembered, Rows
 from memtui.engine.look.scan import Delta, Entry, Tree
 from memtui.engine.model import BROUGHT, Address, Memory, Problem, Root, is_person
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -4,9 +4,10 @@ It exists so that no row is hidden and no editor opens a file it would damage: w
 its row, found in one pass that costs a plain file next to nothing.
 """
 
+from typing import NamedTuple
+
 from memtui.engine.frontmatter.read import describe
 from memtui.engine.model import Policy, Problem
-from memtui.values import NamedTuple
 
 _VISIBLE = bytes(range(0x20, 0x7F)) + b"\n\t"
 

@@ -5,8 +5,7 @@ keeps memtui from telling the user such a thing wrongly is decided here, so that
 """
 
 from collections.abc import Callable, Iterable, Mapping
-
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 QUIET_MS = 100
 """A difference is told when nothing else happened for so long ..."""

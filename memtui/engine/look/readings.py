@@ -5,14 +5,14 @@ still writing. `trusted` answers the first question, `steady` the second; nobody
 """
 
 from collections.abc import Iterable
+from hashlib import sha256
+from typing import NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import fsio, paths
 from memtui.engine.look.content import judge
 from memtui.engine.look.scan import READ_LIMIT, Entry, Key, Tree
 from memtui.engine.model import Address, Problem, Root
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.values import NamedTuple
 
 RACY_MS = 2_000
 """A file that changed less than this before it was read may change again without its stat showing it."""
@@ -150,7 +150,7 @@ def _read_one(
 def _reading(
     root: Root, path: str, key: Key, data: bytes, before: Reading | None, times: Times, *, same: bool
 ) -> Reading:
-    sha = sha256_hex(data)
+    sha = sha256(data).hexdigest()
     old = times.now - key.mtime_ns // 1_000_000 > RACY_MS
     trusted = same and old and times.now - key.ctime_ns // 1_000_000 > RACY_MS
     if before is not None and before.sha256 == sha:

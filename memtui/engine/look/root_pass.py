@@ -5,6 +5,7 @@ was still so when the ledger took it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from memtui.engine.disk import git_activity
 from memtui.engine.disk.paths import split
@@ -28,7 +29,6 @@ from memtui.engine.look.roots import OpenRoot, Roots
 from memtui.engine.look.scan import Tree, is_still, is_there
 from memtui.engine.model import OUTSIDE, Address, Change, Changes, Notice, Root
 from memtui.errors import MemtuiError
-from memtui.values import NamedTuple
 
 BATCH_FILES, BATCH_BYTES = 500, 8 * 1024 * 1024
 """So much is recorded in one transaction."""

@@ -4,15 +4,15 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import fsio, paths, provenance
 from memtui.engine.disk.handles import Handles
 from memtui.engine.disk.paths import RootHandle
 from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
 from memtui.engine.save.pace import Pace
 from memtui.errors import MemtuiError, NotFoundError, UsageError
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -234,7 +234,7 @@ class Roots:
             # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
             lock = self._locks.get((root.path, handle.identity))
             if lock is None:
-                name = f"root-{sha256_hex(os.fsencode(os.path.realpath(root.path)))[:16]}.lock"
+                name = f"root-{sha256(os.fsencode(os.path.realpath(root.path))).hexdigest()[:16]}.lock"
                 lock = self._locks[root.path, handle.identity] = self._lock_named(name)
         with lock.held(wait=self._wait, who=actor.name, say=self._on_waiting):
             handle.check()

@@ -10,12 +10,12 @@ import binascii
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from itertools import repeat
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import state_file
 from memtui.engine.model import Address, Listing, Memory, Problem, Root, RootStatus
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
@@ -224,4 +224,4 @@ def _problems(found: list[list[str]]) -> tuple[Problem, ...]:
 
 
 def _name(root: Root) -> str:
-    return sha256_hex(os.fsencode(f"{root.id}\0{root.path}"))[:32]
+    return sha256(os.fsencode(f"{root.id}\0{root.path}")).hexdigest()[:32]

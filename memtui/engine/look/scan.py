@@ -11,13 +11,13 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import fsio, paths
 from memtui.engine.disk.lookalikes import flags
 from memtui.engine.disk.selection import Selection
 from memtui.engine.model import Problem
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -7,13 +7,13 @@ one by one, like those of single changes.
 
 import contextlib
 from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import fsio
 from memtui.engine.model import Conflict, Saved
 from memtui.engine.save.commit import Site
 from memtui.engine.save.jobs import StillWritten
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     Change = Generator["Happened | None", bool, Saved | Conflict]

@@ -6,6 +6,7 @@ here removes a file without having looked: `let_go` is the only way out for one 
 
 import contextlib
 from collections.abc import Collection
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import fsio, paths, whole_file
 from memtui.engine.disk.late_writes import Displaced, Grace
@@ -14,7 +15,6 @@ from memtui.engine.disk.whole_file import Content
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -9,8 +9,9 @@ import contextlib
 import errno
 import os
 from collections.abc import Callable
+from hashlib import sha256
+from typing import NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import fsio, paths, whole_file
 from memtui.engine.disk.late_writes import Displaced
 from memtui.engine.disk.whole_file import Content
@@ -20,7 +21,6 @@ from memtui.engine.save.batches import Happened
 from memtui.engine.save.commit import Ours, Site, Spot, Target
 from memtui.engine.save.jobs import CARRIED, NEWS_STAYS, Job, StillWritten
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.values import NamedTuple
 
 REFUSED = "refused: somebody else was first"
 WRITTEN = ("created", "modified")
@@ -48,7 +48,7 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
         MemtuiError: a refusal or a failure; the name has its old version, or recovery will give it back.
     """
     parts = paths.split(address.path)
-    sha = sha256_hex(data)
+    sha = sha256(data).hexdigest()
     with site.handle.folder(parts[:-1]) as folder:
         spot = Spot(site, folder, parts[-1], address)
         try:
@@ -83,7 +83,7 @@ def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Jo
         found = _read(spot, job, lambda _: True)
         try:
             data = change(found.data)
-            sha = sha256_hex(data)
+            sha = sha256(data).hexdigest()
             return Unchanged(address, sha) if sha == found.sha else _put_over(spot, found, data, sha, job)
         finally:
             fsio.close(found.handle)
@@ -121,7 +121,7 @@ def create(
         MemtuiError: a refusal or a failure; nothing has the name.
     """
     parts = paths.split(address.path)
-    sha = sha256_hex(data)
+    sha = sha256(data).hexdigest()
     with Target(site, parts[:-1], job.siblings) as there:
         folder = there.opened()
         try:

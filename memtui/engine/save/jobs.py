@@ -5,12 +5,12 @@ A change never takes half of a version for a whole one: it is put off, without a
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Outcome
 from memtui.engine.save.pace import Pace
 from memtui.errors import MemtuiError, MendedError
-from memtui.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import TypeVar

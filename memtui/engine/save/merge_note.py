@@ -3,8 +3,9 @@
 Undo reads it, so that taking a merge back brings the user's own text back too, and not only what others wrote.
 """
 
+from typing import NamedTuple
+
 from memtui.engine.model import MergeOf
-from memtui.values import NamedTuple
 
 _BEGINS = "merge: "
 _MOST = 100

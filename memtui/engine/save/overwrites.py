@@ -5,8 +5,7 @@ counted, not aligned: text that was only moved is not lost, and the answer costs
 """
 
 from collections import Counter
-
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 
 class TakenBack(NamedTuple):

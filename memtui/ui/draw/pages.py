@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from memtui.matching import Span
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw.marking import marked
 from memtui.ui.draw.spans import Run
-from memtui.values import NamedTuple
 
 SHOWN_BYTES = 1_048_576
 """Larger memories are not previewed."""

@@ -6,9 +6,9 @@ Key lists in Textual are alternatives, never sequences; and a first key that wai
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from memtui.ui.action import Action
-from memtui.values import NamedTuple
 
 HINT_AFTER = 0.3
 """Seconds after which the possible second keys are shown."""

@@ -10,7 +10,7 @@ from bisect import insort
 from collections.abc import Awaitable, Callable
 from operator import attrgetter
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import events
 from textual.message_pump import MessagePump
@@ -18,7 +18,6 @@ from textual.screen import Screen
 
 from memtui.ui.action import OUTSIDE
 from memtui.ui.keys.openings import Openings
-from memtui.values import NamedTuple
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -5,8 +5,7 @@ keys all read this table. It imports nothing that draws.
 """
 
 from collections.abc import Mapping
-
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 MOVES = ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up")
 """Actions that move in a list or a text."""

@@ -7,7 +7,7 @@ What the parts do is theirs: keys (`commands.py`), rows (`rows.py`), words (`bar
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -25,7 +25,6 @@ from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.keys.openings import Opening
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
-from memtui.values import NamedTuple
 from memtui.workbench import messages
 from memtui.workbench.actions import BROWSER_ROOMS
 from memtui.workbench.bridge import WRITE, Bridge

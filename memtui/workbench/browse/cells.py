@@ -6,12 +6,12 @@ It draws nothing itself: a run is text and the name of a style. Text of memories
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from memtui.engine.model import Memory, Problem
 from memtui.safe_text import cell_width, one_line
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.values import NamedTuple
 from memtui.workbench.browse.nodes import FOLDER, MEMORY, OTHERS, Node, Signs
 from memtui.workbench.browse.rows import Forest
 

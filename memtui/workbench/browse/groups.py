@@ -7,9 +7,9 @@ take one line; what people write for agents is a group of its own, so that it ca
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from memtui.engine.model import SCOPES, Listing, Root
-from memtui.values import NamedTuple
 from memtui.workbench.browse.nodes import OTHERS, SCOPE, Key
 
 INSTRUCTIONS = "instructions"

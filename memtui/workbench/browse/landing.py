@@ -7,7 +7,7 @@ becomes of their front matter and of the indexes when they go to another agent.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address
 from memtui.safe_text import cell_width
@@ -15,7 +15,6 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
 from memtui.ui.widgets.prompts import Question
-from memtui.values import NamedTuple
 from memtui.workbench.browse.asking import AskedList, AskingScreen
 from memtui.workbench.browse.placing import Target
 from memtui.workbench.browse.translating import details, reader_words, translates

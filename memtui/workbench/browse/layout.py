@@ -5,7 +5,7 @@ A table of style classes says the same in thirty rules that every start must par
 
 from __future__ import annotations
 
-from memtui.values import NamedTuple
+from typing import NamedTuple
 
 SMALL_WIDTH, SMALL_HEIGHT = 60, 15
 """Below either, there is room for the tree only."""

@@ -6,9 +6,9 @@ Apart from `rows.py` so that the rules about one node can be read and tested wit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft, Memory, Problem, Root
-from memtui.values import NamedTuple
 
 SCOPE, OTHERS, ROOT, FOLDER, MEMORY = "scope", "others", "root", "folder", "memory"
 """The kinds of rows: a group, a group of other projects, a root, a folder in it, a memory."""

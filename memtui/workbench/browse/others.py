@@ -6,11 +6,11 @@ A root here has a row as soon as it is found; its memories are read when somebod
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from memtui.agents.folders import short_path
 from memtui.agents.projects import EMPTIED, ORPHANED
 from memtui.engine.model import Root
-from memtui.values import NamedTuple
 from memtui.workbench.browse.nodes import OTHERS, Node
 
 

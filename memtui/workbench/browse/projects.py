@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.engine.model import Address, Listing, Memory, Root, RootStatus
 from memtui.ui import heap
 from memtui.ui.draw.words import count_words
-from memtui.values import NamedTuple
 from memtui.workbench.browse.nodes import OTHERS, ROOT, Node
 from memtui.workbench.browse.rows import Effect
 

@@ -7,11 +7,10 @@ nothing and one that is killed has lost a moment.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.engine.model import Address
 from memtui.safe_text import visible
-from memtui.values import NamedTuple
 from memtui.workbench.actions.view_table import VIEWS
 from memtui.workbench.browse.nodes import MEMORY, SORTS, Key
 from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW

@@ -6,7 +6,7 @@ What enter reviews is what is listed, version by version; what is written meanwh
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.curation.hunks import why_not_text
 from memtui.engine.model import BROUGHT, Memory
@@ -17,7 +17,6 @@ from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
 from memtui.ui.widgets.prompts import Question
-from memtui.values import NamedTuple
 from memtui.workbench.browse.asking import AskedList, AskingScreen
 from memtui.workbench.browse.cells import size_words
 from memtui.workbench.views.difference import Look, compare

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft, Memory, Root, RootStatus
-from memtui.values import NamedTuple
 from memtui.workbench.browse.folds import Folds
 from memtui.workbench.browse.losses import Losses
 from memtui.workbench.browse.nodes import (

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.engine.model import Actor, Address, Change, Done, PassedOver, Root, SeenMark
 from memtui.errors import NotFoundError
 from memtui.ui.draw.words import count_words
-from memtui.values import NamedTuple
 from memtui.workbench.bridge import WRITE
 
 if TYPE_CHECKING:

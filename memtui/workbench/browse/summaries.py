@@ -6,6 +6,7 @@ All of them are pure functions of values, so that what they say at 80, 120 and 2
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from memtui.engine.model import BROUGHT, Health, Memory
 from memtui.safe_text import cell_width, one_line, visible
@@ -14,7 +15,6 @@ from memtui.ui.draw.bars import spread
 from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
-from memtui.values import NamedTuple
 from memtui.workbench.browse.cells import Look, since, size_words
 from memtui.workbench.browse.nodes import Signs
 

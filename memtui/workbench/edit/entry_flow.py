@@ -7,14 +7,13 @@ conflict shows both texts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address, Conflict, Draft, Saved, Snapshot, Unchanged
 from memtui.entries import changing, counting, keeping
 from memtui.entries.model import Entry, EntryFile
 from memtui.entries.naming import EntryGoneError, Name, exact, find
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.values import NamedTuple
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.entry_screen import EntryScreen

@@ -7,9 +7,9 @@ one place to read when the question is whether a text can get lost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from memtui.digest import sha256_hex
 from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot
 from memtui.errors import MemtuiError
 from memtui.workbench.bridge import WRITE
@@ -131,7 +131,7 @@ class Editing(Opening):
         before, subject = self.editor.before_merge, self.editor.subject
         if before is None or subject is None:
             return None
-        return MergeOf(before[1].base_sha256, sha256_hex(before[0]), subject.base_sha256)
+        return MergeOf(before[1].base_sha256, sha256(before[0]).hexdigest(), subject.base_sha256)
 
     def _write(self, data: bytes, expected: str | None, merge: MergeOf | None = None) -> None:
         address, actor = self.address, self.actor

@@ -6,9 +6,9 @@ a screen opens, and a draft is only dropped into history. What was decided is in
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.digest import sha256_hex
 from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.workbench.bridge import WRITE
@@ -199,7 +199,7 @@ class ConflictFlow:
         """Save the result over exactly the version that was shown."""
         address, editing, texts = self.address, self.editing, self.texts
         log = self._screen.session.log() if isinstance(self._screen, ConflictScreen) else ()
-        merge = MergeOf(texts.base_sha256, sha256_hex(texts.yours), texts.disk_sha256, log)
+        merge = MergeOf(texts.base_sha256, sha256(texts.yours).hexdigest(), texts.disk_sha256, log)
         editing.saving = True
         editing.run(
             lambda engine: jobs.write(engine, address, data, texts.disk_sha256, actor=editing.actor, merge=merge),

@@ -6,14 +6,13 @@ The audit is read a page at a time, also under a filter, so that a ledger of yea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memtui.curation.hunks import hunks, why_not_text
 from memtui.engine.model import APPROVALS, Actor, Address, AuditRecord, Change, Done, Operation, Root, Snapshot
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.words import count_words
-from memtui.values import NamedTuple
 from memtui.workbench.views.activity_rows import (
     Item,
     change_of,

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from memtui.engine.model import APPROVALS, Address, AuditRecord, Change, Operation, is_person
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.values import NamedTuple
 from memtui.workbench.browse.cells import Look, ago
 from memtui.workbench.browse.summaries import VERBS
 from memtui.workbench.views.difference import KINDS

@@ -7,7 +7,7 @@ shows what `memtui cost` prints.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.loads.cutting import CUT, DROPPED, line_of
 from memtui.agents.loads.loading import SKIPPED
@@ -19,7 +19,6 @@ from memtui.errors import MemtuiError
 from memtui.pointers.cutline import lines_with_text
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.words import count_words, end_of_line
-from memtui.values import NamedTuple
 from memtui.workbench.views.cost_rows import AGENT, ALL, Row, percent, share
 
 if TYPE_CHECKING:

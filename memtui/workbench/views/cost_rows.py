@@ -6,6 +6,7 @@ Shares are signs and numbers as well as colours, and what falls below a limit ha
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 from memtui.agents.loads.loading import CUT_OFF, MATCHING, WHOLE
 from memtui.config.surroundings import Surroundings
@@ -15,7 +16,6 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.marking import fitted
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.values import NamedTuple
 from memtui.workbench.browse.cells import size_words
 
 AGENT, ALL, ITEM, CUT = "agent", "all", "item", "cut"

@@ -7,6 +7,7 @@ drawn was made safe.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from rich.cells import chop_cells
 
@@ -16,7 +17,6 @@ from memtui.engine.model import Change
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Run
-from memtui.values import NamedTuple
 
 KINDS = {"modified": "changed", "created": "new", "deleted": "deleted", "renamed": "renamed"}
 """Kinds of changes in the words of the screen."""

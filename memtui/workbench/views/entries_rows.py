@@ -6,6 +6,7 @@ Nothing here draws or asks the engine, so that what is shown of an entry is test
 from __future__ import annotations
 
 from collections import Counter
+from typing import NamedTuple
 
 from memtui.engine.model import Address, Snapshot
 from memtui.entries.counting import Usage
@@ -13,7 +14,6 @@ from memtui.entries.model import Entry, EntryFile
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import fit
-from memtui.values import NamedTuple
 from memtui.workbench.browse.cells import size_words
 
 WIDE = 58

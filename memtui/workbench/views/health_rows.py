@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from memtui.engine.model import Address, Root
 from memtui.health.model import BELOW, CUT, KINDS, LONG, IndexFinding, IndexReport
@@ -14,7 +15,6 @@ from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.values import NamedTuple
 
 Reports = Mapping[str, tuple[IndexReport, ...]]
 

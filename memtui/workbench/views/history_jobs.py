@@ -5,13 +5,12 @@ Functions of an engine and an address, so that redacted, binary, huge and lost v
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memtui.curation.hunks import why_not_text
 from memtui.engine.model import Address, AuditRecord, Draft, Snapshot, Version
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
-from memtui.values import NamedTuple
 from memtui.workbench.views.difference import Look, compare
 from memtui.workbench.views.history_rows import DISK, DRAFT, GONE, Entry, Facts, Past, heading, time_line
 

@@ -6,12 +6,12 @@ Nothing here draws or asks the engine, so that what a row says about a text is t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
 from memtui.safe_text import one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import fit
-from memtui.values import NamedTuple
 from memtui.workbench.browse.cells import Look, ago, size_words
 from memtui.workbench.views.inbox_rows import who_words
 from memtui.workbench.views.times import SHORT, both, full, stamp

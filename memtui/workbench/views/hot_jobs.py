@@ -7,7 +7,7 @@ show another set than the one an agent gets.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.clients.names import canonical
 from memtui.config.settings import Settings
@@ -21,7 +21,6 @@ from memtui.safe_text import visible
 from memtui.ui.draw.marking import by_line
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.words import count_words
-from memtui.values import NamedTuple
 from memtui.wire import contexts
 from memtui.wire.doors import OTHERS, door_access
 from memtui.workbench.views.hot_rows import ALL, CUT, INDEX, ITEM, LEFT, ROOT, Look, Row, kib

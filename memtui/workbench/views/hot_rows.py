@@ -6,6 +6,7 @@ What is given stands above a line, what just fails below it, each with the numbe
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 from memtui.context.model import Context, Item, LeftOut
 from memtui.safe_text import cell_width, one_line
@@ -13,7 +14,6 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.marking import fitted
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words, end_of_line
-from memtui.values import NamedTuple
 from memtui.workbench.browse.cells import size_words
 
 ALL, ITEM, CUT, LEFT, ROOT, INDEX = "all", "item", "cut", "left", "root", "index"

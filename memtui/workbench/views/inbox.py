@@ -6,10 +6,10 @@ Nothing here draws or asks the engine, so that "new changes never move the curso
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from memtui.curation.bursts import Burst, bursts
 from memtui.engine.model import Address, Change, Vanished
-from memtui.values import NamedTuple
 
 BURST, CHANGE, VANISHED = "burst", "change", "vanished"
 """Kinds of rows."""

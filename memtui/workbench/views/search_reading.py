@@ -6,14 +6,13 @@ Functions for the bridge, run in a thread: reading and folding never happen on t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memtui.engine.model import Found, Hit, Root, Wanted
 from memtui.errors import MemtuiError
 from memtui.matching import Query
 from memtui.ui.draw.marking import by_line
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
-from memtui.values import NamedTuple
 from memtui.workbench.browse.reading import Reader
 
 

@@ -6,6 +6,7 @@ It knows values and cells only, so that what a row says is tested without a scre
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from memtui.engine.model import Found, Hit, Root
 from memtui.matching import Query
@@ -14,7 +15,6 @@ from memtui.ui.draw.marking import fitted, marked
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import end_of_line, fit
 from memtui.ui.widgets.rowlist import RowList
-from memtui.values import NamedTuple
 from memtui.workbench.browse.cells import Look, ago
 
 

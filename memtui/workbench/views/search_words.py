@@ -6,13 +6,13 @@ Pure functions of values, so that what they say is tested without a screen.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from memtui.engine.model import Found, Hit
 from memtui.matching import Query
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
-from memtui.values import NamedTuple
 
 WIDE = 76
 """Cells from which it is said what must not be there."""

@@ -5,12 +5,11 @@ Where the memory changed again meanwhile, nothing is written: what was wanted be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.curation.hunks import take_back
 from memtui.engine.model import Change, Conflict, Done, Saved, Unchanged
 from memtui.ui.draw.words import count_words
-from memtui.values import NamedTuple
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.verbs import addresses_of
 from memtui.workbench.views import inbox_jobs

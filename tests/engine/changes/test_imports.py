@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root, Version
 from memtui.engine.steps import Write
@@ -18,7 +18,7 @@ A = Address("notes", "a.md")
 
 def version(data: bytes, at: int, actor: str = "mcp:x") -> tuple[Version, bytes]:
     """A version a memory had elsewhere."""
-    return Version(sha256_hex(data), len(data), actor, at, "modified"), data
+    return Version(sha256(data).hexdigest(), len(data), actor, at, "modified"), data
 
 
 @pytest.fixture

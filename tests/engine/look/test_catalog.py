@@ -4,13 +4,13 @@ import binascii
 import errno
 import os
 import stat
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.digest import sha256_hex
 from memtui.engine.disk import fsio
 from memtui.engine.look import readings
 from memtui.engine.look import row_cache as rowcache
@@ -37,7 +37,7 @@ def test_a_row_says_what_is_on_disk(world: ReadingWorld) -> None:
     row = world.rows()["a/b.md"]
     assert row.address == world.at("a/b.md")
     assert (row.scope, row.agent) == ("global", "files")
-    assert (row.bytes, row.sha256, row.description) == (len(data), sha256_hex(data), "how we deploy")
+    assert (row.bytes, row.sha256, row.description) == (len(data), sha256(data).hexdigest(), "how we deploy")
     assert row.modified_at == file.stat().st_mtime_ns // 1_000_000
     assert (row.pinned, row.uses, row.version, row.unseen, row.missing) == (False, 0, 0, False, False)
     assert row.actor == "outside"
@@ -77,7 +77,7 @@ def test_what_is_odd_about_a_text_is_said(tmp_path: Path, name: str) -> None:
     world.write("a.md", data, old=True)
     row = world.rows()["a.md"]
     assert [problem.code for problem in row.problems] == codes
-    assert row.sha256 == sha256_hex(data)
+    assert row.sha256 == sha256(data).hexdigest()
 
 
 def test_conflict_markers_are_flagged_where_git_puts_them(world: ReadingWorld) -> None:
@@ -207,7 +207,7 @@ def test_a_file_read_just_after_it_changed_is_read_again(world: ReadingWorld) ->
     (world.folder / "a.md").write_text("two")
     shelf = world.catalog.shelf(world.root)
     shelf.tree.refresh(world.handle())  # what it finds is thrown away: the stat tells the catalog nothing
-    assert world.rows()["a.md"].sha256 == sha256_hex(b"two")
+    assert world.rows()["a.md"].sha256 == sha256(b"two").hexdigest()
 
 
 def test_equal_size_and_time_do_not_hide_a_change(world: ReadingWorld) -> None:
@@ -217,15 +217,15 @@ def test_equal_size_and_time_do_not_hide_a_change(world: ReadingWorld) -> None:
     status = file.stat()
     file.write_text("two")
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert world.rows()["a.md"].sha256 == sha256_hex(b"two")
+    assert world.rows()["a.md"].sha256 == sha256(b"two").hexdigest()
 
 
 def test_a_clock_that_runs_behind_costs_only_reads(world: ReadingWorld) -> None:
     world.hands.wall -= 3_600_000
     world.write("a.md", "one")
-    assert world.rows()["a.md"].sha256 == sha256_hex(b"one")
+    assert world.rows()["a.md"].sha256 == sha256(b"one").hexdigest()
     world.write("a.md", "two")
-    assert world.rows()["a.md"].sha256 == sha256_hex(b"two")
+    assert world.rows()["a.md"].sha256 == sha256(b"two").hexdigest()
 
 
 def test_a_text_written_this_moment_says_so(world: ReadingWorld) -> None:
@@ -288,7 +288,7 @@ def test_what_the_user_wrote_is_not_unseen_and_names_them(world: ReadingWorld) -
     world.write("a.md", "one", old=True)
     world.reconcile()
     with world.engine() as other:
-        other.save(world.at("a.md"), "mine", expected_sha256=sha256_hex(b"one"), actor=Actor("cli"))
+        other.save(world.at("a.md"), "mine", expected_sha256=sha256(b"one").hexdigest(), actor=Actor("cli"))
         row = world.rows()["a.md"]
         assert (row.unseen, row.actor) == (False, "cli")
         other.save(world.at("a.md"), "theirs", expected_sha256=row.sha256, actor=Actor("mcp:claude"))
@@ -427,7 +427,7 @@ def test_rows_of_another_folder_under_the_same_name_are_not_believed(
     world.folder.mkdir()
     world.write("a.md", "new", old=True)
     world.open()
-    assert world.rows()["a.md"].sha256 == sha256_hex(b"new")
+    assert world.rows()["a.md"].sha256 == sha256(b"new").hexdigest()
     assert world.catalog.last_identity(world.root) != world.handle().identity
 
 

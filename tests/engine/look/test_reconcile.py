@@ -3,6 +3,7 @@
 import errno
 import os
 import threading
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.disk import fsio
 from memtui.engine.ledger import Ledger
@@ -81,7 +81,7 @@ def test_the_first_sight_of_a_root_is_no_news_and_is_kept(world: ReadingWorld) -
     assert changes.changes == ()
     assert not any(row.unseen for row in world.rows().values())
     assert all(row.version == 1 for row in world.rows().values())
-    assert world.ledger.blob(sha256_hex(b"text 3")) == b"text 3"
+    assert world.ledger.blob(sha256(b"text 3").hexdigest()) == b"text 3"
     assert world.ledger.audit_records({}) == ()
 
 
@@ -161,8 +161,8 @@ def test_a_change_shows_at_once_and_is_told_when_it_settled(known: ReadingWorld)
         known.at("a.md"),
         "modified",
         "outside",
-        sha256_hex(b"text of a.md\n"),
-        sha256_hex(b"changed\n"),
+        sha256(b"text of a.md\n").hexdigest(),
+        sha256(b"changed\n").hexdigest(),
         known.hands.clock(),
     )
     assert known.codes("a.md") == []
@@ -182,8 +182,8 @@ def test_torn_writes_are_never_recorded(known: ReadingWorld) -> None:
     assert kinds(known.settle()) == {"a.md": "modified"}
     uid = known.roots.uid(known.root)
     assert [version.sha256 for version in known.ledger.history(uid, "a.md")] == [
-        sha256_hex(whole.encode()),
-        sha256_hex(b"text of a.md\n"),
+        sha256(whole.encode()).hexdigest(),
+        sha256(b"text of a.md\n").hexdigest(),
     ]
 
 
@@ -219,7 +219,7 @@ def test_a_text_that_changes_while_it_is_recorded_is_put_off(
     assert known.look().changes == ()
     monkeypatch.undo()
     known.write("a.md", "two")
-    assert [change.after for change in known.settle().changes] == [sha256_hex(b"two")]
+    assert [change.after for change in known.settle().changes] == [sha256(b"two").hexdigest()]
 
 
 def test_equal_size_and_time_do_not_hide_a_change(known: ReadingWorld) -> None:
@@ -255,7 +255,7 @@ def test_content_that_cannot_be_read_any_more_is_no_change(known: ReadingWorld) 
 def test_bytes_that_are_no_text_are_kept_like_any(known: ReadingWorld) -> None:
     known.write("a.md", b"\xff\0\xfe")
     assert kinds(known.settle()) == {"a.md": "modified"}
-    assert known.ledger.blob(sha256_hex(b"\xff\0\xfe")) == b"\xff\0\xfe"
+    assert known.ledger.blob(sha256(b"\xff\0\xfe").hexdigest()) == b"\xff\0\xfe"
 
 
 def test_a_name_that_is_no_text_is_told_like_any(known: ReadingWorld) -> None:
@@ -269,7 +269,7 @@ def test_a_name_that_is_no_text_is_told_like_any(known: ReadingWorld) -> None:
 def test_what_this_process_wrote_and_told_is_not_told_again(known: ReadingWorld) -> None:
     with known.engine() as engine:
         engine.subscribe(known.reconciler.published)
-        saved = engine.save(known.at("a.md"), "mine", expected_sha256=sha256_hex(b"text of a.md\n"), actor=CLI)
+        saved = engine.save(known.at("a.md"), "mine", expected_sha256=sha256(b"text of a.md\n").hexdigest(), actor=CLI)
         assert isinstance(saved, Saved)
         engine.create(known.at("n.md"), "new", actor=CLI)
         engine.delete([known.at("b.md")], actor=CLI)
@@ -280,7 +280,7 @@ def test_what_this_process_wrote_and_told_is_not_told_again(known: ReadingWorld)
 
 def test_what_another_memtui_wrote_is_told_with_its_name(known: ReadingWorld) -> None:
     with known.engine() as engine:
-        engine.save(known.at("a.md"), "mine", expected_sha256=sha256_hex(b"text of a.md\n"), actor=CLI)
+        engine.save(known.at("a.md"), "mine", expected_sha256=sha256(b"text of a.md\n").hexdigest(), actor=CLI)
         engine.create(known.at("n.md"), "new", actor=Actor("mcp:x"))
         engine.delete([known.at("b.md")], actor=CLI)
         engine.rename(known.at("sub/c.md"), known.at("sub/d.md"), actor=CLI)
@@ -308,7 +308,7 @@ def test_a_save_between_looking_and_recording_stays_ours(known: ReadingWorld, mo
             found = change_counter(ledger)
             saved.set()
             with known.engine() as engine:
-                engine.save(known.at("a.md"), "mine", expected_sha256=sha256_hex(b"theirs"), actor=CLI)
+                engine.save(known.at("a.md"), "mine", expected_sha256=sha256(b"theirs").hexdigest(), actor=CLI)
             return found
         return change_counter(ledger)
 
@@ -318,12 +318,12 @@ def test_a_save_between_looking_and_recording_stays_ours(known: ReadingWorld, mo
     found.append(known.settle())
     assert saved.is_set()
     assert known.rows()["a.md"].actor == "cli"
-    assert [(change.actor, change.after) for change in joined(found).changes] == [("cli", sha256_hex(b"mine"))]
+    assert [(change.actor, change.after) for change in joined(found).changes] == [("cli", sha256(b"mine").hexdigest())]
     uid = known.roots.uid(known.root)
     record = known.ledger.record(uid, "a.md")
     assert record is not None
-    assert (record.sha256, record.actor) == (sha256_hex(b"mine"), "cli")
-    assert known.ledger.blob(sha256_hex(b"theirs")) == b"theirs"
+    assert (record.sha256, record.actor) == (sha256(b"mine").hexdigest(), "cli")
+    assert known.ledger.blob(sha256(b"theirs").hexdigest()) == b"theirs"
 
 
 def test_two_watchers_record_a_version_once(known: ReadingWorld, tmp_path: Path) -> None:
@@ -349,21 +349,25 @@ def test_our_edit_taken_back_is_said_once(known: ReadingWorld) -> None:
     known.write("a.md", before)
     known.settle()
     with known.engine() as engine:
-        engine.save(known.at("a.md"), "first\nSECOND\nthird\n", expected_sha256=sha256_hex(before.encode()), actor=CLI)
+        engine.save(
+            known.at("a.md"), "first\nSECOND\nthird\n", expected_sha256=sha256(before.encode()).hexdigest(), actor=CLI
+        )
     known.settle()
     known.write("a.md", before + "the agent's own\n")
     (notice,) = known.settle().notices
     assert (notice.kind, notice.address) == ("overwritten", known.at("a.md"))
-    assert notice.base == sha256_hex(before.encode())
-    assert notice.yours == sha256_hex(b"first\nSECOND\nthird\n")
-    assert notice.theirs == sha256_hex((before + "the agent's own\n").encode())
+    assert notice.base == sha256(before.encode()).hexdigest()
+    assert notice.yours == sha256(b"first\nSECOND\nthird\n").hexdigest()
+    assert notice.theirs == sha256((before + "the agent's own\n").encode()).hexdigest()
     known.write("a.md", before + "the agent's own\nand more\n")
     assert known.settle().notices == ()
 
 
 def test_an_edit_that_still_stands_is_not_said_to_be_taken_back(known: ReadingWorld) -> None:
     with known.engine() as engine:
-        engine.save(known.at("a.md"), "text of a.md\nmine\n", expected_sha256=sha256_hex(b"text of a.md\n"), actor=CLI)
+        engine.save(
+            known.at("a.md"), "text of a.md\nmine\n", expected_sha256=sha256(b"text of a.md\n").hexdigest(), actor=CLI
+        )
     known.settle()
     known.write("a.md", "top\ntext of a.md\nmine\n")
     changes = known.settle()
@@ -530,7 +534,7 @@ def test_after_a_quiet_time_everything_told_adds_up_to_the_disk(
     for name in ("a.md", "b.md", "sub/c.md"):
         world.write(name, name)
     world.reconcile()
-    story = {name: sha256_hex(name.encode()) for name in ("a.md", "b.md", "sub/c.md")}
+    story = {name: sha256(name.encode()).hexdigest() for name in ("a.md", "b.md", "sub/c.md")}
     for act, one, two in acts:
         file = world.folder / str(one)
         if act == "write":
@@ -541,7 +545,7 @@ def test_after_a_quiet_time_everything_told_adds_up_to_the_disk(
             (world.folder / str(two)).parent.mkdir(parents=True, exist_ok=True)
             file.rename(world.folder / str(two))
         elif act == "save":
-            before = sha256_hex(file.read_bytes()) if file.exists() else None
+            before = sha256(file.read_bytes()).hexdigest() if file.exists() else None
             with world.engine() as engine:
                 engine.save(world.at(str(one)), str(two), expected_sha256=before, actor=CLI)
         elif act == "delete" and file.exists():
@@ -558,7 +562,7 @@ def test_after_a_quiet_time_everything_told_adds_up_to_the_disk(
             retell(story, world.reconcile())
     retell(story, world.settle(EMPTIED_MS + 2_000, 1_000))
     there = {
-        str(file.relative_to(world.folder)): sha256_hex(file.read_bytes())
+        str(file.relative_to(world.folder)): sha256(file.read_bytes()).hexdigest()
         for file in world.folder.rglob("*")
         if file.is_file()
     }

@@ -1,11 +1,11 @@
 """What another memtui wrote while a look was under way is never taken for somebody else's: the disk is asked again."""
 
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from memtui.digest import sha256_hex
 from memtui.engine.look.catalog import Catalog, Shelf
 from memtui.engine.model import Actor
 from tests.engine.reading_world import ReadingWorld, joined
@@ -55,7 +55,7 @@ def test_a_save_behind_the_look_at_the_disk_stays_its_client_s(
     found.append(world.settle())
     told = [(change.actor, change.after) for change in joined(found).changes]
     assert {actor for actor, _ in told} == {"mcp:codex"}
-    assert told[-1][1] == sha256_hex(b"two")
+    assert told[-1][1] == sha256(b"two").hexdigest()
     with world.engine() as engine:
         assert [version.actor for version in engine.history(world.at("a.md"))] == ["mcp:codex", "mcp:codex", "outside"]
     assert world.rows()["a.md"].actor == "mcp:codex"
@@ -97,4 +97,7 @@ def test_what_somebody_else_put_back_is_still_theirs(world: ReadingWorld) -> Non
     world.settle()
     save(world, "two")
     world.write("a.md", "one")
-    assert [(change.actor, change.after) for change in world.settle().changes][-1] == ("outside", sha256_hex(b"one"))
+    assert [(change.actor, change.after) for change in world.settle().changes][-1] == (
+        "outside",
+        sha256(b"one").hexdigest(),
+    )

@@ -1,11 +1,11 @@
 """A merge that is taken back gives the draft back; nothing that was typed since is touched."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from memtui.digest import sha256_hex
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Draft, MergeOf, Root, Saved
 
@@ -24,11 +24,11 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 def merge(engine: Engine, yours: bytes = YOURS) -> None:
     """What the conflict screen does: the agent is first, the draft is refused, the result is saved."""
     engine.create(A, BASE, actor=ME)
-    engine.save_draft(Draft(A, sha256_hex(BASE), yours.decode(errors="replace"), (0, 0), 1))
-    engine.save(A, AGENT, expected_sha256=sha256_hex(BASE), actor=Actor("agent:claude"))
-    assert isinstance(engine.save(A, yours, expected_sha256=sha256_hex(BASE), actor=ME), Conflict)
-    of = MergeOf(sha256_hex(BASE), sha256_hex(yours), sha256_hex(AGENT), ("line 1 both",))
-    assert isinstance(engine.save(A, RESULT, expected_sha256=sha256_hex(AGENT), actor=ME, merge=of), Saved)
+    engine.save_draft(Draft(A, sha256(BASE).hexdigest(), yours.decode(errors="replace"), (0, 0), 1))
+    engine.save(A, AGENT, expected_sha256=sha256(BASE).hexdigest(), actor=Actor("agent:claude"))
+    assert isinstance(engine.save(A, yours, expected_sha256=sha256(BASE).hexdigest(), actor=ME), Conflict)
+    of = MergeOf(sha256(BASE).hexdigest(), sha256(yours).hexdigest(), sha256(AGENT).hexdigest(), ("line 1 both",))
+    assert isinstance(engine.save(A, RESULT, expected_sha256=sha256(AGENT).hexdigest(), actor=ME, merge=of), Saved)
     engine.drop_draft(A)
 
 
@@ -39,7 +39,7 @@ def test_undo_restores_the_agents_bytes_and_the_draft(engine: Engine) -> None:
     assert done.also == "Your text is a draft again."
     assert engine.read(A).bytes == AGENT
     (draft,) = engine.drafts()
-    assert (draft.address, draft.base_sha256, draft.text) == (A, sha256_hex(BASE), YOURS.decode())
+    assert (draft.address, draft.base_sha256, draft.text) == (A, sha256(BASE).hexdigest(), YOURS.decode())
 
 
 def test_redo_writes_the_result_again_and_takes_the_draft(engine: Engine) -> None:
@@ -59,7 +59,7 @@ def test_merge_undo_and_redo_are_three_guarded_writes_in_the_log(engine: Engine)
     engine.undo(actor=ME)
     engine.redo(actor=ME)
     redo, undo, save = (record for record in engine.audit(limit=3))
-    assert (save.before, save.after) == (sha256_hex(AGENT), sha256_hex(RESULT))
+    assert (save.before, save.after) == (sha256(AGENT).hexdigest(), sha256(RESULT).hexdigest())
     assert (undo.before, undo.after) == (save.after, save.before)
     assert (redo.before, redo.after) == (save.before, save.after)
     assert save.note.startswith("merge: base ")
@@ -70,7 +70,7 @@ def test_merge_undo_and_redo_are_three_guarded_writes_in_the_log(engine: Engine)
 
 def test_a_draft_begun_since_is_left_alone(engine: Engine) -> None:
     merge(engine)
-    engine.save_draft(Draft(A, sha256_hex(RESULT), "newer\n", (0, 0), 9))
+    engine.save_draft(Draft(A, sha256(RESULT).hexdigest(), "newer\n", (0, 0), 9))
     engine.undo(actor=ME)
     assert [draft.text for draft in engine.drafts()] == ["newer\n"]
     engine.redo(actor=ME)
@@ -80,7 +80,7 @@ def test_a_draft_begun_since_is_left_alone(engine: Engine) -> None:
 def test_what_was_typed_after_the_undo_survives_the_redo(engine: Engine) -> None:
     merge(engine)
     engine.undo(actor=ME)
-    engine.save_draft(Draft(A, sha256_hex(BASE), "yours, and more\n", (0, 0), 9))
+    engine.save_draft(Draft(A, sha256(BASE).hexdigest(), "yours, and more\n", (0, 0), 9))
     engine.redo(actor=ME)
     assert [draft.text for draft in engine.drafts()] == ["yours, and more\n"]
 
@@ -88,7 +88,7 @@ def test_what_was_typed_after_the_undo_survives_the_redo(engine: Engine) -> None
 def test_undo_over_a_newer_text_becomes_a_merge_itself(engine: Engine) -> None:
     merge(engine)
     newer = b"yours\nagent\nand a third\n"
-    engine.save(A, newer, expected_sha256=sha256_hex(RESULT), actor=Actor("agent:other"))
+    engine.save(A, newer, expected_sha256=sha256(RESULT).hexdigest(), actor=Actor("agent:other"))
     engine.undo(actor=ME)  # the third writer's
     (Path(engine.file_path(A))).write_bytes(newer)
     done = engine.undo(actor=ME)
@@ -96,7 +96,7 @@ def test_undo_over_a_newer_text_becomes_a_merge_itself(engine: Engine) -> None:
     assert "c merges it" in done.left
     assert engine.read(A).bytes == newer
     (draft,) = engine.drafts()
-    assert (draft.base_sha256, draft.text) == (sha256_hex(RESULT), AGENT.decode())
+    assert (draft.base_sha256, draft.text) == (sha256(RESULT).hexdigest(), AGENT.decode())
 
 
 def test_a_text_of_yours_that_is_no_text_stays_in_history(engine: Engine) -> None:

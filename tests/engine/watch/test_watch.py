@@ -7,11 +7,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from memtui.digest import sha256_hex
 from memtui.engine.look import root_pass
 from memtui.engine.look.detect import Beliefs
 from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
@@ -71,7 +71,7 @@ def test_a_write_shows_at_once_and_is_told_when_it_settled(watching: Watching) -
     assert first.touched == {watching.world.at("a.md")}
     assert first.changes == ()
     (change,) = watching.heard.changes
-    assert (change.kind, change.actor, change.after) == ("modified", "outside", sha256_hex(b"changed\n"))
+    assert (change.kind, change.actor, change.after) == ("modified", "outside", sha256(b"changed\n").hexdigest())
 
 
 @pytest.mark.parametrize("how", ["watching", "scans_only"])
@@ -198,7 +198,8 @@ def test_the_disk_wins_whatever_is_heard(world: ReadingWorld, monkeypatch: pytes
                 world.write(path, f"{seed} {number}")
         world.write("last.md", "last")
         there = {
-            str(file.relative_to(world.folder)): sha256_hex(file.read_bytes()) for file in world.folder.rglob("*.md")
+            str(file.relative_to(world.folder)): sha256(file.read_bytes()).hexdigest()
+            for file in world.folder.rglob("*.md")
         }
 
         def believed() -> dict[str, str]:

@@ -3,9 +3,10 @@
 A table is imported only where the agent is asked for or may be in use, and says nothing that the agent does not do.
 """
 
+from typing import TYPE_CHECKING
+
 from memtui.agents.loads.loading import Table
 from memtui.config.surroundings import Surroundings
-from memtui.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
