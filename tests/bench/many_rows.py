@@ -11,7 +11,7 @@ from textual import constants
 
 from memtui.engine.model import Address, Memory, Root
 from tests.workbench.fake_engine import NOW, FakeEngine, sha
-from tests.workbench.shown import make_app
+from tests.workbench.fake_shown import make_app
 
 ROOT = Root("notes", "/home/ann/notes", "files", "global", "files")
 TEXT = b"---\ndescription: In memory\n---\nSome words.\n"

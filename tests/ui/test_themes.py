@@ -10,7 +10,7 @@ from memtui.config.settings import Settings
 from memtui.ui import themes
 from memtui.ui.draw.paint import GROUNDS, LEAST_CONTRAST, LEAST_RULE, Paint, contrast
 from memtui.ui.themes import DEFAULT, MONOCHROME, THEMES, choose
-from tests.workbench.shown import DIRECTORIES, shown
+from tests.workbench.fake_shown import DIRECTORIES, shown
 
 KNOWN = frozenset(theme.name for theme in THEMES)
 

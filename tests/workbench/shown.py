@@ -1,4 +1,4 @@
-"""The whole workbench on the engine in a dictionary: how tests start it, wait for it and read its screen."""
+"""The whole workbench on memories in a folder: how tests start it, wait for it and read its screen."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 from textual import events
 from textual.pilot import Pilot
@@ -15,12 +16,12 @@ from textual.screen import Screen
 
 from memtui.config.directories import Directories
 from memtui.config.settings import Settings
-from memtui.engine.model import Actor
+from memtui.engine.model import Address
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import BrowserScreen, Facts
-from tests.workbench.fake_engine import FakeEngine
+from tests.workbench.memories import ME, Memories, told_at_once
 
 DIRECTORIES = Directories("/nowhere", "/nowhere/state", "/nowhere/data", "--home")
 
@@ -36,25 +37,28 @@ TEXTS = {
 """Memories most tests start with."""
 
 
-def engine_with(texts: dict[str, str] | None = None) -> FakeEngine:
+def engine_with(texts: dict[str, str] | None = None) -> Memories:
     """An engine that holds these memories, or the usual ones."""
-    return FakeEngine(TEXTS if texts is None else texts)
+    return Memories(TEXTS if texts is None else texts)
 
 
 def make_app(
-    engine: FakeEngine, *, read_only: bool = False, settings: dict[str, Any] | None = None, **facts: Any
+    memories: Memories, *, read_only: bool = False, settings: dict[str, Any] | None = None, **facts: Any
 ) -> MemtuiApp:
-    """The app on an engine; `facts` are those of `Facts`."""
-    bridge = Bridge(cast("Any", engine), actor=Actor("tui"), read_only=read_only, clock=lambda: engine.now)
-    chosen = Settings(DIRECTORIES, "/home/ann", **(settings or {}))
-    told = {"project": "acme-api", "workspace": "fix-login", "listing": engine.list(), **facts}
-    return MemtuiApp(bridge, Facts(chosen, engine.roots, **told))
+    """The app on memories; `facts` are those of `Facts`."""
+    memories.read_only = read_only
+    bridge = Bridge(memories.engine, actor=ME, read_only=read_only, clock=memories.clock)
+    chosen = Settings(DIRECTORIES, str(Path.home()), **(settings or {}))
+    if "listing" not in facts:
+        facts["listing"] = memories.engine.list()
+    told = {"project": "acme-api", "workspace": "fix-login", **facts}
+    return MemtuiApp(bridge, Facts(chosen, memories.roots, **told))
 
 
 class Shown:
     """A running workbench."""
 
-    def __init__(self, app: MemtuiApp, pilot: Pilot[int], engine: FakeEngine) -> None:
+    def __init__(self, app: MemtuiApp, pilot: Pilot[int], engine: Memories) -> None:
         self.app = app
         self.pilot = pilot
         self.engine = engine
@@ -134,22 +138,23 @@ class Shown:
 
     async def go(self, name: str) -> None:
         """Put the cursor on a memory, as a user's keys would."""
-        address = next(address for address in self.engine.rows if str(address) == name)
-        assert self.browser.memories.reveal(address)
+        assert self.browser.memories.reveal(Address.parse(name))
         await self.until(lambda: self.here == name and self.browser.side.memory is not None)
 
 
 @asynccontextmanager
 async def shown(
-    engine: FakeEngine | None = None, *, size: tuple[int, int] = (120, 40), **options: Any
+    engine: Memories | None = None, *, size: tuple[int, int] = (120, 40), **options: Any
 ) -> AsyncIterator[Shown]:
     """Run the workbench until its rows are fresh."""
     engine = engine_with() if engine is None else engine
     app = make_app(engine, **options)
-    async with app.run_test(size=size) as pilot:
-        running = Shown(app, pilot, engine)
-        await running.until(lambda: not app.browser.chrome.loading)
-        yield running
-        unknown = {name for name, _ in app.paint._made} - set(app.paint._styles)
-        assert not unknown, f"styles nobody defined: {unknown}"
+    with told_at_once():
+        async with app.run_test(size=size) as pilot:
+            running = Shown(app, pilot, engine)
+            await running.until(lambda: not app.browser.chrome.loading)
+            yield running
+            unknown = {name for name, _ in app.paint._made} - set(app.paint._styles)
+            assert not unknown, f"styles nobody defined: {unknown}"
     app.bridge.close()
+    engine.restart()

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from textual import events
@@ -21,7 +22,7 @@ from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID
 from memtui.workbench.actions.view_table import COMMON, VIEW
 from memtui.workbench.views.view import ViewScreen
 from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.fake_shown import Shown, engine_with, shown
 from tests.workbench.views.real import World, at, real
 from tests.workbench.views.test_cost import Start
 
@@ -73,12 +74,12 @@ class Opened:
             }
             around = world.machine.surroundings()
             async with real(world, size=size, read_only=read_only, surroundings=around) as screen:
-                yield screen
+                yield cast("Any", screen)
         else:
             engine = busy()
             self.data = lambda: dict(engine.data)
             async with shown(engine, size=size, read_only=read_only) as screen:
-                yield screen
+                yield cast("Any", screen)
 
 
 @pytest.fixture

@@ -221,7 +221,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self._searching, self._found = False, None
             self._say_empty()
             return
-        if keep:
+        if keep and not (self._searching and self._kept is not None):
             self._kept = self.hits.current
         roots = None if sources.everywhere else frozenset(root.id for root in self.browser.facts.roots)
         wanted = Wanted(
@@ -256,7 +256,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         names = self.browser.forest.names
         if not found.hits:
             self.hits.note = nothing_lines(self.sources, self._key) if found.complete else LOOKING
-        self.hits.show(items_of(found, lambda id_: label_of(roots.get(id_), names)), query, keep=self._kept is not None)
+        self.hits.show(items_of(found, lambda id_: label_of(roots.get(id_), names)), query, keep=self._kept)
         if self.browser.returning.row_in(self.ID) and self.hits.go_to_name(self._row):
             self.browser.returning.forget_row()
             self._kept = self.hits.current
@@ -403,6 +403,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def _say_empty(self) -> None:
         """Say what can be typed."""
         self.hits.note = empty_lines(self.line.past)
-        self.hits.show((), None, keep=False)
+        self.hits.show((), None, keep=None)
         self._row_moved()
         self._draw_bars()

@@ -158,12 +158,11 @@ class HitList(RowList):
         del by_user
         self._told()
 
-    def show(self, items: tuple[Item, ...], query: Query | None, *, keep: bool) -> None:
-        """Show other rows; the cursor goes to the best one, or stays on its own where it is to be kept."""
-        here = self.current if keep else None
+    def show(self, items: tuple[Item, ...], query: Query | None, *, keep: Item | None) -> None:
+        """Show other rows; the cursor goes to the row that is kept, or to the best one where that is not there."""
         self.items, self.query_shown, self._names = items, query, (0, 0)
-        self._cursor = self._place_of(here)
-        if here is None:
+        self._cursor = self._place_of(keep)
+        if keep is None:
             self._top = 0
         self._top = max(0, min(self._top, self.length() - self.size.height))
         self.keep_in_view()

@@ -14,7 +14,7 @@ from memtui.workbench.edit.form_screen import FormScreen
 from memtui.workbench.views.history import HistoryScreen
 from memtui.workbench.views.search import SearchScreen
 from tests.workbench.fake_engine import sha
-from tests.workbench.shown import Shown, shown
+from tests.workbench.fake_shown import Shown, shown
 
 NAME = "memtui:project/notes.md"
 

@@ -12,7 +12,7 @@ from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import Facts
 from tests.transfer.agents import Agents
 from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.shown import DIRECTORIES, Shown
+from tests.workbench.fake_shown import DIRECTORIES, Shown
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ import pytest
 from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address
 from memtui.workbench.browse.reviewing import ReviewingScreen
 from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.fake_shown import Shown, engine_with, shown
 
 AUTH, RETRY, NOTES = (f"memtui:project/{path}" for path in ("decisions/auth.md", "decisions/retry.md", "notes.md"))
 

@@ -12,7 +12,7 @@ from memtui.errors import StorageError
 from memtui.workbench.browse import side
 from memtui.workbench.edit.memory_text import MemoryText
 from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.shown import TEXTS, Shown, engine_with, make_app, shown
+from tests.workbench.fake_shown import TEXTS, Shown, engine_with, make_app, shown
 
 PREFERENCES, AUTH, RETRY, TODO = (
     "memtui:global/preferences.md",

@@ -11,7 +11,7 @@ from memtui.engine.model import Address, Listing, Memory
 from memtui.workbench import messages
 from memtui.workbench.browse import filling, rows
 from memtui.workbench.browse.projects import Part
-from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.fake_shown import Shown, engine_with, shown
 
 MANY = {f"memtui:project/f{number % 9}/n{number:03}.md": f"note {number}\n" for number in range(200)}
 FIRST, LAST = Address("memtui:project", "f0/n000.md"), Address("memtui:project", "f1/n199.md")

@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from memtui.engine.model import Address
-from tests.workbench.shown import TEXTS, shown
+from tests.workbench.fake_shown import TEXTS, shown
 
 TODO = "memtui:workspace/todo.md"
 RETRY = "memtui:project/decisions/retry.md"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memtui.engine.model import Address, Root
 from memtui.errors import StorageError
 from memtui.workbench.browse.landing import LandingScreen, completions, landings
-from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.fake_shown import Shown, engine_with, shown
 
 AUTH = Address("memtui:project", "decisions/auth.md")
 RETRY = Address("memtui:project", "decisions/retry.md")

@@ -8,7 +8,7 @@ import threading
 from memtui.engine.model import Address, Root
 from memtui.ui import heap
 from tests.workbench.fake_engine import ROOTS, FakeEngine
-from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.fake_shown import Shown, engine_with, shown
 
 COUNT = 30
 WEB = tuple(

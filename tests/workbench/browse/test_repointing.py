@@ -23,7 +23,7 @@ from memtui.workbench.browse.browser import Facts
 from memtui.workbench.views.health import HealthScreen
 from tests.agents.machine import Machine
 from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.shown import DIRECTORIES, Shown
+from tests.workbench.fake_shown import DIRECTORIES, Shown
 
 
 @pytest.fixture

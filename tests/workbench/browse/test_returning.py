@@ -17,7 +17,7 @@ from memtui.workbench.browse.returning import NOWHERE, Place, read_place, writte
 from memtui.workbench.views.changes import ChangesScreen
 from memtui.workbench.views.search import SearchScreen
 from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.fake_shown import Shown, engine_with, shown
 
 MANY = {f"memtui:project/f{number % 9}/n{number:03}.md": f"note {number}\n" * 90 for number in range(400)}
 NAME = "/home/ann/api"
@@ -95,7 +95,7 @@ async def test_it_is_there_with_the_first_frame() -> None:
         here = await change_everything(screen)
         await screen.until(lambda: kept(engine).cursor[-1:] == (here.partition("/")[2],))
     engine.remembered = engine.list()
-    from tests.workbench.shown import make_app
+    from tests.workbench.fake_shown import make_app
 
     app = make_app(engine, place_name=NAME, place=kept(engine))
     async with app.run_test(size=(120, 40)):

@@ -7,7 +7,7 @@ import pytest
 from memtui.engine.model import BROUGHT, Address, Changes, Done, Outcome, PassedOver, Root
 from memtui.errors import BusyError, ConflictError, StorageError
 from tests.workbench.fake_engine import ROOTS, FakeEngine
-from tests.workbench.shown import Shown, engine_with, make_app, shown
+from tests.workbench.fake_shown import Shown, engine_with, make_app, shown
 
 PREFERENCES, AUTH, RETRY, TODO = (
     Address.parse(name)

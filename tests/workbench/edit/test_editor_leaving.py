@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.workbench.shown import shown
+from tests.workbench.fake_shown import shown
 
 TODO = "memtui:workspace/todo.md"
 

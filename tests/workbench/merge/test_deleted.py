@@ -2,7 +2,7 @@
 
 from memtui.engine.model import Address
 from memtui.workbench.merge.cases import CaseScreen
-from tests.workbench.shown import Shown, shown
+from tests.workbench.fake_shown import Shown, shown
 
 RETRY = Address.parse("memtui:project/decisions/retry.md")
 THEIRS = "# Retry\n\n- five times\n- with jitter\n"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+from pathlib import Path
 from typing import cast
 
 import pytest
 
-from memtui.engine.model import Address, Change, Changes, Draft, Root, Vanished
+from memtui.engine.model import Address, Draft, Root
 from memtui.workbench.edit.memory_text import MemoryText
 from memtui.workbench.views.changes import ChangesScreen
-from tests.workbench.fake_engine import FakeEngine, sha
-from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.memories import Memories, usual_roots
+from tests.workbench.shown import TEXTS, Shown, engine_with, shown
 
 AUTH, RETRY, NOTES, TODO = (
     "memtui:project/decisions/auth.md",
@@ -22,8 +25,8 @@ OLD = "# Retry\n\n- three times\n- with jitter\n"
 NEW = "# Retry\n\n- four times\n- with jitter\n- and a budget\n"
 
 
-def called(engine: FakeEngine, verb: str) -> list[tuple[object, ...]]:
-    return [call[1:] for call in engine.calls if call[0] == verb]
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 async def opened(screen: Shown) -> ChangesScreen:
@@ -104,15 +107,11 @@ async def test_a_group_is_seen_as_one() -> None:
 async def test_only_what_was_shown_counts_as_seen() -> None:
     async with shown() as screen:
         top = await one_change(screen)
-        screen.engine.unseen_changes = [
-            screen.engine.unseen_changes[0]._replace(after=sha(b"newer\n")),
-        ]
-        screen.engine.put(RETRY, "newer\n", unseen=True)
-        top.load()
+        screen.engine.outside(RETRY, "newer\n")
         await screen.until_text("changed again, R shows it")
         await screen.press("x")
         await screen.until_text("Seen: 1 change.")
-        assert screen.engine.unseen_changes[0].before == sha(NEW.encode())
+        assert screen.engine.unseen[0].before == sha(NEW)
         await screen.until(lambda: len(top.inbox.items) == 1)
 
 
@@ -140,10 +139,7 @@ async def test_a_hunk_that_was_brought_back_is_shown_again() -> None:
         await screen.until_text("@@ hunk 1 of 2")
         await screen.press("d", "h")
         await screen.until_text("@@ hunk, line 5")
-        screen.engine.put(RETRY, NEW, actor="tui", unseen=True)
-        (left,) = screen.engine.unseen_changes
-        screen.engine.unseen_changes = [left._replace(after=sha(NEW.encode()))]
-        screen.engine.tell(Changes(touched=frozenset({Address.parse(RETRY)})))
+        await screen.press("u")
         await screen.until_text("@@ hunk 1 of 2")
         assert "changed again" not in screen.text
         await screen.press("escape", "3")
@@ -178,8 +174,7 @@ async def test_any_other_key_after_d_cancels() -> None:
         await one_change(screen)
         await screen.press("d", "d")
         await screen.until_text("Cancelled; nothing was changed.")
-        assert not called(screen.engine, "take_back")
-        assert not called(screen.engine, "save")
+        assert screen.engine.data[Address.parse(RETRY)].decode() == NEW
 
 
 async def test_what_has_no_hunks_says_which_key_takes_it_back() -> None:
@@ -202,13 +197,13 @@ async def test_a_memory_written_again_meanwhile_goes_to_the_merge(second: str) -
         await one_change(screen)
         await screen.until_text("@@ hunk 1 of 2")
         address = Address.parse(RETRY)
-        screen.engine.put(RETRY, "# Retry\n\n- five times\n- with jitter\n- and a budget\n", unseen=True)
+        screen.engine.outside(RETRY, "# Retry\n\n- five times\n- with jitter\n- and a budget\n")
         await screen.press("d", second)
         await screen.until(
             lambda: screen.app.screen is not screen.browser and screen.browser.views.current == "memories"
         )
-        draft = screen.engine.drafted[address]
-        assert draft.base_sha256 == sha(NEW.encode())
+        draft = screen.engine.drafts[address]
+        assert draft.base_sha256 == sha(NEW)
         assert draft.text == (NEW.replace("four", "three") if second == "h" else OLD)
         assert b"five" in screen.engine.data[address]
         await screen.until_text("five")
@@ -220,11 +215,11 @@ async def test_a_draft_of_the_users_own_is_never_written_over() -> None:
         await screen.until_text("@@ hunk 1 of 2")
         address = Address.parse(RETRY)
         mine = Draft(address, None, "mine\n", (0, 0), 0)
-        screen.engine.drafted[address] = mine
-        screen.engine.put(RETRY, "five\n", unseen=True)
+        screen.engine.engine.save_draft(mine)
+        screen.engine.outside(RETRY, "five\n")
         await screen.press("d", "h")
         await screen.until_text("changed again meanwhile; nothing was written. R shows what it is now.")
-        assert screen.engine.drafted[address] == mine
+        assert screen.engine.drafts[address] == mine
 
 
 async def test_enter_edits_at_the_hunk() -> None:
@@ -239,7 +234,7 @@ async def test_enter_edits_at_the_hunk() -> None:
 
 async def test_a_deletion_is_shown_and_restored() -> None:
     async with shown() as screen:
-        screen.engine.outside_delete(RETRY)
+        screen.engine.delete(RETRY)
         await screen.until_text("A1 agent")
         await opened(screen)
         await screen.until_text("What it held:")
@@ -261,41 +256,36 @@ async def test_history_opens_on_top_and_the_tree_is_a_key_away() -> None:
         assert screen.here == RETRY
 
 
-def mass(engine: FakeEngine, count: int) -> None:
-    """A checkout."""
-    for number in range(count):
-        engine.put(f"memtui:project/many/n{number:03}.md", "x\n", unseen=True)
-        address = Address.parse(f"memtui:project/many/n{number:03}.md")
-        engine.unseen_changes.append(Change(address, "created", "outside", None, sha(b"x\n"), engine.now - 60_000))
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
-async def test_a_checkout_is_one_row_that_opens(size: tuple[int, int]) -> None:
+async def test_a_checkout_is_one_row_that_opens() -> None:
     engine = engine_with()
-    mass(engine, 500)
+    for number in range(500):
+        engine.outside(f"memtui:project/many/n{number:03}.md", "x\n")
+    engine.engine.reconcile()
+    engine.clock.now += 60_000
     engine.outside(RETRY, NEW)
-    async with shown(engine, size=size) as screen:
+    async with shown(engine) as screen:
         top = await opened(screen)
         await screen.until(lambda: len(top.inbox.items) == 2)
         await screen.press("G")
-        await screen.until_text("500 new")
-        await screen.until_text("memtui:project/many/n000.md")
+        for size in ((80, 24), (200, 60), (120, 40)):
+            await screen.pilot.resize_terminal(*size)
+            await screen.until_text("500 new")
+            await screen.until_text("memtui:project/many/n000.md")
         await screen.press("enter")
         await screen.until(lambda: len(top.inbox.items) == 502)
         await screen.press("h")
         await screen.until(lambda: len(top.inbox.items) == 2)
         await screen.press("d", "c")
         await screen.until_text("Took back the change of 500 memories.")
-        assert len(called(engine, "take_back")) == 1
+        assert engine.steps() == 1
 
 
 async def test_news_move_neither_cursor_nor_text() -> None:
     engine = engine_with()
-    for number in range(60):
-        engine.put(f"memtui:project/many/n{number:02}.md", "x\n", unseen=True)
-        address = Address.parse(f"memtui:project/many/n{number:02}.md")
-        at = engine.now - (number + 1) * 3_600_000
-        engine.unseen_changes.append(Change(address, "created", "outside", None, sha(b"x\n"), at))
+    for number in reversed(range(60)):
+        engine.outside(f"memtui:project/many/n{number:02}.md", "x\n")
+        engine.engine.reconcile()
+        engine.clock.now += 3_600_000
     async with shown(engine) as screen:
         top = await opened(screen)
         await screen.until(lambda: len(top.inbox.items) == 60)
@@ -320,10 +310,7 @@ async def test_a_change_that_comes_again_leaves_the_text_until_asked() -> None:
     async with shown() as screen:
         await one_change(screen)
         await screen.until_text("{four}")
-        screen.engine.put(RETRY, NEW.replace("four", "five"), unseen=True)
-        screen.engine.unseen_changes = []
         screen.engine.outside(RETRY, NEW.replace("four", "six"))
-        screen.engine.unseen_changes[0] = screen.engine.unseen_changes[0]._replace(before=sha(OLD.encode()))
         await screen.until_text("changed again, R shows it")
         assert "{four}" in screen.text
         await screen.press("R")
@@ -393,9 +380,13 @@ async def test_words_and_lines() -> None:
         await screen.until_text("- - {three}")
 
 
-async def test_a_root_that_is_gone_has_a_row_and_words() -> None:
-    engine = engine_with()
-    engine.gone_roots = (Vanished(Root("codex:global", "/home/ann/.codex", "codex", label="Codex"), 34, engine.now),)
+async def test_a_root_that_is_gone_has_a_row_and_words(home: Path) -> None:
+    codex = Root("codex:global", str(home / ".codex"), "codex", label="Codex")
+    engine = Memories(
+        {**TEXTS, **{f"codex:global/n{number}.md": "x\n" for number in range(34)}}, (*usual_roots(), codex)
+    )
+    engine.open()
+    shutil.rmtree(codex.path)
     async with shown(engine) as screen:
         await opened(screen)
         await screen.until_text("folder gone: Codex, 34 memories were in it")

@@ -20,7 +20,7 @@ def texts(page: Page) -> list[str]:
 def drawn(loaded: Loaded, width: int = 60, address: Address | None = None) -> tuple[list[str], tuple[int, ...]]:
     item = Item(loaded, len(loaded.text), 1, address)
     row = Row(ITEM, COST, item)
-    page, starts = cost_jobs.page(cast("Any", engine_with()), row, AROUND, width, plain=True)
+    page, starts = cost_jobs.page(engine_with().engine, row, AROUND, width, plain=True)
     return texts(page), starts
 
 

@@ -18,7 +18,7 @@ from memtui.workbench.browse.reviewing import ReviewingScreen
 from memtui.workbench.views import hot_jobs
 from memtui.workbench.views.hot import HotScreen
 from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.fake_shown import Shown, engine_with, shown
 
 RETRY, PREFS, TODO = "memtui:project/decisions/retry.md", "memtui:global/preferences.md", "memtui:workspace/todo.md"
 RULES = (

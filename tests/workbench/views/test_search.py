@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from textual import events
 
-from memtui.engine.model import Hit, Root
+from memtui.engine.model import Found, Hit, Root, Wanted
 from memtui.errors import StorageError
 from memtui.workbench.edit.find_bar import FindBar
 from memtui.workbench.views.search import FORGET_AFTER, SearchScreen
 from memtui.workbench.views.search_rows import Group, More
-from tests.workbench.fake_engine import FakeEngine
+from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
 
 TEXTS = {
@@ -147,59 +151,93 @@ async def test_up_on_the_first_hit_brings_earlier_words_back() -> None:
         )
 
 
-async def test_an_outdated_search_is_stopped_and_the_first_hits_come_before_the_end() -> None:
+class Gate:
+    """Stands before an engine's search: notes what is asked, and holds it after the hits in names while it is shut."""
+
+    def __init__(self, engine: Memories, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.open = threading.Event()
+        self.open.set()
+        self.asked: list[Wanted] = []
+        self.outdated = 0
+        self._find = engine.engine.find
+        monkeypatch.setattr(engine.engine, "find", self.find)
+
+    def find(self, wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+        """Search."""
+        self.asked.append(wanted)
+        if not self.open.is_set():
+            names = wanted._replace(bodies=False, versions=False)
+            tell(self._find(names, stop=stop, tell=lambda _: None)._replace(complete=False))
+            while not self.open.wait(0.005):
+                if stop():
+                    self.outdated += 1
+                    return Found((), 0, complete=False)
+        return self._find(wanted, stop=stop, tell=tell)
+
+
+async def test_an_outdated_search_is_stopped_and_the_first_hits_come_before_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     engine = engine_with(TEXTS)
+    gate = Gate(engine, monkeypatch)
     async with shown(engine) as running:
-        engine.searching.gate.clear()
+        gate.open.clear()
         await running.press("ctrl+f")
         await running.type("tabs")
         found = screen(running)
         await running.until(lambda: rows(found) == ["memtui:global/tabs.md"])
         assert "searching..." in running.text
         await running.type(".md")
-        await running.until(lambda: engine.searching.asked[-1].query == "tabs.md")
-        engine.searching.gate.set()
+        await running.until(lambda: gate.asked[-1].query == "tabs.md")
+        gate.open.set()
         await running.until(lambda: not found._searching)
         assert rows(found) == ["memtui:global/tabs.md"]
         # Slowly typed letters are searches of their own; each but the last was stopped.
-        assert engine.searching.outdated == len(engine.searching.asked) - 1 >= 1
+        assert gate.outdated == len(gate.asked) - 1 >= 1
 
 
-async def test_nothing_is_said_to_be_missing_before_everything_was_looked_at() -> None:
+async def test_nothing_is_said_to_be_missing_before_everything_was_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = engine_with(TEXTS)
+    gate = Gate(engine, monkeypatch)
     async with shown(engine) as running:
-        engine.searching.gate.clear()
+        gate.open.clear()
         await running.press("ctrl+f")
         await running.type("zzz")
         await running.until(lambda: screen(running)._searching and screen(running)._found is not None)
         await running.until_text("Searching...")
         assert "Nothing holds these words" not in running.text
-        engine.searching.gate.set()
+        gate.open.set()
         await running.until_text("Nothing holds these words")
 
 
-async def test_a_search_that_fails_says_why_and_ends() -> None:
+async def test_a_search_that_fails_says_why_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = engine_with(TEXTS)
     async with shown(engine) as running:
         found = await search(running, "tabs")
-        engine.failing["find"] = StorageError("The ledger is damaged.", code="E_STORE_DAMAGED")
+
+        def fail(*_: object, **__: object) -> None:
+            raise StorageError("The ledger is damaged.", code="E_STORE_DAMAGED")
+
+        monkeypatch.setattr(engine.engine, "find", fail)
         await running.press("f7")
         await running.until_text("The ledger is damaged.")
         assert not found._searching
         assert len(rows(found)) == 3
 
 
-async def test_letters_typed_in_one_go_are_one_search() -> None:
+async def test_letters_typed_in_one_go_are_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = engine_with(TEXTS)
+    gate = Gate(engine, monkeypatch)
     async with shown(engine) as running:
-        await search(running, "tabs never")
-        assert len(engine.searching.asked) <= 2
+        await running.press("ctrl+f")
+        running.burst(*"tabs never")
+        await running.until(lambda: screen(running).line.text == "tabs never" and settled(screen(running)))
+        assert len(gate.asked) <= 2
 
 
 async def test_toggles_look_elsewhere_and_are_said() -> None:
     engine = engine_with(TEXTS)
-    engine.put("memtui:project/notes.md", "Notes with zebras.\n")
-    engine.put("memtui:project/notes.md", "Notes.\n")
+    engine.save("memtui:project/notes.md", "Notes with zebras.\n", "Notes.\n")
     async with shown(engine) as running:
         found = await search(running, "tabs")
         await running.press("f6")
@@ -219,8 +257,7 @@ async def test_toggles_look_elsewhere_and_are_said() -> None:
 
 async def test_an_old_version_opens_the_history_at_it_and_is_never_edited() -> None:
     engine = engine_with(TEXTS)
-    for text in ("one\n", "two zebras\n", "three\n"):
-        engine.put("memtui:project/notes.md", text)
+    engine.save("memtui:project/notes.md", "one\n", "two zebras\n", "three\n")
     async with shown(engine) as running:
         found = await search(running, "zebras")
         await running.press("f7")
@@ -234,14 +271,14 @@ async def test_an_old_version_opens_the_history_at_it_and_is_never_edited() -> N
         assert found.line.text == "zebras"
 
 
-async def test_every_project_on_request() -> None:
+async def test_every_project_on_request(home: Path) -> None:
+    other = Root("memtui:project:other", str(home / "other"), "memtui", "project", "other")
+    Memories({"memtui:project:other/far.md": "tabs far away\n"}, (other,))
     engine = engine_with(TEXTS)
-    other = Root("memtui:project:other", "/home/ann/other", "memtui", "project", "other")
 
     def more() -> tuple[Root, ...]:
-        engine.add_roots([other])
-        engine.put("memtui:project:other/far.md", "tabs far away\n")
-        return engine.roots
+        engine.engine.add_roots([other])
+        return (*engine.roots, other)
 
     async with shown(engine, more_roots=more) as running:
         found = await search(running, "far away")
@@ -255,7 +292,7 @@ async def test_every_project_on_request() -> None:
 
 
 async def test_more_hits_than_are_shown_are_counted_and_shown_on_request() -> None:
-    engine = FakeEngine({f"memtui:global/n{number:03}.md": "the tabs\n" for number in range(450)})
+    engine = Memories({f"memtui:global/n{number:03}.md": "the tabs\n" for number in range(450)})
     async with shown(engine) as running:
         found = await search(running, "tabs")
         assert "200 of 450 hits" in running.text
@@ -270,8 +307,9 @@ async def test_more_hits_than_are_shown_are_counted_and_shown_on_request() -> No
         assert isinstance(current, Hit)
 
 
-async def test_changes_on_disk_are_followed_and_the_cursor_stays() -> None:
+async def test_changes_on_disk_are_followed_and_the_cursor_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = engine_with(TEXTS)
+    gate = Gate(engine, monkeypatch)
     async with shown(engine) as running:
         found = await search(running, "tabs")
         await running.press("down", "down")
@@ -280,7 +318,24 @@ async def test_changes_on_disk_are_followed_and_the_cursor_stays() -> None:
         await running.until(lambda: "memtui:workspace/todo.md" in rows(found))
         assert isinstance(found.hits.current, Hit)
         assert found.hits.current.memory.address.name == "retry.md"
-        assert not engine.searching.asked[-1].fresh
+        assert not gate.asked[-1].fresh
+
+
+async def test_the_cursor_is_on_its_row_again_after_a_part_of_the_hits_that_lacks_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = engine_with(TEXTS)
+    gate = Gate(engine, monkeypatch)
+    async with shown(engine) as running:
+        found = await search(running, "tabs")
+        await running.press("down", "down")
+        gate.open.clear()
+        engine.outside("memtui:workspace/todo.md", "tabs here too\n")
+        await running.until(lambda: rows(found) == ["memtui:global/tabs.md"])
+        gate.open.set()
+        await running.until(lambda: "memtui:workspace/todo.md" in rows(found))
+        assert isinstance(found.hits.current, Hit)
+        assert found.hits.current.memory.address.name == "retry.md"
 
 
 async def test_hostile_text_is_drawn_as_text() -> None:
@@ -322,19 +377,27 @@ async def test_an_empty_line_says_what_can_be_typed() -> None:
         assert "side by side" in running.text
 
 
-async def test_what_was_read_is_given_back_when_the_search_is_left_for_long() -> None:
+async def test_what_was_read_is_given_back_when_the_search_is_left_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = engine_with(TEXTS)
+    forgotten: list[int] = []
+    forget = engine.engine.forget_texts
+
+    def count() -> None:
+        forgotten.append(1)
+        forget()
+
+    monkeypatch.setattr(engine.engine, "forget_texts", count)
     async with shown(engine) as running:
         found = await search(running, "tabs")
         await running.press("escape")
         assert found._idle is not None
         assert found._idle._interval == FORGET_AFTER
         found._forget()
-        await running.until(lambda: engine.searching.forgotten == 1)
+        await running.until(lambda: len(forgotten) == 1)
         await running.press("ctrl+f")
         found._forget()  # it is being looked at
         await running.press("escape")
-        assert engine.searching.forgotten == 1
+        assert len(forgotten) == 1
 
 
 @pytest.mark.parametrize("options", [{"ascii": True}, {"read_only": True}, {"calm": True}])

@@ -70,4 +70,4 @@ async def test_nothing_is_written_with_read_only() -> None:
         assert "undo change" not in screen.footer
         await screen.press("d", "c")
         await screen.until_text("so nothing can be written.")
-        assert not [call for call in screen.engine.calls if call[0] == "take_back"]
+        assert not screen.engine.steps()

@@ -1,0 +1,155 @@
+"""The whole workbench on the engine in a dictionary: how tests start it, wait for it and read its screen."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, cast
+
+from textual import events
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from memtui.config.directories import Directories
+from memtui.config.settings import Settings
+from memtui.engine.model import Actor
+from memtui.ui.keys.keyed import KeyedScreen
+from memtui.workbench.app import MemtuiApp
+from memtui.workbench.bridge import Bridge
+from memtui.workbench.browse.browser import BrowserScreen, Facts
+from tests.workbench.fake_engine import FakeEngine
+
+DIRECTORIES = Directories("/nowhere", "/nowhere/state", "/nowhere/data", "--home")
+
+TEXTS = {
+    "memtui:global/preferences.md": "# Preferences\n\nTabs.\n",
+    "memtui:global/style/prose.md": "Short sentences.\n",
+    "memtui:global/style/code.md": "No tricks.\n",
+    "memtui:project/decisions/auth.md": "Session tokens.\n",
+    "memtui:project/decisions/retry.md": "# Retry\n\n- three times\n- with jitter\n",
+    "memtui:project/notes.md": "Notes.\n",
+    "memtui:workspace/todo.md": "- ends\n",
+}
+"""Memories most tests start with."""
+
+
+def engine_with(texts: dict[str, str] | None = None) -> FakeEngine:
+    """An engine that holds these memories, or the usual ones."""
+    return FakeEngine(TEXTS if texts is None else texts)
+
+
+def make_app(
+    engine: FakeEngine, *, read_only: bool = False, settings: dict[str, Any] | None = None, **facts: Any
+) -> MemtuiApp:
+    """The app on an engine; `facts` are those of `Facts`."""
+    bridge = Bridge(cast("Any", engine), actor=Actor("tui"), read_only=read_only, clock=lambda: engine.now)
+    chosen = Settings(DIRECTORIES, "/home/ann", **(settings or {}))
+    told = {"project": "acme-api", "workspace": "fix-login", "listing": engine.list(), **facts}
+    return MemtuiApp(bridge, Facts(chosen, engine.roots, **told))
+
+
+class Shown:
+    """A running workbench."""
+
+    def __init__(self, app: MemtuiApp, pilot: Pilot[int], engine: FakeEngine) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.engine = engine
+
+    @property
+    def browser(self) -> BrowserScreen:
+        """The main screen."""
+        return self.app.browser
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        strips = self.app.screen._compositor.render_strips(self.app.size)
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    @property
+    def footer(self) -> str:
+        """The last line."""
+        return self.text.split("\n")[-1].strip()
+
+    @property
+    def here(self) -> str:
+        """The row under the cursor."""
+        node = self.browser.memories.current
+        return (
+            str(node.memory.address)
+            if node is not None and node.memory is not None
+            else "/".join(node.key if node else ())
+        )
+
+    @property
+    def settled(self) -> bool:
+        """Whether no key is held and none is on its way."""
+        ahead = self.app.ahead
+        return not ahead.waiting and ahead._since is None and not ahead.opening
+
+    def forget_haste(self) -> None:
+        """Have the next key taken as one that was typed after reading what is on the screen."""
+        self.app.ahead._quiet_until = self.app.ahead._paste_until = 0.0
+
+    async def press(self, *keys: str) -> None:
+        """Press keys one after the other, at the pace of a person."""
+        for key in keys:
+            screen = self.app.screen
+            if isinstance(screen, KeyedScreen):
+                screen._gate._recent.clear()
+            self.forget_haste()
+            await self.pilot.press(key)
+            await self.until(partial(self._none_held, screen))
+
+    @staticmethod
+    def _none_held(screen: Screen[object]) -> bool:
+        return not (isinstance(screen, KeyedScreen) and screen._gate._held)
+
+    async def type(self, text: str) -> None:
+        """Type letters into a line of text."""
+        await self.pilot.press(*("space" if letter == " " else letter for letter in text))
+
+    async def until(self, condition: Callable[[], bool], *, seconds: float = 100.0) -> None:
+        """Wait for something to be true; fail with the screen shortly before the test's own time-out."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "it never happened:\n" + self.text
+            await asyncio.sleep(0.005)
+        await self.pilot.pause()
+
+    async def until_text(self, words: str) -> None:
+        """Wait for words on the screen."""
+        await self.until(lambda: words in self.text)
+
+    def burst(self, *keys: str) -> None:
+        """Press keys all at once, as a fast typist or a lagging line delivers them."""
+        for key in keys:
+            name = "space" if key == " " else key
+            character = key if len(key) == 1 else "\r" if key == "enter" else None
+            self.app.post_message(events.Key(name, character))
+
+    async def go(self, name: str) -> None:
+        """Put the cursor on a memory, as a user's keys would."""
+        address = next(address for address in self.engine.rows if str(address) == name)
+        assert self.browser.memories.reveal(address)
+        await self.until(lambda: self.here == name and self.browser.side.memory is not None)
+
+
+@asynccontextmanager
+async def shown(
+    engine: FakeEngine | None = None, *, size: tuple[int, int] = (120, 40), **options: Any
+) -> AsyncIterator[Shown]:
+    """Run the workbench until its rows are fresh."""
+    engine = engine_with() if engine is None else engine
+    app = make_app(engine, **options)
+    async with app.run_test(size=size) as pilot:
+        running = Shown(app, pilot, engine)
+        await running.until(lambda: not app.browser.chrome.loading)
+        yield running
+        unknown = {name for name, _ in app.paint._made} - set(app.paint._styles)
+        assert not unknown, f"styles nobody defined: {unknown}"
+    app.bridge.close()
