@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from memtui.cli import output
+from tests.examples import examples
 
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout."""
@@ -38,8 +39,17 @@ for _ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
 with suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as _title:
     _title.write("tmux: server")
 
-settings.register_profile("memtui", deadline=None, database=None, print_blob=True)
+settings.register_profile("memtui", max_examples=examples(100), deadline=None, database=None, print_blob=True)
 settings.load_profile("memtui")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """How many processes share the tests: none for some tests, which start faster alone.
+
+    Tests of the screen mostly wait, so that one process more than there are cores keeps the cores busy.
+    """
+    whole = config.args_source is not pytest.Config.ArgsSource.ARGS and not config.option.keyword
+    return (os.cpu_count() or 1) + 1 if whole else 0
 
 
 class Clock:

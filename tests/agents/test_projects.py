@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memtui.agents.folders import slug
 from memtui.agents.projects import ORPHANED, SlugDecoder
 from tests.agents.machine import Machine
+from tests.examples import examples
 
 
 def test_the_only_folder_is_found(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_each_folder_is_looked_into_once(tmp_path: Path) -> None:
     assert len(decoder._listed) == len(tmp_path.parts)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.lists(
         st.text(alphabet="ab-_.é", min_size=1, max_size=4).filter(lambda name: name not in (".", "..")), max_size=3

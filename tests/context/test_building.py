@@ -15,6 +15,7 @@ from memtui.virtual_names import listable
 from tests.conftest import Clock
 from tests.context import attacks, blocks
 from tests.context.world import World, described
+from tests.examples import examples
 from tests.reviews import review
 
 TUI = Actor("tui")
@@ -65,7 +66,7 @@ def test_no_cut_makes_a_tag(world: World, engine: Engine, limit: int) -> None:
 TEXT = st.lists(st.one_of(st.sampled_from(attacks.ALL), st.text(max_size=8)), max_size=5).map("".join)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4))
 def test_no_mixture_of_texts_changes_the_structure(world: World, engine: Engine, texts: list[tuple[str, str]]) -> None:
     for number, (description, body) in enumerate(texts):

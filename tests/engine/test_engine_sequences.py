@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Done, Saved, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
+from tests.examples import examples
 from tests.faults.world import FIRST, ME, SECOND, World, at, ledger_of, new_world, open_intents, sha, stored
 
 ADDRESSES = st.sampled_from([at(path, root) for root in (FIRST, SECOND) for path in ("a.md", "b.md", "x/c.md")])
@@ -321,6 +322,6 @@ class WithOthers(RuleBasedStateMachine):
 
 
 TestSequences = Sequences.TestCase
-TestSequences.settings = settings(max_examples=40, stateful_step_count=25)
+TestSequences.settings = settings(max_examples=examples(40), stateful_step_count=25)
 TestWithOthers = WithOthers.TestCase
-TestWithOthers.settings = settings(max_examples=60, stateful_step_count=25)
+TestWithOthers.settings = settings(max_examples=examples(60), stateful_step_count=25)

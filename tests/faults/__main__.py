@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import erasures, io_errors, kills, ledger, load, pages
+from tests.faults import erasures, io_errors, kills, ledger, load, pages, properties
 from tests.faults.report import Campaign
 from tests.races import clients, edits, escapes, locks, outside
 
@@ -23,6 +23,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "edits": edits.run,
     "locks": locks.run,
     "clients": clients.run,
+    "properties": properties.run,
 }
 
 

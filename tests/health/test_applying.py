@@ -16,6 +16,7 @@ from memtui.health.checking import FULL
 from memtui.health.fixing import NOW_FULL, REBUILT
 from memtui.health.looking import Looker
 from memtui.health.model import BELOW, BULK, CUT, DANGLING, LONG, OUTSIDE, TOGETHER, UNNAMED, IndexReport
+from tests.examples import examples
 from tests.health.folders import LINKS, ME, Folders, at, entry, kinds, memory
 from tests.health.test_checking import FILES
 
@@ -292,7 +293,7 @@ def test_an_index_over_the_limit_of_writing_can_be_mended(folders: Folders) -> N
         assert {"MEMORY-more.md", "MEMORY-more-2.md"} <= {path.rpartition("/")[2] for path in folders.disk()}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(FILES, st.integers(2, 8))
 def test_whatever_is_moved_comes_back_and_is_moved_once(text: str, limit: int) -> None:
     with TemporaryDirectory() as base:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.mcp_server.talk import talk
 
 ODD = st.sampled_from(
@@ -78,7 +79,7 @@ async def converse(messages: list[bytes]) -> None:
         assert it.status is None
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(MESSAGE | LIKELY, max_size=8))
 def test_no_message_ends_the_server(messages: list[dict[str, Any]]) -> None:
     anyio.run(converse, [json.dumps(message).encode() for message in messages])

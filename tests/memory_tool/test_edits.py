@@ -5,6 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memtui.memory_tool.edits import Matches, NoSuchLine, NotText, NotUnique, find, insert, is_text, str_replace
+from tests.examples import examples
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 LINES = st.text(alphabet=st.sampled_from("ab\r\n\ufeff\u2028\x0c é"), max_size=12)
@@ -111,7 +112,7 @@ def lines(text: bytes) -> list[bytes]:
     return [*(one.removesuffix(b"\r") for one in whole), last]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(text=LINES, new=LINES, data=st.data())
 def test_an_insertion_takes_nothing_away(text: str, new: str, data: st.DataObject) -> None:
     raw = text.encode()

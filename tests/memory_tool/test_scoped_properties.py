@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.memory_tool.conftest import GLOBAL, Tool, open_tool
 
 NAMES = ("a", "b", "a/b", "a/b/c", "b/a", "c/a/b")
@@ -110,7 +111,7 @@ def emptied(tool: Tool) -> Tool:
     return tool
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(calls=st.lists(CALLS, max_size=14))
 def test_any_sequence_agrees_with_the_model(calls: list[tuple[object, ...]], shared: Tool) -> None:
     tool, model = emptied(shared), Model()
@@ -129,7 +130,7 @@ def test_any_sequence_agrees_with_the_model(calls: list[tuple[object, ...]], sha
         assert "\n".join(line.partition("\t")[2] for line in shown.split("\n")) == text
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=ANY | st.text(alphabet="\r\n\ufeffa\u2028\x85", max_size=40))
 def test_any_text_comes_back_as_it_was(text: str, shared: Tool) -> None:
     tool = emptied(shared)
@@ -185,7 +186,7 @@ HOSTILE = st.one_of(
 )
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(250), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(path=HOSTILE, other=HOSTILE, command=st.sampled_from(["view", *FIELDS]))
 def test_no_path_leaves_the_root(path: str, other: str, command: str, shared: Tool) -> None:
     tool = emptied(shared)

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from memtui.memory_tool.result import Result
+from tests.examples import examples
 from tests.memory_tool.sdk_world import new_sdk_world, tree
 
 pytest.importorskip("anthropic.tools", reason="the SDK is not installed")
@@ -118,7 +119,7 @@ def sizes_left_out(result: Result) -> Result:
 
 
 @pytest.mark.parametrize("links", [False, True])
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(commands=st.lists(COMMANDS, min_size=1, max_size=12))
 def test_the_same_answers_and_the_same_files(links: bool, commands: list[dict[str, object]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

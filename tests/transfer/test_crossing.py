@@ -20,6 +20,7 @@ from memtui.transfer.merging import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, S
 from memtui.transfer.model import LOST
 from memtui.transfer.planning import Wish, apply, plan
 from memtui.transfer.tarball import pack, unpack
+from tests.examples import examples
 from tests.transfer.agents import ME, POLICIES, Agents
 
 FRONT = "---\nname: Testing\ndescription: How tests are wanted\nmetadata:\n  type: feedback\n---\n"
@@ -326,7 +327,7 @@ LINES = st.sampled_from(["", "- [A](a.md) — hook\n", "- [B](b.md): b\n- [A](a.
 AGENTS = st.sampled_from(sorted(POLICIES))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.tuples(TEXTS, TEXTS, TEXTS), LINES, AGENTS, AGENTS, st.booleans())
 def test_any_memories_arrive_once_whatever_the_agents(
     texts: tuple[bytes, bytes, bytes], index: str, old: str, new: str, history: bool

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.transfer.merging import CONFLICT, DELETED, MERGED, NEW, NEWER, OLDER, SAME
+from tests.examples import examples
 from tests.transfer.machines import ME, Machine
 
 X, Y, Z = b"one\ntwo\nthree\n", b"one\nTWO\nthree\n", b"one\n2\nthree\n"
@@ -122,7 +123,7 @@ def decide(home: Machine, found: dict[str, str]) -> None:
         home.write("m.md", home.held()["m.md"] + b"\ndecided")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(MOVES, max_size=14), st.integers(2, 3))
 def test_homes_that_stop_writing_agree_and_stay_so(moves: list[tuple[str, int, int, bytes]], count: int) -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:

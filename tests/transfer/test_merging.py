@@ -17,6 +17,7 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 from memtui.transfer.bundle import LIST, Bundle, Origin, Packed, write
 from memtui.transfer.merging import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, Plan
 from memtui.transfer.tarball import pack
+from tests.examples import examples
 from tests.transfer.machines import ME, Machine
 
 BASE = b"one\ntwo\nthree\nfour\n"
@@ -281,7 +282,7 @@ FILES = st.dictionaries(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(FILES, st.booleans())
 def test_any_memories_arrive_as_they_were_and_once(files: dict[str, bytes], history: bool) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -304,7 +305,7 @@ PARTS = st.sampled_from(
 PATHS = st.lists(PARTS, min_size=1, max_size=4).map("/".join)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(PATHS, st.none() | PATHS, st.binary(max_size=8)), min_size=1, max_size=3))
 def test_no_bundle_writes_out_of_its_root(drawn: list[tuple[str, str | None, bytes]]) -> None:
     rows = [(path, name or f"memories/1/{path}", data) for path, name, data in drawn]

@@ -11,6 +11,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Conflict, Root, Saved
 from memtui.engine.steps import Write
 from memtui.errors import MemtuiError, NotFoundError
+from tests.examples import examples
 from tests.faults.deeds import DEEDS, Deed, stage
 from tests.faults.injector import hooked, meddling
 from tests.faults.world import FIRST, ME, SECOND, World, at, in_history, ledger_of, new_world, sha, stored
@@ -416,7 +417,7 @@ def test_an_older_undo_can_be_taken_back_too(world: World, engine: Engine) -> No
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from("wdrp"), st.integers(0, 3)), min_size=1, max_size=8), data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_any_step_is_taken_back_or_nothing_happens(
     steps: list[tuple[str, int]], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -15,6 +15,7 @@ from memtui.engine.disk import fsio, paths
 from memtui.engine.disk.paths import RootHandle
 from memtui.engine.model import Root
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
+from tests.examples import examples
 from tests.faults.world import ME, World, at
 
 REFUSED_EVERYWHERE = [
@@ -139,7 +140,7 @@ NAMES = st.text(
 @given(NAMES)
 @example("..")
 @example("a/../b")
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_a_path_that_passes_stays_below(text: str) -> None:
     try:
         parts = paths.split(text)
@@ -152,7 +153,7 @@ def test_a_path_that_passes_stays_below(text: str) -> None:
 
 
 @given(NAMES)
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_a_name_that_may_be_made_is_plain_everywhere(text: str) -> None:
     try:
         parts = paths.creatable(text)
@@ -168,7 +169,7 @@ def test_a_name_that_may_be_made_is_plain_everywhere(text: str) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=12))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_may_be_made_is_made_under_exactly_that_name(world: World, text: str) -> None:
     try:
         paths.creatable(text)

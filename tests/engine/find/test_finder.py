@@ -12,6 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Found, Root, Wanted
 from memtui.errors import UsageError
 from memtui.matching import fold, typed
+from tests.examples import examples
 
 ME = Actor("cli")
 
@@ -182,7 +183,7 @@ def test_a_redacted_version_is_not_found(place: Place) -> None:
 TEXT = st.text('abßİé -"\n', max_size=24)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(TEXT, min_size=1, max_size=6), TEXT, st.booleans())
 def test_nothing_is_missed_whether_texts_are_kept_or_not(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str, keep: bool

@@ -12,6 +12,7 @@ from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.frontmatter.read import LIMIT, describe, split
 from tests.corpus import ARCHIVE, journey
 from tests.engine.yaml_blocks import block, blocks, set_field
+from tests.examples import examples
 
 """A folder of real memories, when there is one."""
 
@@ -131,7 +132,7 @@ def test_plain_blocks_need_no_yaml() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(blocks)
 def test_the_plain_reader_means_what_yaml_means(text: str) -> None:
     data = f"---\n{text}---\nbody".encode()

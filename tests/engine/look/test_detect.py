@@ -22,6 +22,7 @@ from memtui.engine.look.detect import (
     Told,
     View,
 )
+from tests.examples import examples
 
 SETTLE_MS = 100
 NOTHING = Step([], frozenset(), {}, None, emptied=False)
@@ -548,7 +549,7 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
+TestLife.settings = settings(max_examples=examples(150), stateful_step_count=30, deadline=None)
 
 
 @given(

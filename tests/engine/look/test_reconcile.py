@@ -19,6 +19,7 @@ from memtui.engine.look.root_pass import RETELL_MS
 from memtui.engine.model import Actor, Address, Change, Changes, Policy, Root, Saved
 from memtui.errors import MemtuiError, StorageError
 from tests.engine.reading_world import ReadingWorld, joined, kinds
+from tests.examples import examples
 
 CLI = Actor("cli")
 
@@ -525,7 +526,7 @@ def retell(story: dict[str, str], changes: Changes) -> None:
             story[change.address.path] = change.after
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(acts=st.lists(ACTS, max_size=14))
 def test_after_a_quiet_time_everything_told_adds_up_to_the_disk(
     tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, object, object]]

@@ -17,6 +17,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root, Saved
 from memtui.workbench.views import inbox_jobs
 from memtui.workbench.views.difference import Look
+from tests.examples import examples
 
 ME = Actor("tui")
 OLD = b"# Retry\r\n\r\n- three\r\n\r\n- jitter"
@@ -113,7 +114,7 @@ def three_hunks(folder: Path, tmp_path: Path) -> list[Root]:
 
 
 @given(order=st.lists(st.integers(0, 2), min_size=1, max_size=3), undone=st.integers(0, 3))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 def test_what_was_not_taken_back_stays_unseen_over_a_restart(order: list[int], undone: int) -> None:
     with tempfile.TemporaryDirectory() as base:
         tmp_path, folder = Path(base), Path(base) / "root"

@@ -1,0 +1,42 @@
+"""Every property on all of its examples, of which a run of the tests tries a quarter."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.examples import ALL
+from tests.faults.report import Result, Tally
+
+CHECKOUT = Path(__file__).parents[2]
+SHORT = ("tests/test_matching.py", "tests/engine/disk/test_paths.py")
+PATIENCE = 1_200
+"""Seconds for one property."""
+
+
+def run(base: Path, short: bool, seed: int) -> Result:
+    """Run them all, or in the short form those of two files.
+
+    Args:
+        base: a folder for everything that is written.
+        short: whether to be short.
+        seed: of the examples.
+    """
+    tally = Tally("properties", "properties", "failed", seed=seed)
+    command = [sys.executable, "-m", "pytest", "-m", "hypothesis", "-p", "no:cacheprovider", "-rf"]
+    command += [f"--hypothesis-seed={seed}", f"--timeout={PATIENCE}", f"--basetemp={base / 'tests'}"]
+    done = subprocess.run(
+        [*command, *(SHORT if short else ())],
+        cwd=CHECKOUT,
+        env={**os.environ, ALL: "1"},
+        capture_output=True,
+        text=True,
+    )
+    tally.add("properties", sum(int(count) for count in re.findall(r"(\d+) (?:passed|failed)", done.stdout)))
+    for line in done.stdout.splitlines():
+        if line.startswith(("FAILED ", "ERROR ")):
+            tally.blame("failed", line)
+    if done.returncode and not tally.broken:
+        tally.blame("failed", done.stdout[-2_000:] + done.stderr[-2_000:])
+    return tally.result()
