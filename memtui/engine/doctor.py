@@ -4,6 +4,7 @@ import os
 import time
 
 from memtui.engine.disk import fsio, unsaved
+from memtui.engine.find import index
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Finding, RootStatus
@@ -82,11 +83,10 @@ def _ledger(ledger: Ledger) -> list[Finding]:
             f"{ledger.path} is sound, {size:,} bytes, {_many(len(ledger.backups()), 'backup', 'backups')}.",
         )
     ]
-    if ledger.unerased():
+    if ledger.unerased() or index.is_spilled(ledger.directory):
         text = "Of a text that was redacted freed bytes are not overwritten yet: something is in the way."
-        found.append(
-            Finding("warning", "ledger", text, "Close other memtuis, free some space; the next start does it.")
-        )
+        hint = "Close other memtuis, free some space; the next start does it, and of the index the next search."
+        found.append(Finding("warning", "ledger", text, hint))
     mode = os.stat(ledger.directory).st_mode & 0o777
     if mode & 0o077:
         text = f"{ledger.directory} is open to others (mode {mode:03o})."

@@ -102,20 +102,25 @@ class Library:
 
     @cached_property
     def finder(self) -> "Finder":
-        """Who searches, and keeps the texts it has read."""
+        """Who searches."""
         from memtui.engine.find.finder import Finder
 
-        return Finder(self._listed, self._reading, lambda: self._ledger, self._clock)
+        return Finder(
+            self._listed,
+            self._known,
+            self._reading,
+            lambda: self._ledger,
+            self._ledger.directory,
+            read_only=self._ledger.read_only,
+        )
 
     def search(self, wanted: Wanted) -> tuple[tuple[Hit, ...], bool]:
         """See `Engine.search`."""
-        from memtui.engine.find.finder import Finder, chosen
-        from memtui.engine.find.texts import Texts
+        from memtui.engine.find.finder import chosen
         from memtui.matching import parse
 
         parse(wanted.query)
-        once = Finder(self._listed, self._reading, lambda: self._ledger, self._clock, Texts(room=0))
-        found = once.find(wanted)
+        found = self.finder.find(wanted)
         cut = any(self._catalog.cut(root) for root in self._roots.all() if chosen(root, wanted))
         return found.hits, cut or found.total > len(found.hits)
 
@@ -139,7 +144,9 @@ class Library:
         )
 
     def close(self) -> None:
-        """Write rows down for the next process."""
+        """Stop searching, and write rows down for the next process."""
+        if "finder" in self.__dict__:
+            self.finder.close()
         if self._ledger.mode == "normal":
             # Whoever followed along shows rows at the next start before it reads any.
             self._catalog.keep(small=self._watched)
@@ -169,7 +176,17 @@ class Library:
                     rows = self._catalog.rows(opened.handle, opened.uid)
             except MemtuiError:
                 continue  # `status` tells what is wrong with it
-            yield Listed(root, opened.uid, rows.items if rows is not None else ())
+            whole = rows is not None and not rows.truncated
+            yield Listed(root, opened.uid, rows.items if rows is not None else (), whole)
+
+    def _known(self) -> "Iterator[Listed]":
+        """The rows of an earlier look, without touching memories."""
+        from memtui.engine.find.finder import Listed
+
+        for root in self._roots.all():
+            rows = self._catalog.cached(root)
+            if rows is not None:
+                yield Listed(root, -1, rows.items, whole=False)
 
     def _look(self, root: Root, counter: tuple[int, int] | None = None) -> tuple[Rows, RootStatus]:
         problems = list(self._roots.problems.get(root.id, ()))

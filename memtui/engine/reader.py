@@ -256,7 +256,7 @@ class Reader:
         limit: int = 50,
         versions: bool = False,
     ) -> tuple[tuple[Hit, ...], bool]:
-        """Memories that hold the query, best first, and whether there may be more; nothing is kept in memory.
+        """Memories that hold the query, best first, and whether there may be more.
 
         Args:
             query: words that must all occur; `"quoted"` ones together, `-excluded` ones not at all.
@@ -274,9 +274,9 @@ class Reader:
         wanted: Wanted,
         *,
         stop: Callable[[], bool] = lambda: False,
-        tell: Callable[[Found], object] = lambda _: None,
+        tell: Callable[[Found], object] | None = None,
     ) -> Found:
-        """Search, keeping the texts in memory for the next time (30 MB at most), until `forget_texts`.
+        """Search, telling what is found so far; texts come from the index as far as it has them, the others from files.
 
         Args:
             wanted: what for, and where; a query with nothing in it finds nothing.
@@ -286,6 +286,6 @@ class Reader:
         return self._rooms.books.finder.find(wanted, stop=stop, tell=tell)
 
     def forget_texts(self) -> None:
-        """Give back the memory that searching took."""
+        """Give back the memory that searching took; what is on disk stays."""
         if self._rooms.used("books"):
             self._rooms.books.finder.forget()

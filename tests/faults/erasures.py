@@ -14,7 +14,7 @@ from pathlib import Path
 from memtui.engine import Engine
 from memtui.engine.engine import now_ms
 from memtui.engine.ledger.creation import is_sound
-from memtui.engine.model import Address, Draft, OpenConflict
+from memtui.engine.model import Address, Draft, OpenConflict, Wanted
 from memtui.engine.steps import Write
 from tests.faults.report import Result, Tally
 from tests.faults.world import ME, World, at, new_world, sha
@@ -43,12 +43,12 @@ def run(base: Path, short: bool, seed: int) -> Result:
     for number in range(3):
         with _engine(world, clock) as engine:
             for token in tokens[number::3]:
-                _live(engine, numbers, token)
+                _live(engine, numbers, token, searched=numbers.random() < 0.1 or token == tokens[2::3][-1])
             engine.keep_place(f"place {number}", {"words": tokens[number]})
         clock.now += DAY_MS
     _spoil(world, tokens, numbers)
     before = found(world.state, tokens)
-    for kind in ("state.db", "backups", "damaged", "rows", "places", "edits"):
+    for kind in ("state.db", "backups", "damaged", "rows", "places", "edits", "index.db"):
         if not any(kind in where for where in before):
             tally.blame("blind", f"the search finds nothing in {kind}, where there is something")
     _redact(world, clock, tokens, tally)
@@ -68,7 +68,7 @@ def _engine(world: World, clock: _Clock) -> Engine:
     return Engine.open(world.roots, state_dir=str(world.state), clock=clock)
 
 
-def _live(engine: Engine, numbers: random.Random, token: str) -> None:
+def _live(engine: Engine, numbers: random.Random, token: str, *, searched: bool) -> None:
     """Put a text wherever one can be."""
     me, name = ME, at(f"{token[3:11]}.md")
     long = "".join(f"note {line}: {numbers.random()}\n" for line in range(numbers.choice((0, 3, 40, 400))))
@@ -77,6 +77,8 @@ def _live(engine: Engine, numbers: random.Random, token: str) -> None:
     engine.create(name, b"first\n", actor=me)
     engine.save(name, secret, expected_sha256=sha(b"first\n"), actor=me)
     engine.list()
+    if searched:
+        _search(engine, token)
     if numbers.random() < 0.5:
         engine.save_draft(Draft(name, sha(secret), secret.decode() + "more\n", (0, 0), 1))
     if numbers.random() < 0.5:
@@ -93,6 +95,14 @@ def _live(engine: Engine, numbers: random.Random, token: str) -> None:
         engine.together([Write(name, clean, sha(secret))], actor=me, label=f"take out 'token {token}'")
     else:
         engine.save(name, clean, expected_sha256=sha(secret), actor=me)
+
+
+def _search(engine: Engine, token: str) -> None:
+    """Search, and wait until the texts are in the index."""
+    assert engine.find(Wanted(token)).total
+    builder = engine._rooms.books.finder._builder
+    if builder is not None:
+        builder.join()
 
 
 def _spoil(world: World, tokens: list[str], numbers: random.Random) -> None:

@@ -13,6 +13,7 @@ from memtui.engine import places
 from memtui.engine.approval import Approver
 from memtui.engine.changes.rules import Rules
 from memtui.engine.disk import fsio, paths, unsaved, whole_file
+from memtui.engine.find import index
 from memtui.engine.ledger import Ledger
 from memtui.engine.ledger.erasure import Keeper
 from memtui.engine.ledger.quotes import Quotes
@@ -74,6 +75,7 @@ class Redactor:
         places.forget(self._ledger.directory, quotes.within)
         unsaved.forget_bases(self._ledger.directory, partial(_holds, shas, quotes))
         self._ledger.erase()
+        index.empty(self._ledger.directory)
         return tuple(
             next(one for one in self._ledger.history(uid, address.path) if one.sha256 == sha)
             for address, uid, sha in named
@@ -81,7 +83,8 @@ class Redactor:
 
     def unerased(self) -> Unerased:
         """See `Engine.unerased`."""
-        return Unerased(self._ledger.unerased(), tuple(self._ledger.damaged()))
+        pending = self._ledger.unerased() or index.is_spilled(self._ledger.directory)
+        return Unerased(pending, tuple(self._ledger.damaged()))
 
     def drop_damaged(self, path: str) -> None:
         """See `Engine.drop_damaged`."""

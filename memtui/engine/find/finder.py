@@ -1,23 +1,23 @@
-"""The search over everything: names and descriptions at once, texts as they are read, old versions on request.
+"""The search over everything: names and descriptions, texts by the index or by reading them, old versions on request.
 
-It tells what it has found so far, can be told to stop at any moment, and keeps the texts it has read, so that the next
-letter somebody types is answered from memory. What is given back was read again from disk for that.
+It tells what it has found so far, and can be told to stop at any moment. What the index does not have is read from its
+file, and kept for the next search by a thread of its own. What is given back was read again from disk for that.
 """
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import paths, whole_file
+from memtui.engine.disk import fsio, paths, whole_file
 from memtui.engine.disk.paths import RootHandle
 from memtui.engine.find import rank
-from memtui.engine.find.texts import Texts, decode, read_folded
-from memtui.engine.find.words import Words
+from memtui.engine.find.index import LARGEST, Grades, IndexAnswer, Text, TextIndex, keep
 from memtui.engine.ledger.versions import OldText
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Wanted
 from memtui.errors import MemtuiError
@@ -30,8 +30,10 @@ else:
 
 SOON, SLICE = 0.03, 0.1
 """Seconds after which what was found so far is told: the first time, and from then on."""
-OLD_ROOM = 8 * 1024 * 1024
-"""Bytes of old versions that are kept."""
+LEAVE = 0.3
+"""Seconds that closing waits for texts on their way into the index; the rest is for the next search."""
+ROOM, OLD_ROOM = 30 * 1024 * 1024, 8 * 1024 * 1024
+"""Letters of texts that are not in the index yet, and of old versions, that are kept in memory."""
 _CHUNK = 64
 _NOTHING = Found((), 0)
 
@@ -42,6 +44,8 @@ class Listed(NamedTuple):
     root: Root
     uid: int
     items: tuple[Memory, ...]
+    whole: bool
+    """Whether these are all memories it has."""
 
 
 class Versions(Protocol):
@@ -64,31 +68,40 @@ class Finder:
     def __init__(
         self,
         listed: Callable[[bool], Iterable[Listed]],
+        cached: Callable[[], Iterable[Listed]],
         reading: Callable[[str], RootHandle],
         versions: Callable[[], Versions],
-        clock: Callable[[], int],
-        texts: Texts | None = None,
+        state_dir: str,
+        *,
+        read_only: bool = False,
     ) -> None:
         """Keep nothing yet.
 
         Args:
             listed: gives the rows of every root; listed anew when called with True.
+            cached: gives the rows of every root that an earlier look left, without looking.
             reading: gives the open folder of a root by its id.
             versions: gives the ledger, when old versions are asked for.
-            clock: milliseconds since the epoch.
-            texts: where texts are kept.
+            state_dir: where the index is.
+            read_only: leave the index as it is.
         """
         self._guard = threading.Lock()
         self._listed = listed
+        self._cached = cached
         self._reading = reading
         self._versions = versions
-        self._clock = clock
-        self._texts = Texts() if texts is None else texts
+        self._state_dir = state_dir
+        self._read_only = read_only
+        self._index = TextIndex(state_dir)
+        self._builder: threading.Thread | None = None
+        self._closing = threading.Event()
+        self._waiting: dict[str, str] = {}
+        """Folded texts by sha-256 that the index did not have at the last search."""
         self._old: dict[str, str] = {}
         self._old_bytes = 0
         self._plan: _Plan | None = None
 
-    def find(self, wanted: Wanted, *, stop: Stop = lambda: False, tell: Tell = lambda _: None) -> Found:
+    def find(self, wanted: Wanted, *, stop: Stop = lambda: False, tell: Tell | None = None) -> Found:
         """Search.
 
         Args:
@@ -105,51 +118,114 @@ class Finder:
         with self._guard:
             if stop():
                 return _NOTHING._replace(complete=False)
+            if tell is not None and wanted.bodies and not self._index.warm:
+                self._tell_first(query, wanted, stop, tell)
             listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
-            running = _Run(query, wanted, self._planned(listed), self._texts, self._reading)
-            if wanted.bodies and not self._read(running, stop, tell):
+            running = _Run(query, wanted, self._planned(listed), self._reading)
+            if wanted.bodies and not self._look(running, listed, stop, tell):
                 return _NOTHING._replace(complete=False)
             if wanted.versions and not self._look_back(running, listed, stop, tell):
                 return _NOTHING._replace(complete=False)
             return running.found(complete=True)
 
     def forget(self) -> None:
-        """Give the memory back that texts take."""
+        """Give the memory back that searching took."""
         with self._guard:
-            self._texts.forget()
+            self._index.forget()
+            self._waiting = {}
             self._old.clear()
             self._old_bytes, self._plan = 0, None
 
-    @property
-    def bytes(self) -> int:
-        """About how much memory is taken by what is kept."""
-        return self._texts.bytes + self._old_bytes
+    def close(self) -> None:
+        """Stop what writes the index, and close it."""
+        if self._builder is not None:
+            self._builder.join(LEAVE)
+            self._closing.set()
+            self._builder.join()
+        with self._guard:
+            self._index.close()
 
     def _planned(self, listed: list[Listed]) -> _Plan:
-        lists = [root.items for root in listed]
         plan = self._plan
-        if plan is None or len(lists) != len(plan.lists) or any(a is not b for a, b in zip(lists, plan.lists)):  # noqa: B905
-            plan = self._plan = _Plan(lists)
-            self._texts.tidy(row.sha256 for row in plan.rows)
+        if plan is None or len(listed) != len(plan.listed) or any(map(_differ, listed, plan.listed)):
+            plan = self._plan = _Plan(listed)
         return plan
 
-    def _read(self, running: _Run, stop: Stop, tell: Tell) -> bool:
-        """Read the texts that are not kept; False when stopped."""
+    # --- texts
+
+    def _tell_first(self, query: Query, wanted: Wanted, stop: Stop, tell: Tell) -> None:
+        """Tell what the index knows at once: memories as they were listed last, each looked at before it is told."""
+        listed = [root for root in self._cached() if chosen(root.root, wanted)]
+        if listed:
+            running = _Run(query, wanted, self._planned(listed), self._reading, sure=False)
+            answer = self._ask(running, stop, inside=False)
+            if answer is not None and not stop():
+                running.take(answer)
+                found = running.found(complete=False)
+                if found.hits:
+                    tell(found)
+
+    def _look(self, running: _Run, listed: list[Listed], stop: Stop, tell: Tell | None) -> bool:
+        """Look for the query in texts: by the index in those it has, by reading in the others; False when stopped."""
+        answer = self._ask(running, stop, inside=True)
+        if stop():
+            return False
+        running.take(answer)
         unread = running.unread()
         told = None
         due = time.monotonic() + SOON
-        for row, folded, true in read_folded(unread, self._reading, self._clock()):
+        for row, folded in self._texts(unread):
             if stop():
                 return False
-            if told is None or time.monotonic() >= due:
+            if tell is not None and (told is None or time.monotonic() >= due):
                 told = running.found(complete=False)
                 tell(told)
                 due = time.monotonic() + (SLICE if told.total else SOON)
-            if not (true and row.sha256 is not None and self._texts.add(row.sha256, folded)):
-                running.look_at(row, folded)
+            running.look_at(row, folded)
+        self._build(listed, unread, answer)
         return True
 
-    def _look_back(self, running: _Run, listed: list[Listed], stop: Stop, tell: Tell) -> bool:
+    def _texts(self, rows: list[Memory]) -> Iterator[tuple[Memory, str]]:
+        """The texts of memories, from memory or else from their files; as many as there is room for are kept."""
+        before, self._waiting = self._waiting, {}
+        room = ROOM
+        for row, folded, sha in _in_turn(rows, before, self._reading):
+            if sha == row.sha256 and len(folded) <= room:
+                self._waiting[sha] = folded
+                room -= len(folded)
+            yield row, folded
+
+    def _ask(self, running: _Run, stop: Stop, *, inside: bool) -> IndexAnswer | None:
+        return self._index.ask(running.folders, running.terms, inside=inside, stop=stop)
+
+    def _build(self, listed: list[Listed], unread: list[Memory], answer: IndexAnswer | None) -> None:
+        """Let a thread bring the index up to date with what was just looked at."""
+        folders = {one.root.id: one.root.path for one in listed}
+        whole = {one.root.path: {row.sha256 for row in one.items} for one in listed if one.whole}
+        gone = answer is not None and any(answer.held[path].keys() - shas for path, shas in whole.items())
+        new = [row for row in unread if row.bytes <= LARGEST]
+        idle = self._builder is None or not self._builder.is_alive()
+        if self._read_only or not idle or not (gone or new):
+            return
+
+        waiting = self._waiting
+
+        def texts() -> Iterator[Text]:
+            for row, folded, sha in _in_turn(new, waiting, self._reading):
+                yield Text(folders[row.address.root], sha, folded)
+
+        self._builder = threading.Thread(
+            target=keep,
+            args=(self._state_dir, whole, texts()),
+            kwargs={"stop": self._closing.is_set},
+            name="memtui-index",
+            daemon=True,
+        )
+        self._builder.start()
+
+    # --- old versions
+
+    def _look_back(self, running: _Run, listed: list[Listed], stop: Stop, tell: Tell | None) -> bool:
         """Look at old versions; False when stopped."""
         due = time.monotonic() + SLICE
         for root in listed:
@@ -162,7 +238,7 @@ class Finder:
             for start in range(0, len(old), _CHUNK):
                 if stop():
                     return False
-                if time.monotonic() >= due:
+                if tell is not None and time.monotonic() >= due:
                     tell(running.found(complete=False))
                     due = time.monotonic() + SLICE
                 some = old[start : start + _CHUNK]
@@ -202,12 +278,16 @@ def _ghost(root: Root, text: OldText) -> Memory:
     return Memory(address, root.scope, root.agent, version.bytes, version.at, None, actor=version.actor, missing=True)
 
 
+def _differ(one: Listed, other: Listed) -> bool:
+    return one.items is not other.items or one.root is not other.root
+
+
 class _Plan:
     """Rows, made ready for many searches."""
 
-    def __init__(self, lists: list[tuple[Memory, ...]]) -> None:
-        self.lists = lists
-        self.rows = [row for items in lists for row in items]
+    def __init__(self, listed: list[Listed]) -> None:
+        self.listed = listed
+        self.rows = [row for root in listed for row in root.items]
         self.index = {row.address: index for index, row in enumerate(self.rows)}
         self.names = [fold(row.address.path) for row in self.rows]
         self.abouts = [fold(row.description) for row in self.rows]
@@ -218,20 +298,6 @@ class _Plan:
             self.place[index] = place
         self.roots = [self.rows[index].address.root for index in self.best_first]
         """The root of the row in each place."""
-        self.words = Words()
-        """Of the descriptions, which are many with the same words."""
-        for index, about in enumerate(self.abouts):
-            if about:
-                self.words.add(index, about)
-        self._numbers: list[int | None] = []
-        self._known = -1
-
-    def numbers(self, texts: Texts) -> list[int | None]:
-        """Under which number the text of each row is kept."""
-        if self._known != len(texts):
-            self._known = len(texts)
-            self._numbers = [texts.number(row.sha256) for row in self.rows]
-        return self._numbers
 
 
 def _tie_break(row: Memory) -> tuple[bool, float, int, Address]:
@@ -239,56 +305,71 @@ def _tie_break(row: Memory) -> tuple[bool, float, int, Address]:
 
 
 class _Run:
-    """One search."""
+    """One rank."""
 
     def __init__(
-        self, query: Query, wanted: Wanted, plan: _Plan, texts: Texts, reading: Callable[[str], RootHandle]
+        self, query: Query, wanted: Wanted, plan: _Plan, reading: Callable[[str], RootHandle], *, sure: bool = True
     ) -> None:
+        """Look at names and descriptions.
+
+        Args:
+            query: what was typed.
+            wanted: what for, and where.
+            plan: the rows.
+            reading: gives the open folder of a root by its id.
+            sure: the rows were just listed; else a text on disk that is not a row's own makes no hit.
+        """
         self._query = query
         self._wanted = wanted
         self._plan = plan
-        self._texts = texts
         self._reading = reading
-        self._all = (*query.terms, *query.without, *((query.whole,) if query.whole is not None else ()))
-        self._heads = [self._in_heads(term) for term in self._all]
+        self._sure = sure
+        self.terms = (*query.terms, *query.without, *((query.whole,) if query.whole is not None else ()))
+        self.folders = {root.root.path for root in plan.listed}
+        """The folders of the roots that are searched."""
+        self._heads = [self._in_heads(term) for term in self.terms]
         """Rows whose name or description holds a term, with the level, for each term."""
-        self._loose: list[dict[int, int]] = [{} for _ in self._all]
-        """The same for texts that are not kept."""
+        self._numbers: list[int | None] = [None] * len(plan.rows)
+        """Under which number the index has the text of each row."""
+        self._graded: tuple[Grades, ...] = ({},) * len(self.terms)
+        """What the index says of each term."""
+        self._loose: list[dict[int, int]] = [{} for _ in self.terms]
+        """Rows whose text holds a term, with the level, for texts the index does not have."""
         self._made: dict[int, Hit | None] = {}
         self._old: list[tuple[int, OldText, Memory, Callable[[], Versions]]] = []
 
     def _in_heads(self, term: Term) -> dict[int, int]:
         plan = self._plan
         found: dict[int, int] = {}
-        about = rank.level(rank.DESCRIPTION, 0)
         for form in term.forms:
-            if " " in form:
-                graded = {index: term.grade(text) or 0 for index, text in enumerate(plan.abouts) if form in text}
-            else:
-                graded = plan.words.grades(form)
-            for index in found.keys() & graded.keys():
-                graded[index] = min(graded[index], found[index] - about)
-            found |= {index: about + grade for index, grade in graded.items()}
+            for index in [index for index, about in enumerate(plan.abouts) if form in about]:
+                found[index] = rank.level(rank.DESCRIPTION, term.grade(plan.abouts[index]) or 0)
         for form in term.forms:
             for index in [index for index, name in enumerate(plan.names) if form in name]:
                 found[index] = rank.level(rank.NAME, rank.grade_name(term, plan.names[index]) or 0)
         return found
 
+    def take(self, answer: IndexAnswer | None) -> None:
+        """Take what the index says."""
+        if answer is not None:
+            self._graded = answer.grades
+            held = [(answer.held[root.root.path], root.items) for root in self._plan.listed]
+            self._numbers = [numbers.get(row.sha256 or "") for numbers, items in held for row in items]
+
     def unread(self) -> list[Memory]:
-        """The rows with a text that is not kept."""
-        numbers = self._plan.numbers(self._texts)
-        if None not in numbers:
+        """The rows with a text that the index does not have."""
+        if None not in self._numbers:
             return []
         return [
             row
-            for row, number in zip(self._plan.rows, numbers, strict=True)
+            for row, number in zip(self._plan.rows, self._numbers, strict=True)
             if number is None and row.sha256 is not None and not row.missing
         ]
 
     def look_at(self, row: Memory, folded: str) -> None:
-        """Look for every term in a text that is not kept."""
+        """Look for every term in a text that the index does not have."""
         index = self._plan.index[row.address]
-        for term, found in zip(self._all, self._loose, strict=True):
+        for term, found in zip(self.terms, self._loose, strict=True):
             grade = term.grade(folded)
             if grade is not None:
                 found[index] = rank.level(rank.BODY, grade)
@@ -319,15 +400,15 @@ class _Run:
             if hit is not None:
                 hits.append(hit)
         of = self._plan.roots
-        roots = Counter([of[key % count] for key in keys] if len(self._plan.lists) > 1 else {})
-        if len(self._plan.lists) == 1 and keys:
+        roots = Counter([of[key % count] for key in keys] if len(self._plan.listed) > 1 else {})
+        if len(self._plan.listed) == 1 and keys:
             roots[of[0]] = len(keys)
         roots.update(row.address.root for _, _, row, _ in old)
         return Found(tuple(hits), len(keys) + len(old), tuple(roots.items()), complete)
 
     def _keys(self) -> list[int]:
         """For each hit a number to sort by, from which its row can be told."""
-        levels = [self._levels(number) for number in range(len(self._all))]
+        levels = [self._levels(number) for number in range(len(self.terms))]
         query = self._query
         wanted = levels[: len(query.terms)]
         found = set(wanted[0]).intersection(*wanted[1:])
@@ -346,14 +427,9 @@ class _Run:
         found: dict[int, int] = {}
         if self._wanted.bodies:
             body = rank.level(rank.BODY, 0)
-            by_text = self._texts.grades(self._all[number])
+            by_text = self._graded[number]
             if by_text:
-                numbers = self._plan.numbers(self._texts)
-                found = {
-                    index: body + by_text[number]
-                    for index, number in enumerate(numbers)
-                    if number is not None and number in by_text
-                }
+                found = {index: body + by_text[text] for index, text in enumerate(self._numbers) if text in by_text}
             found.update(self._loose[number])
         found.update(self._heads[number])
         return found
@@ -362,15 +438,77 @@ class _Run:
         """The hit for a row, from its text on disk now; None when that does not hold the query any more."""
         if index not in self._made:
             row = self._plan.rows[index]
-            self._made[index] = rank.find(self._query, row, self._text(row))
+            data = self._data(row)
+            if data is None or (not self._sure and hashlib.sha256(data).hexdigest() != row.sha256):
+                self._made[index] = rank.find(self._query, row, "") if self._sure else None
+            else:
+                self._made[index] = rank.find(self._query, row, decode(data))
         return self._made[index]
 
-    def _text(self, row: Memory) -> str:
+    def _data(self, row: Memory) -> bytes | None:
         if not self._wanted.bodies or row.sha256 is None or row.missing:
-            return ""
+            return None
         try:
-            return decode(
-                whole_file.read_bytes(self._reading(row.address.root), paths.split(row.address.path), row.address)
-            )
+            return whole_file.read_bytes(self._reading(row.address.root), paths.split(row.address.path), row.address)
         except MemtuiError:
-            return ""  # it went since: the hit is about its name, or there is none
+            return None  # it went since: the hit is about its name, or there is none
+
+
+def decode(data: bytes) -> str:
+    """The text of a memory, also where it is not UTF-8; without a byte-order mark, as an editor shows it."""
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def read_folded(rows: Iterable[Memory], reading: Callable[[str], RootHandle]) -> Iterator[tuple[Memory, str, str]]:
+    """Read memories, one folder handle at a time.
+
+    Args:
+        rows: what to read, in the order of a list.
+        reading: gives the open folder of a root by its id.
+
+    Yields:
+        The row, its text as `fold` gives it, and the sha-256 of what was read. What went, or is no text that may be
+        read, is left out.
+    """
+    for (root, folder), some in _by_folder(rows).items():
+        try:
+            handle = reading(root)
+            with handle.folder(tuple(folder.split("/")) if folder else ()) as opened:
+                for row in some:
+                    data = _read(opened, handle, row)
+                    if data is not None:
+                        yield row, fold(decode(data)), hashlib.sha256(data).hexdigest()
+        except MemtuiError:
+            continue  # the folder went, or cannot be entered: the next list says so, and there is no text to search
+
+
+def _in_turn(
+    rows: list[Memory], kept: Mapping[str, str], reading: Callable[[str], RootHandle]
+) -> Iterator[tuple[Memory, str, str]]:
+    """What `read_folded` gives, without reading those that are kept by their sha-256."""
+    for row in rows:
+        if row.sha256 is not None and (folded := kept.get(row.sha256)) is not None:
+            yield row, folded, row.sha256
+    yield from read_folded([row for row in rows if row.sha256 not in kept], reading)
+
+
+def _by_folder(rows: Iterable[Memory]) -> dict[tuple[str, str], list[Memory]]:
+    found: dict[tuple[str, str], list[Memory]] = {}
+    for row in rows:
+        found.setdefault((row.address.root, row.address.path.rpartition("/")[0]), []).append(row)
+    return found
+
+
+def _read(folder: int, handle: RootHandle, row: Memory) -> bytes | None:
+    """The bytes of one memory; None when they cannot be read."""
+    try:
+        limit = handle.root.policy.read_bytes
+        opened, status = paths.open_regular(folder, row.address.name, row.address, handle.identity[0], limit)
+    except MemtuiError:
+        return None  # it went, or changed into something else, since it was listed
+    try:
+        return fsio.read_all(opened, status.st_size)
+    except OSError:
+        return None  # a bad block or a dead network folder: the list shows it as a problem of this memory
+    finally:
+        fsio.close(opened)

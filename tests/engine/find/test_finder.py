@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import Engine
+from memtui.engine.find.finder import Listed
+from memtui.engine.find.index import discard
 from memtui.engine.model import Actor, Address, Found, Root, Wanted
 from memtui.errors import UsageError
 from memtui.matching import fold, typed
@@ -106,13 +109,6 @@ def test_what_is_kept_follows_the_disk(place: Place) -> None:
         assert names(engine.find(Wanted("third"))) == ["notes/b.md"]
 
 
-def test_a_file_that_changed_a_moment_ago_is_read_again_each_time(place: Place) -> None:
-    place.write("notes/a.md", "one two", age=0)
-    with place.engine() as engine:
-        assert names(engine.find(Wanted("two"))) == ["notes/a.md"]
-        assert engine._rooms.books.finder.bytes == 0
-
-
 def test_it_tells_early_and_stops_when_told(place: Place) -> None:
     for number in range(60):
         place.write(f"notes/{'tabs' if number == 7 else 'other'}-{number}.md", "we use tabs")
@@ -128,7 +124,8 @@ def test_it_tells_early_and_stops_when_told(place: Place) -> None:
             asked.append(1)
             return len(asked) > 10
 
-        engine.forget_texts()
+    discard(str(place.folder / "state"))
+    with place.engine() as engine:
         stopped = engine.find(Wanted("tabs"), stop=stop)
         assert (stopped.hits, stopped.complete) == ((), False)
         assert len(asked) == 11
@@ -180,29 +177,153 @@ def test_a_redacted_version_is_not_found(place: Place) -> None:
         assert engine.find(Wanted("secret", versions=True)).total == 0
 
 
-TEXT = st.text('abßİé -"\n', max_size=24)
+def settle(engine: Engine) -> None:
+    """Wait until what was read is in the index."""
+    builder = engine._rooms.books.finder._builder
+    if builder is not None:
+        builder.join()
+
+
+def without_index(place: Place) -> Engine:
+    """Open an engine where the name of the index is taken, so that every text is read."""
+    state = place.folder / "state without an index"
+    (state / "index.db").mkdir(parents=True, exist_ok=True)
+    return Engine.open(place.roots, state_dir=str(state))
+
+
+TEXT = st.text('abßİé -"\n日本Ba_', max_size=24)
+NAME = st.text("abßé 日-_", min_size=1, max_size=6).filter(lambda name: name.strip() == name and name != "-")
 
 
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(TEXT, min_size=1, max_size=6), TEXT, st.booleans())
-def test_nothing_is_missed_whether_texts_are_kept_or_not(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str, keep: bool
+@given(st.dictionaries(NAME, TEXT, min_size=1, max_size=6), TEXT, st.data())
+def test_the_index_finds_what_the_scan_finds(
+    tmp_path_factory: pytest.TempPathFactory, memories: dict[str, str], query: str, data: st.DataObject
 ) -> None:
     place = Place(tmp_path_factory.mktemp("finding") / "place")
-    for number, text in enumerate(texts):
-        place.write(f"notes/{number}.md", text)
-    asked = typed(query)
     expected = set()
-    for number, text in enumerate(texts):
-        held = [fold(f"{number}.md"), fold(text)]
+    asked = typed(query)
+    for number, (name, text) in enumerate(memories.items()):
+        path = f"{'deep/' * (number % 2)}{name}.md"
+        place.write(f"notes/{path}", text)
+        held = [fold(path), fold(text)]
         if asked and asked.allows(*held) and all(any(t.is_in(one) for one in held) for t in asked.terms):
-            expected.add(f"notes/{number}.md")
-    clock = later if keep else (lambda: time.time_ns() // 1_000_000)
-    with Engine.open(place.roots, state_dir=str(place.folder / "state"), clock=clock) as engine:
-        for _ in range(2):
-            assert set(names(engine.find(Wanted(query)))) == expected
+            expected.add(f"notes/{path}")
+    with without_index(place) as engine:
+        scanned = engine.find(Wanted(query))
+    assert set(names(scanned)) == expected
+    with place.engine() as engine:
+        assert engine.find(Wanted(query)) == scanned  # Nothing is in the index yet.
+        settle(engine)
+        assert engine.find(Wanted(query)) == scanned
+        changed = data.draw(st.sampled_from(sorted(memories)))
+        number = list(memories).index(changed)
+        place.write(f"notes/{'deep/' * (number % 2)}{changed}.md", data.draw(TEXT), age=30)
+        now = engine.find(Wanted(query))  # One text is read, the others are in the index.
+        settle(engine)
+    with without_index(place) as engine:
+        assert engine.find(Wanted(query)) == now
+    with place.engine() as engine:
+        told: list[Found] = []
+        assert engine.find(Wanted(query), tell=told.append) == now
+        for found in told:
+            assert {hit for hit in found.hits if hit.version is None} <= set(now.hits)
         if asked:
-            assert {str(hit.memory.address) for hit in engine.search(query)[0]} == expected
-            assert [h.memory.address for h in engine.search(query)[0]] == [
-                h.memory.address for h in engine.find(Wanted(query)).hits
-            ]
+            assert engine.search(query)[0] == now.hits
+
+
+def test_the_first_hits_come_before_the_list_and_each_is_looked_at(place: Place) -> None:
+    for number in range(250):
+        place.write(f"notes/{number:03}.md", f"the word of {number}", age=9_000 + number)
+    with place.engine() as engine:
+        engine.find(Wanted("word"))
+        settle(engine)
+    place.write("notes/000.md", "something else now")
+    os.unlink(place.folder / "notes/001.md")
+    place.write("notes/new.md", "a word that is new")
+    listed: list[int] = []
+    with place.engine() as engine:
+        finder = engine._rooms.books.finder
+        real = finder._listed
+
+        def counted(fresh: bool) -> Iterable[Listed]:
+            listed.append(1)
+            return real(fresh)
+
+        finder._listed = counted
+        told: list[tuple[int, Found]] = []
+        found = engine.find(Wanted("word", limit=5), tell=lambda found: told.append((len(listed), found)))
+        assert told[0][0] == 0
+        assert not told[0][1].complete
+        assert names(told[0][1]) == ["notes/002.md", "notes/003.md", "notes/004.md"]
+        assert names(found)[:2] == ["notes/new.md", "notes/002.md"]
+        assert (found.total, found.complete) == (249, True)
+
+
+def test_texts_that_are_gone_leave_the_index(place: Place) -> None:
+    place.write("notes/a.md", "first needle")
+    place.write("notes/b.md", "second needle")
+    with place.engine() as engine:
+        engine.find(Wanted("needle"))
+        settle(engine)
+        assert b"first needle" in kept(place)
+        os.unlink(place.folder / "notes/a.md")
+        place.write("notes/b.md", "third needle", age=30)
+        assert names(engine.find(Wanted("needle"))) == ["notes/b.md"]
+        settle(engine)
+        assert b"first needle" not in kept(place)
+        assert b"second needle" not in kept(place)
+        assert b"third needle" in kept(place)
+
+
+def kept(place: Place) -> bytes:
+    return b"".join(path.read_bytes() for path in (place.folder / "state").glob("index.db*"))
+
+
+def test_a_redaction_empties_the_index(place: Place) -> None:
+    with place.engine() as engine:
+        first = engine.create(Address("notes", "a.md"), "a secret\n", actor=ME)
+        assert engine.find(Wanted("secret")).total == 1
+        settle(engine)
+        engine.save(Address("notes", "a.md"), "clean\n", expected_sha256=first.sha256, actor=ME)
+        assert b"a secret" in kept(place)
+        engine.redact(Address("notes", "a.md"), first.sha256, reason="a key", actor=ME)
+        assert b"secret" not in kept(place)
+        assert not engine.unerased().pending
+        assert engine.find(Wanted("clean")).total == 1
+
+
+def test_who_only_reads_leaves_the_index_as_it_is(place: Place) -> None:
+    place.write("notes/a.md", "a needle")
+    with place.engine() as engine:
+        engine.list()
+    with Engine.open(place.roots, state_dir=str(place.folder / "state"), read_only=True) as engine:
+        assert names(engine.find(Wanted("needle"))) == ["notes/a.md"]
+    assert not (place.folder / "state" / "index.db").exists()
+
+
+def test_an_index_that_is_damaged_under_way_changes_no_answer(place: Place) -> None:
+    for number in range(40):
+        place.write(f"notes/{number}.md", f"needle {number}")
+    with place.engine() as engine:
+        before = engine.find(Wanted("needle 3"))
+        settle(engine)
+        path = place.folder / "state" / "index.db"
+        path.write_bytes(path.read_bytes()[:4_096] + b"?" * 50_000)
+        for beside in path.parent.glob("index.db-wal"):
+            beside.write_bytes(b"?" * 5_000)
+        for _ in range(3):
+            assert engine.find(Wanted("needle 3")) == before
+            settle(engine)
+
+
+def test_two_processes_build_at_once(place: Place) -> None:
+    for number in range(300):
+        place.write(f"notes/{number}.md", f"needle {number}")
+    with place.engine() as one, place.engine() as other:
+        found = [one.find(Wanted("needle")), other.find(Wanted("needle"))]
+        settle(one)
+        settle(other)
+        found += [one.find(Wanted("needle")), other.find(Wanted("needle"))]
+        assert all(each == found[0] for each in found)
+        assert found[0].total == 300

@@ -1,0 +1,525 @@
+"""The index of texts: one disposable SQLite database in the state folder that says which texts hold a word.
+
+Nothing depends on it: an index that is missing, damaged, busy or cannot be written is no index, and texts are read from
+their files instead. A text is kept by the folder of its root and its sha-256, so an entry is never wrong, only missing.
+It is a module apart because the ledger's clean-up empties it too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+from unicodedata import combining, normalize, unidata_version
+
+import apsw
+
+from memtui.engine.disk import fsio
+from memtui.errors import StorageError
+from memtui.matching import EXACT, INFIX, PREFIX, Term
+
+NAME = "index.db"
+FORMAT = 1_000_000 + int(unidata_version.replace(".", ""))
+"""Goes up with every change of `_SCHEMA` or `words`, and what `words` does depends on the version of Unicode, too."""
+BUSY_MS = 100
+"""How long a search waits for another process before it reads the files instead."""
+EMPTYING_MS = 10_000
+"""How long a redaction waits for other processes that read the index."""
+LARGEST = 4 * 1024 * 1024
+"""Bytes of a text that is kept; a larger one is read from its file each time."""
+_BATCH = 64
+"""Texts that are written at once."""
+_CHECKPOINT_PAGES = 4_000
+_LONGEST = 1_000
+"""Letters of a word that is asked for; a run of more is kept in pieces of twice as many, each half in the next one."""
+_MANY = 2_000
+"""Words that hold a part; with more of them it is quicker to look at the texts."""
+_FEW = 64
+"""Texts in which a phrase is looked for at once, rather than asking which of them have its other words."""
+_SCHEMA = """
+CREATE TABLE state (generation INTEGER NOT NULL, spilled INTEGER NOT NULL);
+INSERT INTO state VALUES (abs(random()), 0);
+CREATE TABLE bodies (id INTEGER PRIMARY KEY AUTOINCREMENT, folded TEXT NOT NULL);
+CREATE TABLE texts (
+  root BLOB NOT NULL, sha TEXT NOT NULL, id INTEGER NOT NULL, plain INTEGER NOT NULL, PRIMARY KEY (root, sha)
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(word, content='', detail='none', columnsize=0, tokenize='ascii');
+INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
+"""
+
+_RUN = re.compile(r"[^\W_]+")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+"""Thai, Lao, Burmese, Khmer, kana and Han: no spaces stand between their words."""
+_PARTS = re.compile(rf"([{_UNSPACED}]+)|([^{_UNSPACED}]+)")
+_BLANKS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
+
+
+class _Plain(dict[int, str]):
+    """What each character is compared as: compatible forms are one, without marks, in one case."""
+
+    def __missing__(self, code: int) -> str:
+        kept = [one for one in normalize("NFKD", chr(code)) if not combining(one)]
+        found = self[code] = "".join(kept).casefold()
+        return found
+
+
+_PLAIN = _Plain()
+# One character at a time: so a part of a text has a part of its words, and hostile text takes no longer.
+
+
+class Words(NamedTuple):
+    """The words of a text or of a query."""
+
+    words: tuple[str, ...]
+    """Each once; of scripts without spaces, every two signs that stand side by side."""
+    plain: bool
+    """Whether they are just the runs of letters and digits of the text."""
+
+
+def words(folded: str) -> Words:
+    """The words of a text from `matching.fold`: one function for what is kept and for what is asked."""
+    if folded.isascii():
+        runs = folded.encode().translate(_BLANKS).decode().split()
+        if not runs or len(max(runs, key=len)) <= _LONGEST:
+            return Words(tuple(dict.fromkeys(runs)), plain=True)
+    compared = folded.translate(_PLAIN)
+    found: dict[str, None] = {}
+    plain = compared == folded
+    for run in _RUN.findall(compared):
+        for unspaced, other in _PARTS.findall(run):
+            if len(other) > _LONGEST:
+                plain = False
+                found.update(dict.fromkeys(other[at : at + 2 * _LONGEST] for at in range(0, len(other), _LONGEST)))
+            elif other:
+                found[other] = None
+            else:
+                plain = False
+                pairs = [unspaced[at : at + 2] for at in range(len(unspaced) - 1)]
+                found.update(dict.fromkeys(pairs or [unspaced]))
+    return Words(tuple(found), plain)
+
+
+Grades = dict[int, int]
+"""How texts hold something, by their numbers; see `Term.grade`."""
+
+
+class IndexAnswer(NamedTuple):
+    """What the index knows."""
+
+    held: dict[str, dict[str, int]]
+    """The numbers of the texts it has, by folder of a root and sha-256."""
+    grades: tuple[Grades, ...]
+    """For each term, the texts that hold it."""
+
+
+class Text(NamedTuple):
+    """A text to keep."""
+
+    root: str
+    """The folder of its root."""
+    sha256: str
+    folded: str
+    """From `matching.fold`."""
+
+
+class TextIndex:
+    """The index as one thread at a time asks it."""
+
+    def __init__(self, directory: str) -> None:
+        """Remember where it is; nothing is opened before it is asked.
+
+        Args:
+            directory: the state folder.
+        """
+        self._path = os.path.join(directory, NAME)
+        self._db: apsw.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._state: tuple[int, ...] = ()
+        self._held: dict[str, dict[str, int]] = {}
+        self._plain: set[int] = set()
+        self._vocabulary: str | None = None
+
+    def ask(
+        self, roots: Collection[str], terms: Sequence[Term], *, inside: bool, stop: Callable[[], bool]
+    ) -> IndexAnswer | None:
+        """Ask which texts hold some terms.
+
+        Args:
+            roots: the folders of the roots whose texts are wanted.
+            terms: what they may hold.
+            inside: also what is inside of words or no word at all. Without it the answer comes sooner, and is not all.
+            stop: asked again and again whether nobody wants the answer any more; then it is not whole.
+
+        Returns:
+            None when there is no index that can answer.
+        """
+        try:
+            database = self._open()
+            if database is None:
+                return None
+            database.execute("BEGIN")
+            try:
+                self._refresh(database, roots)
+                held = {root: self._held[root] for root in roots}
+                known = set().union(*(numbers.values() for numbers in held.values()))
+                asked = _Asked(database, known, self._plain, self._words_of(database) if inside else None, stop)
+                return IndexAnswer(held, tuple(asked.grades(term) for term in terms))
+            finally:
+                database.execute("ROLLBACK")
+        except (apsw.Error, UnicodeDecodeError) as error:
+            self.close()
+            if isinstance(error, (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError)):
+                with contextlib.suppress(OSError):
+                    discard(os.path.dirname(self._path))
+            return None
+
+    @property
+    def warm(self) -> bool:
+        """Whether it was asked for everything before, so that the next answer comes at once."""
+        return self._vocabulary is not None
+
+    def forget(self) -> None:
+        """Give the memory back that asking took."""
+        self._state, self._held, self._plain, self._vocabulary = (), {}, set(), None
+
+    def close(self) -> None:
+        """Close it; asking opens it again."""
+        self.forget()
+        if self._db is not None:
+            self._db.close()
+        self._db = None
+
+    def _open(self) -> apsw.Connection | None:
+        identity = _identity(self._path)
+        if self._db is not None and identity != self._identity:
+            self.close()  # somebody removed it, because it was damaged
+        if self._db is None and identity is not None:
+            database = _connect(self._path)
+            if _format(database) != FORMAT:
+                database.close()
+                return None
+            self._db, self._identity = database, identity
+        return self._db
+
+    def _refresh(self, database: apsw.Connection, roots: Iterable[str]) -> None:
+        """Read which texts there are, where that may have changed."""
+        ((generation,),) = database.execute("SELECT generation FROM state")
+        state = (generation, database.pragma("data_version"))
+        if state != self._state:
+            self.forget()
+            self._state = state
+        for root in roots:
+            if root not in self._held:
+                rows = database.execute("SELECT sha, id, plain FROM texts WHERE root = ?", (os.fsencode(root),))
+                self._held[root] = held = {}
+                for sha, number, plain in rows:
+                    held[sha] = number
+                    if plain:
+                        self._plain.add(number)
+
+    def _words_of(self, database: apsw.Connection) -> str:
+        if self._vocabulary is None:
+            found = [word for (word,) in database.execute("SELECT term FROM vocabulary")]
+            self._vocabulary = "\n".join(["", *found, ""])
+        return self._vocabulary
+
+
+class _Asked:
+    """One question, in one transaction."""
+
+    def __init__(
+        self,
+        database: apsw.Connection,
+        known: set[int],
+        plain: set[int],
+        vocabulary: str | None,
+        stop: Callable[[], bool],
+    ) -> None:
+        self._database = database
+        self._known = known
+        self._plain = plain
+        self._vocabulary = vocabulary
+        self._stop = stop
+        self._held: dict[str, Grades | None] = {}
+
+    def grades(self, term: Term) -> Grades:
+        """The texts that hold a term."""
+        found: Grades = {}
+        for form in term.forms:
+            for number, grade in self._grades(form).items():
+                found[number] = min(grade, found.get(number, grade))
+        return found
+
+    def _grades(self, form: str) -> Grades:
+        asked = words(form)
+        simple = asked.plain and asked.words == (form,)
+        parts = {word[:_LONGEST] for word in asked.words}
+        candidates: Iterable[int] = self._known
+        found: Grades = {}
+        for word in sorted(parts, key=len, reverse=True):
+            some = self._holding(word)
+            if some is None:
+                continue  # nearly all of them
+            if simple:
+                found = {number: grade for number, grade in some.items() if number in self._plain}
+            candidates = some.keys() & candidates if not simple else some.keys() - self._plain
+            if len(candidates) <= _FEW:
+                break
+        if self._vocabulary is None and not asked.words:
+            return {}
+        found.update(self._looked_at(form, candidates))
+        return found
+
+    def _holding(self, word: str) -> Grades | None:
+        """The texts with a word that has this part, and how; None when it is quicker to look at all of them."""
+        if word not in self._held:
+            self._held[word] = self._ask(word)
+        return self._held[word]
+
+    def _ask(self, word: str) -> Grades | None:
+        found: Grades = {}
+        if self._vocabulary is not None:
+            holders = _inside(self._vocabulary, word)
+            if holders is None:
+                return None
+            for holder in holders:
+                found.update(dict.fromkeys(self._match(f'"{holder}"'), INFIX))
+        found.update(dict.fromkeys(self._match(f'"{word}" *'), PREFIX))
+        found.update(dict.fromkeys(self._match(f'"{word}"'), EXACT))
+        return {number: grade for number, grade in found.items() if number in self._known}
+
+    def _match(self, pattern: str) -> list[int]:
+        return [
+            number for (number,) in self._database.execute("SELECT rowid FROM words WHERE words MATCH ?", (pattern,))
+        ]
+
+    def _looked_at(self, form: str, candidates: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Of some texts those that hold a form, by looking at each."""
+        term = Term((form,))
+        for count, number in enumerate(candidates):
+            if count % _FEW == 0 and self._stop():
+                return
+            for (folded,) in self._database.execute("SELECT folded FROM bodies WHERE id = ?", (number,)):
+                grade = term.grade(folded)
+                if grade is not None:
+                    yield number, grade
+
+
+def _inside(vocabulary: str, part: str) -> list[str] | None:
+    """The words that have a part somewhere else than at their beginning; None when there are many."""
+    found = []
+    at = vocabulary.find(part)
+    while at >= 0:
+        if vocabulary[at - 1] != "\n":
+            found.append(vocabulary[vocabulary.rfind("\n", 0, at) + 1 : vocabulary.find("\n", at)])
+            if len(found) > _MANY:
+                return None
+        at = vocabulary.find(part, vocabulary.find("\n", at))
+    return found
+
+
+# --- writing
+
+
+def keep(
+    directory: str, whole: Mapping[str, Collection[str | None]], texts: Iterable[Text], *, stop: Callable[[], bool]
+) -> bool:
+    """Bring the index up to date; makes it when there is none.
+
+    Args:
+        directory: the state folder.
+        whole: the sha-256 of all texts of some roots, by folder: what else is kept of these goes.
+        texts: texts to keep, read from their files as they are asked for.
+        stop: asked after each batch whether to leave the rest for another time.
+
+    Returns:
+        False when it cannot be written, now or ever: nothing depends on it.
+    """
+    try:
+        with _writing(directory) as database:
+            _shred(database)
+            generation = _generation(database)
+            _drop_gone(database, whole)
+            batch: list[Text] = []
+            for text in texts:
+                batch.append(text)
+                if len(batch) == _BATCH:
+                    if not _add(database, batch, generation) or stop():
+                        return True
+                    batch.clear()
+            _add(database, batch, generation)
+    except (apsw.NotADBError, apsw.CorruptError):
+        with contextlib.suppress(OSError):
+            discard(directory)
+        return False
+    except (apsw.Error, OSError):
+        return False
+    return True
+
+
+def empty(directory: str) -> None:
+    """Take every text out of the index, down to the bytes, because one of them is redacted.
+
+    Raises:
+        StorageError: `E_STORE`, it cannot be written or removed.
+    """
+    if _identity(os.path.join(directory, NAME)) is None:
+        return
+    try:
+        try:
+            with _writing(directory) as database:
+                database.set_busy_timeout(EMPTYING_MS)
+                with _transaction(database):
+                    database.execute("INSERT INTO words (words) VALUES ('delete-all')")
+                    database.execute("DELETE FROM texts; DELETE FROM bodies")
+                    database.execute("UPDATE state SET generation = generation + 1, spilled = 1")
+                database.execute("VACUUM")
+                _shred(database)
+        except (apsw.NotADBError, apsw.CorruptError):
+            discard(directory)
+    except (apsw.Error, OSError) as error:
+        raise StorageError(
+            f"The search index {os.path.join(directory, NAME)} cannot be emptied: {error}.",
+            code="E_STORE",
+            unharmed="The text is redacted everywhere else.",
+            hint="Delete this file; it is made again.",
+        ) from error
+
+
+def is_spilled(directory: str) -> bool:
+    """Whether bytes of texts that were taken out may still be there."""
+    path = os.path.join(directory, NAME)
+    if _identity(path) is None:
+        return False
+    try:
+        with contextlib.closing(_connect(path)) as database:
+            return _format(database) == FORMAT and bool(next(iter(database.execute("SELECT spilled FROM state")))[0])
+    except apsw.Error:
+        return False  # it cannot be read, so it holds nothing for anybody; the next search makes it anew
+
+
+def discard(directory: str) -> None:
+    """Remove the index; raises OSError when it cannot be."""
+    for suffix in ("", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(directory, NAME + suffix))
+
+
+@contextlib.contextmanager
+def _writing(directory: str) -> Iterator[apsw.Connection]:
+    path = os.path.join(directory, NAME)
+    database = _made(directory, path)
+    try:
+        if _format(database) != FORMAT:
+            database.close()
+            discard(directory)
+            database = _made(directory, path)
+        yield database
+    finally:
+        database.close()
+
+
+def _made(directory: str, path: str) -> apsw.Connection:
+    if not os.path.lexists(path):
+        fsio.make_root(directory)
+        with contextlib.suppress(FileExistsError):  # another process was faster, and makes the same
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    if _identity(path) is None:
+        raise OSError(f"{path} is not a regular file")
+    database = _connect(path)
+    try:
+        database.wal_autocheckpoint(_CHECKPOINT_PAGES)
+        for name, value in (("journal_mode", "wal"), ("synchronous", "normal"), ("secure_delete", "on")):
+            database.pragma(name, value)
+        if not _format(database):
+            with _transaction(database):
+                if not _format(database):
+                    database.execute(_SCHEMA)
+                    database.pragma("user_version", FORMAT)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _connect(path: str) -> apsw.Connection:
+    database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    database.set_busy_timeout(BUSY_MS)
+    return database
+
+
+@contextlib.contextmanager
+def _transaction(database: apsw.Connection) -> Iterator[None]:
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    finally:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+
+
+def _drop_gone(database: apsw.Connection, whole: Mapping[str, Collection[str | None]]) -> None:
+    """Take out the texts that their roots have no more, and those of roots that are gone, down to the bytes."""
+    gone: list[tuple[bytes, str, int]] = []
+    kept = {os.fsencode(root): shas for root, shas in whole.items()}
+    roots = [root for (root,) in database.execute("SELECT DISTINCT root FROM texts")]
+    lost = {root for root in roots if root not in kept and not os.path.isdir(root)}
+    for root in roots:
+        if root in kept or root in lost:
+            rows = database.execute("SELECT root, sha, id FROM texts WHERE root = ?", (root,))
+            gone += [row for row in rows if root in lost or row[1] not in kept[root]]
+    for start in range(0, len(gone), _BATCH):
+        with _transaction(database):
+            for root, sha, number in gone[start : start + _BATCH]:
+                database.execute("DELETE FROM texts WHERE root = ? AND sha = ?", (root, sha))
+                for (folded,) in database.execute("DELETE FROM bodies WHERE id = ? RETURNING folded", (number,)):
+                    removed = (number, " ".join(words(folded).words))
+                    database.execute("INSERT INTO words (words, rowid, word) VALUES ('delete', ?, ?)", removed)
+            database.execute("UPDATE state SET spilled = 1")
+    _shred(database)
+
+
+def _add(database: apsw.Connection, texts: Iterable[Text], generation: int) -> bool:
+    """Add texts; False when the index was emptied since they were read."""
+    with _transaction(database):
+        if _generation(database) != generation:
+            return False
+        for text in texts:
+            key = (os.fsencode(text.root), text.sha256)
+            if next(iter(database.execute("SELECT 1 FROM texts WHERE root = ? AND sha = ?", key)), None) is None:
+                database.execute("INSERT INTO bodies (folded) VALUES (?)", (text.folded,))
+                number = database.last_insert_rowid()
+                its = words(text.folded)
+                database.execute("INSERT INTO words (rowid, word) VALUES (?, ?)", (number, " ".join(its.words)))
+                database.execute("INSERT INTO texts VALUES (?, ?, ?, ?)", (*key, number, its.plain))
+    return True
+
+
+def _shred(database: apsw.Connection) -> None:
+    """Empty the log, which still has what was taken out; when another process reads it, that is left for later."""
+    if next(iter(database.execute("SELECT spilled FROM state")))[0]:
+        ((busy, _, _),) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if not busy:
+            database.execute("UPDATE state SET spilled = 0")
+
+
+def _generation(database: apsw.Connection) -> int:
+    return int(next(iter(database.execute("SELECT generation FROM state")))[0])
+
+
+def _format(database: apsw.Connection) -> int:
+    return int(database.pragma("user_version"))
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Which regular file has the name; None for none."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
