@@ -11,8 +11,6 @@ from memtui.config.smallfile import read_small
 
 SLUG_LENGTH = 200
 """Agents cut longer slugs and add a hash of their own making."""
-_COMMENTED = 262_144
-"""Bytes of JSON with comments, which takes many times as long to read."""
 
 
 def slug(path: str) -> str:
@@ -102,16 +100,15 @@ def json_value(data: bytes) -> object:
     except RecursionError:
         return None
     except ValueError:
-        if len(data) > _COMMENTED or (b"/" not in data and b"," not in data):  # neither a comment nor a comma too many
+        if b"/" not in data and b"," not in data:  # neither a comment nor a comma too many
             return None
     from memtui.config import jsonc
     from memtui.errors import UsageError
 
     try:
-        node = jsonc.parse(data.decode("utf-8"))
-    except (UsageError, ValueError, RecursionError):
+        return jsonc.parse(data.decode())
+    except (UsageError, UnicodeDecodeError):
         return None
-    return None if node is None else node.value
 
 
 def is_name(text: str) -> bool:

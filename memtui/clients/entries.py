@@ -60,17 +60,14 @@ def put(target: Target, text: str, entry: Entry) -> str:
         if found == ABSENT:
             return jsonfile.append(text, entry.path, entry.value)
         for hook in _ours(text, entry):
-            text = _change(text, hook, jsonfile.get(text, hook), _renewed_hook(jsonfile.get(text, hook), entry))
+            text = jsonfile.put(text, hook, _renewed_hook(jsonfile.get(text, hook), entry))
         return text
     if found == ABSENT:
         return _put(target, text, entry.path, entry.value)
     present: Any = _get(target, text, entry.path)
     if found == FOREIGN:
         raise _unknown(entry, present) if entry.what == "value" else _taken(entry, present)
-    wanted = _renewed(present, entry)
-    if target.format == "json":
-        return _change(text, entry.path, present, wanted)
-    return tomlfile.put(text, entry.path, wanted)
+    return _put(target, text, entry.path, _renewed(present, entry))
 
 
 def take(target: Target, text: str, entry: Entry, before: str | None) -> str:
@@ -189,19 +186,6 @@ def _renewed_hook(present: "Any", entry: Entry) -> "dict[str, object]":
     """Return what a hook of ours should be: with the command that is wanted; its time and the rest are the user's."""
     wanted: dict[str, object] = {name: value for name, value in _hook(entry).items() if name in ("type", "command")}
     return {**present, **wanted}
-
-
-def _change(text: str, path: jsonfile.Path, present: "Any", wanted: "dict[str, Any]") -> str:
-    """Change an object member by member, so that comments and order stay."""
-    for name in present:
-        if name not in wanted:
-            text = jsonfile.take(text, (*path, name))
-    for name, value in wanted.items():
-        if isinstance(value, dict) and isinstance(present.get(name), dict):
-            text = _change(text, (*path, name), present[name], value)
-        elif name not in present or present[name] != value:
-            text = jsonfile.put(text, (*path, name), value)
-    return text
 
 
 def _ours(text: str, entry: Entry) -> list[jsonfile.Path]:

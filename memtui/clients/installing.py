@@ -83,6 +83,8 @@ def plan_install(target: Target) -> Step:
     try:
         for entry in target.entries:
             text = entries.put(target, text, entry)
+    except jsonfile.CommentedError as error:
+        raise _named(target.path, _to_paste(target, error)) from error
     except (UsageError, ConflictError) as error:
         raise _named(target.path, error) from error
     same = found.data is not None and text == found.text
@@ -186,6 +188,14 @@ def _without(target: Target, found: Content, record: _Record | None) -> bytes | 
     if record is not None and record.before is None and text.strip() in ("", "{}"):
         return None
     return text.encode()
+
+
+def _to_paste(target: Target, error: UsageError) -> UsageError:
+    """Say what a file that memtui does not change should hold."""
+    text = ""
+    for entry in target.entries:
+        text = entries.put(target, text, entry)
+    return UsageError(error.message, code="E_CONFIG", hint=f"Add this to it by hand: {json.dumps(json.loads(text))}")
 
 
 def _first(target: Target, step: Step, record: _Record | None) -> bytes | None:

@@ -1,30 +1,29 @@
-"""Changes of a JSON settings file, made by putting characters in and taking them out.
+"""Changes of a JSON settings file: it is read, changed and written again with its order, indentation and line ends.
 
-Everything that is not ours keeps its bytes: comments, order, indentation, line ends, a comma at the end. Each change is
-read again before anybody sees it, and must mean what was asked for and nothing else.
+A file with comments, which would not survive that, is read but never changed.
 """
 
-import copy
 import json
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from memtui.config import jsonc
-from memtui.config.jsonc import BOM, Node, Part
-from memtui.errors import InternalError, UsageError
+from memtui.config.jsonc import BOM
+from memtui.errors import UsageError
 
 if TYPE_CHECKING:
     from typing import Any
 
 Path = tuple[str | int, ...]
 """Names of members and numbers of items, from the document's own down."""
+_MISSING = object()
 
 
-class _Style(NamedTuple):
-    """How the file is written."""
+class CommentedError(UsageError):
+    """The file has comments, or commas behind the last value of a list."""
 
-    newline: str
-    unit: str
-    """One step of indentation."""
+    code = "E_CONFIG"
 
 
 def get(text: str, path: Path) -> object:
@@ -33,24 +32,14 @@ def get(text: str, path: Path) -> object:
     Raises:
         UsageError: `E_CONFIG`, when the text is not JSON.
     """
-    node = jsonc.parse(text)
-    for name in path:
-        part = node.find(name) if node is not None else None
-        if part is None:
-            return None
-        node = part.node
-    return None if node is None else node.value
+    found = _at(jsonc.parse(text), path)
+    return None if found is _MISSING else found
 
 
 def has(text: str, path: Path) -> bool:
     """Whether there is a member at a path, or an item, whatever its value."""
-    node = jsonc.parse(text)
-    for name in path:
-        part = node.find(name) if node is not None else None
-        if part is None:
-            return False
-        node = part.node
-    return node is not None
+    value = jsonc.parse(text)
+    return value is not None and _at(value, path) is not _MISSING
 
 
 def put(text: str, path: Path, value: object) -> str:
@@ -58,13 +47,21 @@ def put(text: str, path: Path, value: object) -> str:
 
     Raises:
         UsageError: `E_CONFIG`: the text is not JSON, or something that is no object is in the way.
+        CommentedError: the text has comments.
     """
     if has(text, path) and json.dumps(get(text, path)) == json.dumps(value):
         return text
-    node, wanted = _top(text, path)
-    after = _put(text, node, path, value, _style(text))
-    _merge(wanted, path, value)
-    return _checked(after, wanted)
+
+    def change(document: "Any") -> None:
+        holder: Any = document
+        for depth, name in enumerate(path):
+            if not _holds(holder, name):
+                raise _in_the_way(path[:depth], name)
+            if depth < len(path) - 1:
+                holder = holder[name] if isinstance(name, int) else holder.setdefault(name, {})
+        holder[path[-1]] = value
+
+    return _changed(text, change, "Make the change by hand.")
 
 
 def append(text: str, path: Path, value: object) -> str:
@@ -72,17 +69,12 @@ def append(text: str, path: Path, value: object) -> str:
 
     Raises:
         UsageError: `E_CONFIG`, as `put`, or when what is there is no array.
+        CommentedError: the text has comments.
     """
     present = get(text, path)
-    if present is None:
-        return put(text, path, [value])
-    if not isinstance(present, list):
-        raise _in_the_way(path, "a list")
-    node, wanted = _top(text, path)
-    array = _at(node, path)
-    after = _insert(text, array, "", value, _style(text))
-    _holder(wanted, path).append(value)
-    return _checked(after, wanted)
+    if present is not None and not isinstance(present, list):
+        raise _in_the_way(path, 0)
+    return put(text, path, [*(present or []), value])
 
 
 def take(text: str, path: Path) -> str:
@@ -90,208 +82,80 @@ def take(text: str, path: Path) -> str:
 
     Raises:
         UsageError: `E_CONFIG`, when the text is not JSON.
+        CommentedError: it has comments.
     """
     if not has(text, path):
         return text
-    node, wanted = _top(text, path)
-    parent, name = path[:-1], path[-1]
-    del _holder(wanted, parent)[name]
-    holder = _at(node, parent)
-    index = name if isinstance(name, int) else [part.name for part in holder.parts].index(name)
-    return _checked(_remove(text, holder, index), wanted)
+
+    def change(document: "Any") -> None:
+        del _at(document, path[:-1])[path[-1]]
+
+    return _changed(text, change, f"Remove {'.'.join(map(str, path))} by hand.")
 
 
-def _top(text: str, path: Path) -> tuple[Node, "dict[str, object]"]:
-    """Read a document in which something is to be changed at a path."""
-    node = jsonc.parse(text)
-    if node is None:
-        return Node(len(text), len(text), {}), {}
-    if not isinstance(node.value, dict):
-        raise _in_the_way((), "an object")
-    _check_single(node, path)
-    return node, copy.deepcopy(node.value)
-
-
-def _check_single(node: Node, path: Path) -> None:
-    """Refuse a name that stands twice on the way: a program may take either, and a change could lose one of them."""
-    for depth, name in enumerate(path, 1):
-        if sum(part.name == name for part in node.parts) > 1:
-            raise UsageError(
-                f"{_spelt(path[:depth])} is there twice.",
-                code="E_CONFIG",
-                hint="Make one of the two, or add the entry by hand.",
-            )
-        part = node.find(name)
-        if part is None:
-            return
-        node = part.node
-
-
-def _at(node: Node, path: Path) -> Node:
+def _at(value: "Any", path: Path) -> "Any":
     for name in path:
-        part = node.find(name)
-        if part is None:
-            raise InternalError(f"there is no {name!r} to change")
-        node = part.node
-    return node
-
-
-def _holder(value: "Any", path: Path) -> "Any":
-    for name in path:
+        if not _holds(value, name) or (name >= len(value) if isinstance(name, int) else name not in value):
+            return _MISSING
         value = value[name]
     return value
 
 
-def _merge(value: "Any", path: Path, new: object) -> None:
-    for name in path[:-1]:
-        value = value[name] if isinstance(name, int) else value.setdefault(name, {})
-    value[path[-1]] = new
+def _holds(value: object, name: str | int) -> bool:
+    """Whether a value can have members of such names, or items of such numbers."""
+    return isinstance(value, list if isinstance(name, int) else dict)
 
 
-def _checked(text: str, wanted: object) -> str:
-    """Return the text when it means what is wanted."""
-    node = jsonc.parse(text)
-    if node is None or node.value != wanted:
-        raise InternalError("the changed settings would not mean what they should", hint="Please report it.")
-    return text
+def _changed(text: str, change: "Callable[[Any], None]", by_hand: str) -> str:
+    """Change what a file says, and write it as it was written."""
+    bare = text.removeprefix(BOM)
+    body = bare.strip(" \t\r\n")
+    try:
+        document = json.loads(body or "{}", object_pairs_hook=_single, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        raise CommentedError(
+            "it has comments, or commas behind the last value, which memtui would lose.", hint=by_hand
+        ) from error
+    change(document)
+    lines = body.split("\n")
+    if len(lines) == 1 and len(body) > len("{}"):
+        indent, separators = None, (", ", ": ") if ": " in body else (",", ":")
+    else:
+        leads = (line[: len(line) - len(line.lstrip(" \t"))] for line in lines)
+        indent, separators = next(filter(None, leads), "  "), (",", ": ")
+    escaped = "\\u" in body and (body.isascii() or "\\ud" in body.lower())  # half a pair cannot be written otherwise
+    try:
+        after = json.dumps(document, indent=indent, separators=separators, ensure_ascii=escaped)
+    except RecursionError as error:
+        raise UsageError("it is nested too deeply.", code="E_CONFIG", hint=by_hand) from error
+    after = after.replace("\n", "\r\n" if "\r\n" in text else "\n")
+    before, _, behind = text.partition(body) if body else (text[: len(text) - len(bare)], "", "\n")
+    return before + after + behind
 
 
-def _in_the_way(path: Path, kind: str) -> UsageError:
+def _finite(number: str) -> float:
+    """Refuse a number that would not come out again."""
+    if math.isinf(float(number)):
+        raise UsageError(f"{number} is out of range.", code="E_CONFIG", hint="Make the change by hand.")
+    return float(number)
+
+
+def _single(members: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse a name that stands twice: a program may take either, and a change would lose one of them."""
+    found: dict[str, object] = {}
+    for name, value in members:
+        if name in found:
+            raise UsageError(
+                f"{name!r} is there twice.", code="E_CONFIG", hint="Make one of the two, or add the entry by hand."
+            )
+        found[name] = value
+    return found
+
+
+def _in_the_way(path: Path, name: str | int) -> UsageError:
+    kind = "a list" if isinstance(name, int) else "an object"
     return UsageError(
-        f"{_spelt(path) if path else 'the whole'} is not {kind}.",
+        f"{'.'.join(map(str, path))!r} is not {kind}." if path else f"the whole is not {kind}.",
         code="E_CONFIG",
         hint="Correct the file, or add the entry by hand.",
     )
-
-
-def _spelt(path: Path) -> str:
-    return repr(".".join(map(str, path)))
-
-
-def _put(text: str, node: Node, path: Path, value: object, style: _Style, above: Path = ()) -> str:
-    if node.start == node.end:  # nothing but blanks and comments
-        whole: object = value
-        for name in reversed(path):
-            whole = {name: whole}
-        bare = not text.removeprefix(BOM).strip()
-        lead = "" if bare or text.endswith(("\n", "\r")) else style.newline
-        base = text if not bare else text[: len(text) - len(text.removeprefix(BOM))]
-        return base + lead + _written(whole, "", style) + style.newline
-    name = path[0]
-    if not isinstance(node.value, list if isinstance(name, int) else dict):
-        raise _in_the_way(above, "a list" if isinstance(name, int) else "an object")
-    part = node.find(name)
-    rest = path[1:]
-    if part is None:
-        for below in reversed(rest):
-            value = {below: value}
-        return _insert(text, node, str(name), value, style)
-    if rest:
-        return _put(text, part.node, rest, value, style, (*above, name))
-    indent = _indent(text, part.start) if _own_line(text, part.start) else None
-    return text[: part.node.start] + _written(value, indent, style) + text[part.node.end :]
-
-
-def _insert(text: str, holder: Node, name: str, value: object, style: _Style) -> str:
-    """Put a member or an item at the end of an object or array."""
-    label = f"{json.dumps(name, ensure_ascii=False)}: " if name else ""
-    if not holder.parts:
-        return _fill(text, holder, label, value, style)
-    last = holder.parts[-1]
-    own_line = _own_line(text, last.start)
-    indent = _indent(text, last.start) if own_line else None
-    spot = jsonc.line_end(text, last.node.end if last.comma is None else last.comma + 1)
-    broken = own_line or "//" in text[last.node.end : spot]
-    entry = (style.newline + (indent or "") if broken else " ") + label + _written(value, indent, style)
-    if last.comma is not None:
-        return text[:spot] + entry + "," + text[spot:]
-    return text[: last.node.end] + "," + text[last.node.end : spot] + entry + text[spot:]
-
-
-def _fill(text: str, holder: Node, label: str, value: object, style: _Style) -> str:
-    """Put the first member or item into an empty object or array."""
-    inner = text[holder.start + 1 : holder.end - 1]
-    if _line_of(text, holder.start) == _line_of(text, 0) and not _spread(text):
-        return text[: holder.start + 1] + label + _written(value, None, style) + text[holder.start + 1 :]
-    outer = _indent(text, holder.start)
-    indent = outer + style.unit
-    spot = jsonc.line_end(text, holder.start + 1)
-    closed = "" if "\n" in text[spot : holder.end] else style.newline + outer
-    entry = style.newline + indent + label + _written(value, indent, style) + closed
-    if inner.strip() and closed:  # a comment stands between the brackets, and the value goes behind it
-        return text[:spot] + entry + text[spot:].lstrip(" \t")
-    return text[:spot] + entry + text[spot:]
-
-
-def _remove(text: str, holder: Node, index: int) -> str:
-    """Take a member or an item out, with its comma and the blanks before it."""
-    part: Part = holder.parts[index]
-    start = part.start
-    while start > holder.start + 1 and text[start - 1] in " \t\r\n":
-        start -= 1
-    if part.comma is not None:
-        end = part.comma + 1
-        if text[part.node.end : part.comma].strip():  # a comment stands before the comma: keep it
-            return text[:start] + text[part.node.end : part.comma] + text[end:]
-        return text[:start] + text[end:]
-    if index == 0:
-        end = part.node.end
-        if not text[holder.start + 1 : start].strip() and not text[end : holder.end - 1].strip():
-            return text[: holder.start + 1] + text[holder.end - 1 :]
-        return text[:start] + text[end:]
-    comma = holder.parts[index - 1].comma
-    if comma is None:
-        raise InternalError("there is no comma between two values")
-    return text[:comma] + text[comma + 1 : start] + text[part.node.end :]
-
-
-def _written(value: object, indent: str | None, style: _Style) -> str:
-    """Write a value, on one line when `indent` is None."""
-    if indent is None:
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, list) and all(isinstance(item, (str, int)) for item in value):
-        return json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, (dict, list)) or not value:
-        return json.dumps(value, ensure_ascii=False)
-    inner = indent + style.unit
-    if isinstance(value, dict):
-        items = [
-            f"{json.dumps(name, ensure_ascii=False)}: {_written(each, inner, style)}" for name, each in value.items()
-        ]
-        signs = "{}"
-    else:
-        items = [_written(each, inner, style) for each in value]
-        signs = "[]"
-    lines = f",{style.newline}{inner}".join(items)
-    return f"{signs[0]}{style.newline}{inner}{lines}{style.newline}{indent}{signs[1]}"
-
-
-def _style(text: str) -> _Style:
-    first = text.find("\n")
-    newline = "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
-    for line in text.removeprefix(BOM).split("\n"):
-        lead = line[: len(line) - len(line.lstrip(" \t"))]
-        if lead and line.strip() and not line.strip().startswith(("*", "/")):
-            return _Style(newline, lead)
-    return _Style(newline, "  ")
-
-
-def _own_line(text: str, at: int) -> bool:
-    """Whether nothing but blanks stands before a place on its line, and it is not the first line."""
-    start = text.rfind("\n", 0, at)
-    return start >= 0 and not text[start:at].strip()
-
-
-def _indent(text: str, at: int) -> str:
-    """Return the blanks the line of a place begins with."""
-    line = text[text.rfind("\n", 0, at) + 1 : at].removeprefix(BOM)
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _line_of(text: str, at: int) -> int:
-    return text.count("\n", 0, at)
-
-
-def _spread(text: str) -> bool:
-    """Whether a file goes over several lines, or is too short to tell."""
-    return "\n" in text.strip() or len(text.strip()) <= len(BOM + "{}")

@@ -99,16 +99,11 @@ def test_a_group_of_the_users_stays_when_ours_goes() -> None:
     assert json.loads(taken) == {"hooks": {"SessionStart": [{"note": "mine", "hooks": []}, {"hooks": []}]}}
 
 
-def test_settings_of_an_entry_keep_their_comments() -> None:
-    text = (
-        '{"mcpServers": {"memtui": {\n  // mine\n  "command": "memtui", // short\n  "args": ["mcp"],\n'
-        '  "env": {"A": "b" /* c */}, "cwd": "/mine"\n}}}\n'
-    )
+def test_settings_of_an_entry_keep_their_order_and_comments() -> None:
+    text = '{"mcpServers": {"memtui": {"env": {"A": "b"}, "x": 1, "command": "memtui", "cwd": "/", "args": ["mcp"]}}}\n'
     wanted = SERVER._replace(value=SERVER.value | {"env": {"XDG_DATA_HOME": "/d"}, "cwd": "${workspaceFolder}"})  # type: ignore[operator]
     after = entries.put(JSON, text, wanted)
-    assert after == text.replace('"memtui", //', '"/m/memtui", //').replace(
-        " /* c */", ', /* c */ "XDG_DATA_HOME": "/d"'
-    )
+    assert after == text.replace('"memtui", "cwd', '"/m/memtui", "cwd').replace('"b"}', '"b", "XDG_DATA_HOME": "/d"}')
     text = '[mcp_servers.memtui] # mine\ncommand = "memtui" # a "#"\n\n# long\nargs = [\n  "mcp", # it\n]\nx = 1\n'
     after = entries.put(TOML, text, TABLE)
     assert after == text.replace('"memtui" #', '"/m/memtui" #')

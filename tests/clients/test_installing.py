@@ -142,7 +142,7 @@ def test_after_another_edit_only_ours_goes(client: Client, data: st.DataObject, 
             edited = Path(target.path)
             text = edited.read_bytes().decode()
             if target.format == "json":
-                edited.write_bytes((jsonfile.put(text, ("theirs",), [1]) + "// later\n").encode())
+                edited.write_bytes(jsonfile.put(text, ("theirs",), ["later"]).encode())
             else:
                 edited.write_bytes((text + "\n# later\n[theirs]\nx = 1\n").encode())
             if forgotten:
@@ -279,6 +279,25 @@ def test_a_file_that_cannot_be_read_as_its_format_says(place: Surroundings) -> N
             plan(target)
         assert target.path in error.value.message
         assert "line 2" in error.value.message
+
+
+def test_a_file_with_comments_is_left_alone_and_what_to_add_is_said(place: Surroundings, tmp_path: Path) -> None:
+    target = CLIENTS[2].targets(place, "user", NEW)[0]
+    os.makedirs(os.path.dirname(target.path))
+    path = Path(target.path)
+    path.write_text('{\n  "theme": "dark", // mine\n}\n')
+    with pytest.raises(UsageError) as error:
+        plan_install(target)
+    assert error.value.code == "E_CONFIG"
+    assert target.path in error.value.message
+    assert path.read_text() == '{\n  "theme": "dark", // mine\n}\n'
+    added = error.value.hint.partition("{")[2]
+    path.write_text('{\n  "theme": "dark", // mine\n' + added)
+    assert {state for _, state in look(target).states} == {"current"}
+    assert plan_install(target).action == "none"
+    with pytest.raises(UsageError, match="comments") as error:
+        plan_uninstall(target, str(tmp_path / "state"))
+    assert "mcpServers.memtui" in error.value.hint or "hooks.SessionStart.0" in error.value.hint
 
 
 def test_an_interrupted_update_is_taken_back_to_the_byte(

@@ -22,7 +22,7 @@ from tests.faults import children
 OLD = Start("/old/memtui", ("mcp",), "/old/memtui context --format hook --client x")
 NEW = Start("/new/memtui", ("mcp", "--access", "plan"), "/new/memtui context --format hook --client x")
 STEPS = ("open", "write", "fsync", "fchmod", "mkdir", "replace", "link", "rename", "unlink", "rmdir")
-TEXTS = {"json": '{\n  // mine\n  "theme": "dark"\n}\n', "toml": "# mine\ntheme = 'dark'\n"}
+TEXTS = {"json": '{\n  "theme": "dark"\n}\n', "toml": "# mine\ntheme = 'dark'\n"}
 
 
 def targets(place: Surroundings, start: Start) -> tuple[Target, ...]:
