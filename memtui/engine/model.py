@@ -5,6 +5,8 @@ start. Identity is root and path. Times are milliseconds since the epoch (UTC), 
 raw bytes, sizes are bytes. Nothing here touches the disk, so any room may import it.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from memtui.engine.policy import Policy as Policy
@@ -346,6 +348,11 @@ class Changes(NamedTuple):
     notices: tuple[Notice, ...] = ()
     health: Health | None = None
     """Set when it changed."""
+    rows: Mapping[Address, Memory | None] = MappingProxyType({})
+    """The row of each memory named above as it is now, None where there is none; a memory without one here has to be
+    asked for."""
+    order: int = 0
+    """Of two that carry a row of the same memory, the one with the higher number knows it better."""
 
 
 class Outcome(NamedTuple):

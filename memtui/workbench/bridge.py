@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from textual.message import Message
 
 from memtui.engine import now_ms
-from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Notice, OpenConflict
+from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory, Notice, OpenConflict
 from memtui.errors import InternalError, MemtuiError
 from memtui.ui import heap
 from memtui.ui.keys.openings import Opening, Openings
@@ -32,6 +32,9 @@ READ, WRITE, ROWS = "read", "write", "rows"
 
 ONE_BY_ONE = 64
 """Up to so many rows are asked for one by one; more are cheaper in one list."""
+
+AT_ONCE = 500
+"""So many rows that came with a change are told in one message: the screen takes it in without a pause."""
 
 MAKE_WAY = 2.0
 """Seconds between two looks at the rows while many memories are being changed: the looking would hold up the change."""
@@ -72,6 +75,10 @@ class Bridge:
         self._latest: dict[str, int] = {}
         self._lock = threading.Lock()
         self._pending: set[Address] = set()
+        self._carried: dict[Address, Memory | None] = {}
+        """Rows that came with a change and are to be told."""
+        self._orders: dict[Address, int] = {}
+        """As `Changes.order`, of the last row that came of each memory."""
         self._shown_soon: list[Opening] = []
         """What ends once the rows that are asked for are told."""
         self._everything = False
@@ -246,7 +253,7 @@ class Bridge:
                 self._shown_soon.append(shows)
             self._pending.update(addresses)
             self._everything = self._everything or everything
-            if self._queued or not (self._pending or self._everything or self._shown_soon):
+            if self._queued or not (self._pending or self._carried or self._everything or self._shown_soon):
                 return
             self._queued = True
         self._lanes.submit(ROWS, self._guarded("read the changed memories", self._send_pending))
@@ -334,7 +341,12 @@ class Bridge:
             self._post(self._screen, messages.NoticesArrived(changes.notices))
         if changes.health is not None:
             self._on_health(changes.health)
-        self.refresh(addresses, everything=bool(changes.roots))
+        with self._lock:
+            for address, row in changes.rows.items():
+                if self._orders.get(address, 0) < changes.order:
+                    self._orders[address] = changes.order
+                    self._carried[address] = row
+        self.refresh(addresses - changes.rows.keys(), everything=bool(changes.roots))
 
     def _tell_progress(self) -> None:
         """Say now and then how far a change of many memories is."""
@@ -349,22 +361,28 @@ class Bridge:
     def _send_pending(self) -> None:
         self._engine.make_way(MAKE_WAY)
         with self._lock:
-            addresses, everything = self._pending, self._everything
-            self._pending, self._everything, self._queued = set(), False, False
+            addresses, everything, rows = self._pending, self._everything, self._carried
+            self._pending, self._everything, self._queued, self._carried = set(), False, False, {}
             shown, self._shown_soon = self._shown_soon, []
         try:
-            self._send_rows(addresses, everything=everything)
+            self._send_rows(addresses, rows, everything=everything)
         finally:
             for opening in shown:
                 self._post(self._app, messages.Finished(None, None, opening))
         self._send_activity()
 
-    def _send_rows(self, addresses: set[Address], *, everything: bool) -> None:
+    def _send_rows(self, addresses: set[Address], rows: dict[Address, Memory | None], *, everything: bool) -> None:
+        """Tell rows: those that came with a change, and those that have to be asked for."""
         if everything or len(addresses) > ONE_BY_ONE:
             self._post(self._screen, messages.RowsLoaded(self._engine.list()))
-        else:
-            rows = self._engine.memories(addresses)
-            self._post(self._screen, messages.RowsChanged(tuple(rows.values()), tuple(addresses - rows.keys())))
+            return
+        if addresses:
+            rows = {**rows, **dict.fromkeys(addresses), **self._engine.memories(addresses)}
+        told = list(rows.items())
+        for start in range(0, len(told), AT_ONCE):
+            some = told[start : start + AT_ONCE]
+            there = tuple(row for _, row in some if row is not None)
+            self._post(self._screen, messages.RowsChanged(there, tuple(one for one, row in some if row is None)))
 
     def _send_drafts(self) -> None:
         self._post(self._screen, messages.DraftsChanged(self._engine.drafts()))

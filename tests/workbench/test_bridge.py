@@ -12,7 +12,7 @@ from textual.message import Message
 from memtui.engine.model import Actor, Address, Change, Changes, Draft, Notice
 from memtui.errors import NotFoundError, StorageError
 from memtui.workbench import messages
-from memtui.workbench.bridge import ONE_BY_ONE, WRITE, Bridge
+from memtui.workbench.bridge import AT_ONCE, ONE_BY_ONE, ROWS, WRITE, Bridge
 from tests.workbench.fake_engine import NOW, FakeEngine
 
 
@@ -186,6 +186,31 @@ def test_a_storm_of_changes_is_one_list(bridge: Bridge, box: Box, engine: FakeEn
     engine.tell(Changes(tuple(Change(address, "created", "outside", None, "a", NOW) for address in many)))
     box.wait(messages.RowsLoaded, count=3)
     assert not box.of(messages.RowsChanged)
+
+
+def test_rows_that_come_with_a_change_are_not_asked_for(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    bridge.start()
+    box.wait(messages.RowsLoaded, count=2)
+    many = {engine.put(f"memtui:global/{number}.md", "x"): None for number in range(AT_ONCE + 1)}
+    rows = {**engine.memories(many), A: None}
+    engine.failing["memories"] = StorageError("nobody asks", code="E_IO")
+    engine.tell(Changes(touched=frozenset(rows), rows=rows, order=2))
+    first, second = box.wait(messages.RowsChanged, count=2)
+    assert {row.address for row in (*first.rows, *second.rows)} == many.keys()
+    assert (*first.gone, *second.gone) == (A,)
+    assert not box.of(messages.Failed)
+
+
+def test_an_older_row_that_comes_late_is_dropped(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+    bridge.start()
+    box.wait(messages.RowsLoaded, count=2)
+    row = engine.memories([A])[A]
+    for order, size in ((3, 30), (2, 20), (4, 40)):
+        engine.tell(Changes(touched=frozenset([A]), rows={A: row._replace(bytes=size)}, order=order))
+    bridge.run(lambda _: None, what="wait", lane=ROWS)
+    box.wait(messages.Finished)
+    told = [row.bytes for message in box.of(messages.RowsChanged) for row in message.rows]
+    assert told in ([30, 40], [40])
 
 
 def test_health_and_notices_are_passed_on(bridge: Bridge, box: Box, engine: FakeEngine) -> None:

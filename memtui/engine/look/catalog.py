@@ -6,6 +6,7 @@ until then, so that a list of thousands costs a stat each and a screen can tell 
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -138,6 +139,7 @@ class Catalog:
         self._ticks = ticks or monotonic_ms
         self._guard = threading.Lock()
         self._shelves: dict[str, Shelf] = {}
+        self._orders = itertools.count(1)
         self._lifted = False
 
     # --- for lists
@@ -197,6 +199,10 @@ class Catalog:
         """The (device, inode) the root had when its rows were last written down."""
         found = row_cache.load(self._state_dir, root)
         return None if found is None else found.identity
+
+    def next_order(self) -> int:
+        """A number for rows that were taken from a shelf under its guard; see `Changes.order`."""
+        return next(self._orders)
 
     def keep(self, *, small: bool = True) -> None:
         """Write changed rows down for the next process.

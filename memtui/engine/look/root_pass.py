@@ -27,7 +27,7 @@ from memtui.engine.look.overwritten import overwritten
 from memtui.engine.look.readings import Contents
 from memtui.engine.look.roots import OpenRoot, Roots
 from memtui.engine.look.scan import Tree, is_still, is_there
-from memtui.engine.model import OUTSIDE, Address, Change, Changes, Notice, Root
+from memtui.engine.model import OUTSIDE, Address, Change, Changes, Memory, Notice, Root
 from memtui.errors import MemtuiError
 
 BATCH_FILES, BATCH_BYTES = 500, 8 * 1024 * 1024
@@ -101,11 +101,20 @@ class Gathered:
         self.notices: list[Notice] = []
         self.trouble: MemtuiError | None = None
         """Why the ledger could not take everything."""
+        self.rows: dict[Address, Memory | None] = {}
+        self.order = 0
 
     def changed(self) -> Changes:
         """The pass as one value."""
         touched = self.touched - {change.address for change in self.changes}
-        return Changes(tuple(self.changes), frozenset(touched), frozenset(self.roots), tuple(self.notices))
+        return Changes(
+            tuple(self.changes),
+            frozenset(touched),
+            frozenset(self.roots),
+            tuple(self.notices),
+            rows=self.rows,
+            order=self.order,
+        )
 
 
 class RootPass:
@@ -133,6 +142,8 @@ class RootPass:
         self._gathered = gathered
         self._patient = patient
         self._contents = Contents()
+        self._named: set[str] = set()
+        """What this pass tells of."""
         self._counter: tuple[int, int] | None = None
         """The ledger's change counter when this pass decided, or recorded last."""
         self._decided_on: dict[str | None, str | None] = {}
@@ -203,6 +214,9 @@ class RootPass:
         if state.moved and len(beliefs.gone) < len(beliefs.known):
             state.moved = False
         self._touch(beliefs)
+        if self._named:
+            self._gathered.rows |= {self._address(path): shelf.rows.get(path) for path in self._named}
+            self._gathered.order = catalog.next_order()
 
     # --- looking
 
@@ -439,6 +453,7 @@ class RootPass:
 
     def _tell(self, event: Event, beliefs: Beliefs) -> None:
         beliefs.accept(event)
+        self._named |= {path for path in (event.path, event.old_path) if path is not None}
         self._gathered.changes.append(
             Change(
                 self._address(event.path),
@@ -460,6 +475,7 @@ class RootPass:
                     continue
                 state.told[path] = now
             self._gathered.touched.add(self._address(path))
+            self._named.add(path)
         self._shelf.rebuilt.clear()
 
     def _address(self, path: str) -> Address:

@@ -154,10 +154,16 @@ def test_a_folder_that_appears_while_we_watch_is_news(tmp_path: Path) -> None:
 def test_a_change_shows_at_once_and_is_told_when_it_settled(known: ReadingWorld) -> None:
     known.write("a.md", "changed\n")
     first = known.look("a.md")
-    assert first == Changes(touched=frozenset({known.at("a.md")}))
-    assert known.codes("a.md") == ["being-written"]
+    assert first.touched == {known.at("a.md")}
+    assert not first.changes
+    row = first.rows[known.at("a.md")]
+    assert row is not None
+    assert [problem.code for problem in row.problems] == known.codes("a.md") == ["being-written"]
     known.hands.advance(100)
-    (change,) = known.look().changes
+    second = known.look()
+    assert second.order > first.order
+    assert second.rows == {known.at("a.md"): known.rows()["a.md"]}
+    (change,) = second.changes
     assert change == Change(
         known.at("a.md"),
         "modified",
@@ -342,7 +348,9 @@ def test_pins_and_marks_set_elsewhere_touch_their_rows(known: ReadingWorld) -> N
     with known.engine() as engine:
         engine.set_pinned([known.at("a.md")], pinned=True, actor=CLI)
     changes = known.look(everything=True)
-    assert changes == Changes(touched=frozenset({known.at("a.md")}))
+    assert changes.touched == {known.at("a.md")}
+    assert not changes.changes
+    assert changes.rows == {known.at("a.md"): known.rows()["a.md"]}
 
 
 def test_our_edit_taken_back_is_said_once(known: ReadingWorld) -> None:

@@ -49,7 +49,9 @@ def test_what_goes_is_missing_then_deleted(known: ReadingWorld) -> None:
     known.hands.advance(DELETED_MS - MISSING_MS - 1)
     assert known.look() == Changes()
     known.hands.advance(1)
-    assert kinds(known.look()) == {"a.md": "deleted"}
+    gone = known.look()
+    assert kinds(gone) == {"a.md": "deleted"}
+    assert gone.rows == {known.at("a.md"): None}
     assert "a.md" not in known.rows()
     with known.engine() as engine:
         assert [entry.address.path for entry in engine.trash()] == ["a.md"]
