@@ -12,6 +12,7 @@ from typing import NamedTuple
 from memtui.engine.disk.selection import Patterns
 from memtui.engine.frontmatter.read import DUPLICATE, EMPTY, NONE, OK, OTHER, FrontMatter, Value, set_fields, split
 from memtui.engine.model import FieldEdit, Root
+from memtui.errors import RefusedError
 
 NAMES = ("name", "description", "type", "tags")
 """The fields of the form, in its order."""
@@ -69,6 +70,7 @@ def form_of(data: bytes, root: Root | None = None, path: str = "") -> Form:
     front = split(data, plain=False)
     refusal, code = _refusal(data, front)
     fields = tuple(_field(front.fields, name) for name in NAMES)
+    fields = tuple(field if refusal else _checked(data, field) for field in fields)
     types = root.policy.types if root is not None else ()
     note = "" if refusal else _note(front, root, path)
     return Form(data, fields, tuple(_others(front.fields, fields)), note, refusal, code, types)
@@ -117,6 +119,16 @@ def _field(fields: Mapping[str, Value], name: str) -> FormField:
     if isinstance(found, dict):
         return FormField(name, path, _words(found), False, there, "It holds further fields.")  # noqa: FBT003
     return FormField(name, path, found or "", name == "tags" and not found, there)
+
+
+def _checked(data: bytes, field: FormField) -> FormField:
+    """Say of a list at once why it cannot be changed, such as a comment in it."""
+    if field.is_list and field.there and not field.refusal:
+        try:
+            set_fields(data, [FieldEdit(field.path, ())])
+        except RefusedError as error:
+            return field._replace(refusal=error.message)
+    return field
 
 
 def _others(fields: Mapping[str, Value], shown: Iterable[FormField]) -> Iterable[tuple[str, str]]:

@@ -119,3 +119,10 @@ def test_a_form_on_any_block_changes_its_fields_or_refuses(text: str, name: str,
         return
     kept = {key: value for key, value in before.fields.items() if key not in ("name", "tags", "metadata")}
     assert {key: value for key, value in after.fields.items() if key not in ("name", "tags", "metadata")} == kept
+
+
+@pytest.mark.parametrize("text", ["tags: [a, [b]]\n", "tags:\n- a # why\n- b\n", "tags: [\n  a,\n  b\n]\n"])
+def test_a_list_that_is_not_plain_is_shown_with_the_reason(text: str) -> None:
+    field = form_of(f"---\n{text}---\n".encode()).field("tags")
+    assert (field.value, bool(field.refusal)) == ("a, b", True)
+    assert not form_of(b"---\ntags: [a, b]\n---\n").field("tags").refusal

@@ -33,17 +33,15 @@ def spellings(value: str, style: str = "", old: str = "") -> Iterator[str]:
     yield quoted(value)
 
 
-def item(value: str, style: str = "", old: str = "", *, flow: bool) -> str:
-    """Write an item of a list, the most natural way that is sure to be this one text; as `spellings`.
+def item(value: str, *, flow: bool) -> str:
+    """Write an item of a list, the most natural way that is sure to be this one text.
 
     Args:
         value: any text.
-        style: the quotes it had before.
-        old: how it was written before, when without quotes.
         flow: the list stands in brackets.
     """
-    for written in spellings(value, style, old):
-        if not flow or written[:1] in ("'", '"') or read.plain_scalar(f"[{written}]") == [value]:
+    for written in spellings(value):
+        if not flow or written[:1] == '"' or read.plain_scalar(f"[{written}]") == [value]:
             return written
     return quoted(value)
 

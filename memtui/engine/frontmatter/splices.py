@@ -172,112 +172,32 @@ def _list(text: str, field: Field, values: tuple[str, ...], newline: str) -> Ite
         return
     if any(one.kind != TEXT for one in node.items):
         raise refused(f"The list of the field {field.key!r} holds more than texts.")
+    lines = _one_a_line(text, node)
+    if lines is None and (node.style != "[" or "\n" in text[node.start : node.end]):
+        raise refused(f"The list of the field {field.key!r} has a comment, or more or fewer lines than items.")
+    kept = {one.value: text[one.start : one.end] for one in node.items}
     for safe in (False, True):
-        if node.style == "[":
-            yield _flow(text, node, values, safe=safe)
-        else:
-            yield _block(text, field, values, newline, safe=safe)
-
-
-def _steps(old: Sequence[str], new: Sequence[str]) -> list[int | None]:
-    """For each new item the index of the old one whose place it takes; None where it is one more."""
-    from difflib import SequenceMatcher
-
-    places: list[int | None] = []
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag != "delete":
-            here: list[int | None] = list(range(a, b))
-            places += (here + [None] * (d - c))[: d - c]
-    return places
-
-
-def _item(text: str, old: Node, value: str, *, flow: bool, safe: bool) -> str:
-    """How an item is written where another one stood; one that stays the same stays as it is written."""
-    before = text[old.start : old.end]
-    if old.value == value:
-        return before
-    if old.style in ("|", ">") and "#" in before.partition("\n")[0]:
-        raise refused(f"A comment stands behind the {old.style} of an item.")
-    return quoted(value) if safe else item(value, old.style, "" if old.style else before, flow=flow)
-
-
-def _flow(text: str, node: Node, values: tuple[str, ...], *, safe: bool) -> Proposal:
-    """`[a, 'b']`: the gaps between items that stay next to each other stay too."""
-    items = node.items
-    fresh = [quoted(value) if safe else item(value, flow=True) for value in values]
-    edges = [node.start + 1, *(edge for one in items for edge in (one.start, one.end)), node.end - 1]
-    gaps = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    between = gaps[1:-1]
-    usual = next((gap for gap in between if "#" not in gap), ", ")
-    used = {0, len(gaps) - 1} if items and values else set()
-    parts: list[str] = []
-    places = _steps([one.value for one in items], values)
-    for number, place in enumerate(places):
-        if number:
-            joined = place is not None and places[number - 1] == place - 1
-            parts.append(gaps[place] if joined and place is not None else usual)
-            used |= {place} if joined and place is not None else set()
-        written = _item(text, items[place], values[number], flow=True, safe=safe) if place is not None else None
-        parts.append(fresh[number] if written is None else written)
-    if any("#" in gap for index, gap in enumerate(gaps) if index not in used):
-        raise refused("A comment stands in the list, and would be lost.")
-    inside = "".join([gaps[0], *parts, gaps[-1]]) if items and values else "".join(parts)
-    return (Splice(node.start + 1, node.end - 1, inside),)
-
-
-def _block(text: str, field: Field, values: tuple[str, ...], newline: str, *, safe: bool) -> Proposal:
-    """Items below each other, each with a dash: lines come and go, and the others stay."""
-    items = field.node.items
-    found = [_dash(text, one) for one in items]
-    places = _steps([one.value for one in items], values)
-    splices: list[Splice] = []
-    if not values:
-        at = text.index(":", field.end) + 1
-        splices.append(Splice(at, at, " []"))
-    at = found[0].start
-    for number, place in enumerate(places):
-        if place is not None:
-            one, value = items[place], values[number]
-            space = " " if one.start == one.end and value != one.value else ""
-            if value != one.value:
-                splices.append(Splice(one.start, one.end, space + _item(text, one, value, flow=False, safe=safe)))
-            at = found[place].end
+        written = [kept.get(value) or (quoted(value) if safe else item(value, flow=lines is None)) for value in values]
+        if lines is None:
+            yield (Splice(node.start, node.end, f"[{', '.join(written)}]"),)
             continue
-        written = quoted(values[number]) if safe else item(values[number], flow=False)
-        splices.append(Splice(at, at, found[0].lead + written + newline))
-    for index in set(range(len(items))).difference(places):
-        _refuse_comment(text, found[index].start, found[index].end, list(_texts(items[index])), "the list")
-        splices.append(Splice(found[index].start, found[index].end, ""))
-    return _joined(splices)
+        start, end, lead = lines
+        colon = text.index(":", field.end) + 1
+        empty = () if values else (Splice(colon, colon, " []"),)
+        yield (*empty, Splice(start, end, "".join(f"{lead}{one}{newline}" for one in written)))
 
 
-def _joined(splices: Sequence[Splice]) -> Proposal:
-    """Put what is written at one place together, in order, and before what is taken away there."""
-    written: dict[int, str] = {}
-    for one in splices:
-        if one.start == one.end:
-            written[one.start] = written.get(one.start, "") + one.written
-    taken = [one for one in splices if one.start != one.end]
-    starts = {one.start for one in taken}
-    out = [one._replace(written=written.get(one.start, "") + one.written) for one in taken]
-    return (*out, *(Splice(at, at, text) for at, text in written.items() if at not in starts))
-
-
-class _Dash(NamedTuple):
-    """The lines of an item."""
-
-    start: int
-    end: int
-    lead: str
-    """Indent, dash and the space behind it."""
-
-
-def _dash(text: str, one: Node) -> _Dash:
-    start = _line_start(text, one.start)
-    lead = text[start : one.start]
-    if lead.strip(" ") != "-":
-        raise refused("An item of the list does not stand behind its dash.")
-    return _Dash(start, _line_end(text, one.end), lead if lead.endswith(" ") else lead + " ")
+def _one_a_line(text: str, node: Node) -> tuple[int, int, str] | None:
+    """Where the lines of a list begin and end, and what stands before each item; None for any other list."""
+    if node.style == "[":
+        return None
+    items = node.items
+    start, end = _line_start(text, items[0].start), _line_end(text, items[-1].end)
+    before = text[start : items[0].start]
+    lead = before if before.endswith(" ") else f"{before} "
+    lines = [line.rstrip() for line in text[start:end].rstrip("\r\n").split("\n")]
+    plain = lines == [f"{lead}{text[one.start : one.end]}".rstrip() for one in items]
+    return (start, end, lead) if plain and lead.strip(" ") == "-" else None
 
 
 # --- lines
