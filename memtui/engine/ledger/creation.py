@@ -124,6 +124,9 @@ def begin(target: str, clock: Callable[[], int]) -> None:
     part = fresh(target)
     database = apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
+        # Nobody misses a half one, and the whole one is flushed before it gets its name.
+        database.execute("PRAGMA journal_mode=MEMORY")
+        database.execute("PRAGMA synchronous=OFF")
         migrate(database, clock)
     finally:
         database.close()
@@ -147,6 +150,7 @@ def finish(part: str, target: str) -> None:
     """Give a ledger its name once it is on disk and has a write-ahead log: for that it must be alone."""
     database = apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
+        database.execute("PRAGMA synchronous=OFF")  # it is flushed below, as a whole
         database.execute("PRAGMA journal_mode=WAL")
     finally:
         database.close()
