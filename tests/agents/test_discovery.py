@@ -194,7 +194,7 @@ def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:
     assert "memtui.agents.layouts.memtui_native" in loaded
     heavy = {*(f"layouts.{layout.module}" for layout in LAYOUTS), "files", "nesting", "folders", "instructions"}
     assert not {f"memtui.agents.{name}" for name in heavy} & loaded
-    assert not {"json", "hashlib", "dataclasses", "pathlib", "inspect", "subprocess", "shutil"} & loaded
+    assert not {"json", "dataclasses", "pathlib", "inspect", "subprocess", "shutil"} & loaded
 
 
 def test_every_root_is_on_its_page(full: Machine) -> None:

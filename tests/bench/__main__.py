@@ -13,7 +13,7 @@ import tempfile
 import time
 from importlib import import_module
 
-from tests.bench.case import Line, Measurement, Plan, settle
+from tests.bench.case import Line, Measurement, Plan, room, settle
 
 NAMES = {
     "save": "saves",
@@ -39,10 +39,12 @@ def run(name: str, plan: Plan) -> list[Line]:
     """Take one measurement and print its lines."""
     cases: Measurement = import_module(f"tests.bench.{NAMES[name]}").cases
     lines = []
+    start = time.monotonic()
     with contextlib.closing(cases(plan)) as found:  # type: ignore[type-var]
         for case in found:
             lines.append(settle(name, case, plan.slack))
             print(lines[-1], flush=True)
+    print(f"-- {name}: {time.monotonic() - start:.0f} s", flush=True)
     return lines
 
 
@@ -51,7 +53,7 @@ def broken(line: Line, slack: float) -> bool:
     if line.value is None or not line.limit:
         return True
     factor = line.limit / line.value if line.at_least and line.value else line.value / line.limit
-    return factor > slack
+    return factor > room(line.unit, slack)
 
 
 def main(words: list[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Root
 from tests.bench import lists, world
 from tests.bench.case import Case, Figure, Plan, compare
-from tests.bench.commands import process
+from tests.bench.commands import STARTS, process
 
 SCOPES = ("global", "project", "workspace")
 AGENT, USER = Actor("mcp:bench"), Actor("tui")
@@ -31,7 +31,7 @@ def cases(plan: Plan) -> Iterator[Case]:
         size, held = f"{count:,} memories", count == 3_000
         yield Case("index and hot set, warm", size, warm(folder, count, rounds), 1.5 if held else None)
         yield Case("the same, all rendered anew", size, anew(folder, count, rounds), None)
-    yield Case("memtui context, process", "20 memories", command(plan), 3.0)
+    yield Case("memtui context, process", "20 memories", command(plan), STARTS)
 
 
 def engine(folder: str) -> Engine:

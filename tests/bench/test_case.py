@@ -150,18 +150,21 @@ def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "limit", "at_least", "slack", "expected"),
+    ("value", "unit", "limit", "at_least", "slack", "expected"),
     [
-        (1.4, 1.3, False, 1.0, True),
-        (1.4, 1.3, False, 1.5, False),
-        (2.0, 1.3, False, 1.5, True),
-        (1.0, 0.0, False, 9.0, True),
-        (80.0, 100.0, True, 1.5, False),
-        (50.0, 100.0, True, 1.5, True),
+        (1.4, "x", 1.3, False, 1.0, True),
+        (1.4, "x", 1.3, False, 1.5, False),
+        (2.0, "x", 1.3, False, 1.5, True),
+        (2.0, "ms", 1.3, False, 1.5, False),
+        (3.0, "ms", 1.3, False, 1.5, True),
+        (1.4, "ms", 1.3, False, 1.0, True),
+        (1.0, "", 0.0, False, 9.0, True),
+        (80.0, "x", 100.0, True, 1.5, False),
+        (50.0, "x", 100.0, True, 1.5, True),
     ],
 )
 def test_slack_forgives_a_busy_machine(
-    value: float, limit: float, at_least: bool, slack: float, expected: bool
+    value: float, unit: str, limit: float, at_least: bool, slack: float, expected: bool
 ) -> None:
-    line = case.Line("n", "w", "s", "", "", value, 0, 0, "x", limit, "OVER", at_least)
+    line = case.Line("n", "w", "s", "", "", value, 0, 0, unit, limit, "OVER", at_least)
     assert program.broken(line, slack) is expected

@@ -141,7 +141,6 @@ def test_importing_settings_is_light() -> None:
         "inspect",
         "tomllib",
         "platformdirs",
-        "hashlib",
         "json",
         "difflib",
         "memtui.engine",
