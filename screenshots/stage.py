@@ -139,12 +139,12 @@ class Stage:
             assert old in before.text, f"{address} does not hold {old!r}"
             text = before.text.replace(old, new) if old else before.text + new
             engine.save(place, text, expected_sha256=before.sha256, actor=actor)
-            self._date(engine.file_path(place))
+            self._date(engine.roots.file_path(place))
 
     def writes(self, address: str, text: str, *, minutes: float = 0) -> None:
         """Let a program that knows nothing of memtui write a file."""
         with self.engine(minutes) as engine:
-            path = Path(engine.file_path(self.place(engine, address)))
+            path = Path(engine.roots.file_path(self.place(engine, address)))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
         self._date(path)
@@ -203,12 +203,12 @@ class Stage:
     def deletes(self, address: str) -> None:
         """Let an agent delete a memory through memtui."""
         with self.engine() as engine:
-            engine.delete([self.place(engine, address)], actor=CLAUDE)
+            engine.memories.delete([self.place(engine, address)], actor=CLAUDE)
 
     def place(self, engine: Engine, address: str) -> Address:
         """An address as it is typed; `claude-code:project` is this project's."""
         root, _, path = address.partition("/")
-        return Address(engine.find_root(root).id, path)
+        return Address(engine.roots.find(root).id, path)
 
     def _clock(self) -> int:
         self.now += 1
@@ -220,13 +220,13 @@ class Stage:
     def _lately(self) -> None:
         """What happened in the last half hour, of which the user has seen nothing yet."""
         with self.engine(21) as engine:
-            for row in engine.list().items:
-                path = engine.file_path(row.address)
+            for row in engine.rows.list().items:
+                path = engine.roots.file_path(row.address)
                 if os.stat(path).st_mtime_ns > START:
                     self._date(path)
-            engine.reconcile()
+            engine.watch.reconcile()
             note = Address("memtui:workspace", "scratch.md")
-            engine.delete([self.place(engine, str(note))], actor=YOU)
+            engine.memories.delete([self.place(engine, str(note))], actor=YOU)
         self.saves("memtui:project/decisions.md", "an hour while", "two hours, in two load tests, while", minutes=14)
         with self.engine(13) as engine:
             text = (
@@ -234,12 +234,12 @@ class Stage:
                 "- A refund goes back the way the money came.\n- The harbour office signs off anything above 200.\n"
             )
             address = Address("memtui:project", "domain/refunds.md")
-            engine.create(address, text, actor=CLAUDE)
-            self._date(engine.file_path(address))
+            engine.memories.create(address, text, actor=CLAUDE)
+            self._date(engine.roots.file_path(address))
         self.saves("memtui:global/style/python.md", "", "- Log what was decided, not what was tried.\n", minutes=12)
         with self.engine(4) as engine:
-            engine.delete([self.place(engine, "memtui:global/style/sql.md")], actor=CODEX)
-            engine.record_use(Address("memtui:project", "decisions.md"), actor=CODEX)
+            engine.memories.delete([self.place(engine, "memtui:global/style/sql.md")], actor=CODEX)
+            engine.pins.record_use(Address("memtui:project", "decisions.md"), actor=CODEX)
 
     def grows(self) -> None:
         """Pin more than an agent is given."""
@@ -247,9 +247,9 @@ class Stage:
             for name in ("fares", "importers", "queues"):
                 address = Address("memtui:global", f"research/{name}.md")
                 lines = "".join(f"- {READING[number % len(READING)]}\n" for number in range(300))
-                engine.create(address, f"---\ndescription: How others do {name}\n---\n{lines}", actor=YOU)
-                engine.set_pinned([address], pinned=True, actor=YOU)
-                self._date(engine.file_path(address))
+                engine.memories.create(address, f"---\ndescription: How others do {name}\n---\n{lines}", actor=YOU)
+                engine.pins.set([address], pinned=True, actor=YOU)
+                self._date(engine.roots.file_path(address))
 
     def checks_out(self) -> None:
         """Let a checkout bring many memories at once."""

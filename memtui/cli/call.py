@@ -173,7 +173,7 @@ class Call:
         """
         if self._session is None:
             self._session = open_session(self.settings, self.options, lock_wait=LOCK_WAIT, front=front)
-            self._session.engine.subscribe(self._hear)
+            self._session.engine.events.subscribe(self._hear)
         return self._session
 
     @property
@@ -236,7 +236,7 @@ class Call:
         """End the session, and tell what the engine had to say."""
         if self._session is not None:
             self._session.engine.close()
-            self._told += self._session.engine.notices()
+            self._told += self._session.engine.events.notices()
         for text in self._told:
             self.out.say(f"memtui: {text}")
 
@@ -253,7 +253,7 @@ class Call:
         def tell() -> None:
             said = False
             while not ended.wait(every):
-                if (now := engine.progress()) is not None:
+                if (now := engine.pace.now()) is not None:
                     self.out.status(f"{now[0]:,} of {now[1]:,} memories")
                     said = True
             if said:

@@ -47,22 +47,22 @@ def place(engine: Engine, text: str) -> Place:
     bare = text.rstrip("/")
     if bare == "/memories" or (text.startswith("/memories/") and bare.count("/") == 2):
         return Place(_native(engine, bare[len("/memories/") :]))
-    for root in engine.roots:
+    for root in engine.roots.all():
         if bare == root.id or bare in root.aliases:
             return Place((root.id,))
     if "/" not in text and not text.startswith("."):
-        engine.find_root(text)
+        engine.roots.find(text)
     real = os.path.realpath(bare or "/")
-    for root in engine.roots:
+    for root in engine.roots.all():
         if text.startswith(("/", ".")) and real == os.path.realpath(root.path):
             return Place((root.id,))
-    address = engine.resolve(real if bare in (".", "..") else bare)
+    address = engine.roots.resolve(real if bare in (".", "..") else bare)
     return Place((address.root,), address.path)
 
 
 def _native(engine: Engine, scope: str) -> tuple[str, ...]:
     """Find memtui's own roots of a scope, or of all of them when it is empty."""
-    found = tuple(root.id for root in engine.roots if root.agent == "memtui" and scope in ("", root.scope))
+    found = tuple(root.id for root in engine.roots.all() if root.agent == "memtui" and scope in ("", root.scope))
     if not found:
         raise NotFoundError(
             f"memtui has no {scope} scope here.", code="E_NO_ROOT", hint="`memtui roots` lists the roots."
@@ -91,7 +91,7 @@ def target(engine: Engine, old: Address, text: str) -> Address:
         UsageError: it is no address.
     """
     into = folder(engine, text)
-    return engine.resolve(text) if into is None else Address(into.root, f"{into.path}/{old.name}".lstrip("/"))
+    return engine.roots.resolve(text) if into is None else Address(into.root, f"{into.path}/{old.name}".lstrip("/"))
 
 
 def folder(engine: Engine, text: str) -> Address | None:
@@ -104,7 +104,7 @@ def folder(engine: Engine, text: str) -> Address | None:
         NotFoundError: no root is meant.
         UsageError: it is no address.
     """
-    if not (text.endswith("/") or any(text == root.id or text in root.aliases for root in engine.roots)):
+    if not (text.endswith("/") or any(text == root.id or text in root.aliases for root in engine.roots.all())):
         return None
     found = place(engine, text)
     if found.roots is None or len(found.roots) != 1:

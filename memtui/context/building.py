@@ -72,7 +72,7 @@ def would_be(engine: Engine, one: LeftOut, *, budgets: Budgets = Budgets()) -> s
         MemtuiError: it is not there any more.
     """
     kept = _kept_of(engine)
-    row = engine.memory(one.address)
+    row = engine.rows.get(one.address)
     with kept.guard:
         return hotset.part(engine, row, one.path, budgets, kept.texts)
 

@@ -22,7 +22,7 @@ class Shelf(NamedTuple):
 
 def roots(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Root, ...]:
     """Memtui's own roots that this engine shows, ordered by scope; only those of these scopes when some are given."""
-    known = {root.id: root for root in engine.roots}
+    known = {root.id: root for root in engine.roots.all()}
     wanted = SCOPES if scopes is None else [scope for scope in SCOPES if scope in scopes]
     return tuple(known[root_id] for scope in wanted if (root_id := f"memtui:{scope}") in known)
 
@@ -30,7 +30,7 @@ def roots(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Root, .
 def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Shelf, ...]:
     """Every scope's memories as they are on disk now; records nothing."""
     chosen = roots(engine, scopes)
-    listing = engine.list([root.id for root in chosen])
+    listing = engine.rows.list([root.id for root in chosen])
     found = []
     start = 0
     for root, status in zip(chosen, listing.roots, strict=True):

@@ -94,8 +94,8 @@ class Cost(NamedTuple):
 
 def agents(engine: Engine, surroundings: Surroundings) -> tuple[Table, ...]:
     """Find the agents in use here, in the order in which they are shown; memtui's own part is last."""
-    native = any(root.agent == "memtui" for root in engine.roots)
-    return (*in_use(surroundings, engine.roots), *((MEMTUI,) if native else ()))
+    native = any(root.agent == "memtui" for root in engine.roots.all())
+    return (*in_use(surroundings, engine.roots.all()), *((MEMTUI,) if native else ()))
 
 
 def table_named(name: str) -> Table:
@@ -179,7 +179,7 @@ def work_out(
     """
     count = count or counter()
     found = look(engine, surroundings, table)
-    known = {os.path.realpath(root.path) for root in engine.roots}
+    known = {os.path.realpath(root.path) for root in engine.roots.all()}
     items = []
     for loaded in found:
         if stop():
@@ -190,7 +190,7 @@ def work_out(
 
 def look(engine: Engine, surroundings: Surroundings, table: Table) -> tuple[Loaded, ...]:
     """Find what an agent would load, without counting it: enough to see whether anything changed."""
-    found = gather(table, surroundings, engine.roots, _end_of_index)
+    found = gather(table, surroundings, engine.roots.all(), _end_of_index)
     return startcost_made.with_made(engine, table.agent, found)
 
 
@@ -231,8 +231,8 @@ def _address(engine: Engine, path: str, known: set[str]) -> Address | None:
             return None
         folder = os.path.dirname(folder)
     try:
-        address = engine.resolve(path)
-        engine.memory(address)
+        address = engine.roots.resolve(path)
+        engine.rows.get(address)
     except MemtuiError:  # it lies below a root and is none of its memories: a file like any other
         return None
     return address

@@ -28,7 +28,7 @@ def with_made(engine: Engine, agent: str, found: tuple[Loaded, ...]) -> tuple[Lo
         return (*_blocks(given.index_block, said, given.hot_block, len(given.left_out)), *_behind_links(engine))
     if agent != "mux":
         return found
-    roots = [root for root in engine.roots if not set(ROOTS).isdisjoint((root.id, *root.aliases))]
+    roots = [root for root in engine.roots.all() if not set(ROOTS).isdisjoint((root.id, *root.aliases))]
     if not roots:
         return found
     shelves = _shelves(engine, roots)
@@ -45,7 +45,7 @@ def with_made(engine: Engine, agent: str, found: tuple[Loaded, ...]) -> tuple[Lo
 def _behind_links(engine: Engine) -> tuple[Loaded, ...]:
     """A row for every link that a repository brought in the place of memtui's folder: nothing is read behind it."""
     found: dict[str, Loaded] = {}
-    for root in engine.roots:
+    for root in engine.roots.all():
         if root.agent != "memtui" or not root.in_checkout or root.project is None:
             continue
         link = reading.link_out(root.project, root.path, (os.path.realpath(root.project),))
@@ -69,7 +69,7 @@ def _block(label: str, block: Block, why: str) -> Loaded:
 
 
 def _shelves(engine: Engine, roots: list[Root]) -> tuple[Shelf, ...]:
-    listing = engine.list([root.id for root in roots])
+    listing = engine.rows.list([root.id for root in roots])
     return tuple(
         Shelf(
             f"/memories/{status.root.scope}",

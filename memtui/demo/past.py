@@ -62,21 +62,21 @@ def live(around: Surroundings, state_dir: str, *, now: int) -> None:
     clock = _Clock(now)
     with Engine.open(roots, state_dir=state_dir, clock=clock) as engine:
         clock.now = now - 14 * DAY
-        brought = [(row.address, row.sha256) for row in engine.list().items if row.sha256 and row.trust == BROUGHT]
-        engine.review(brought, actor=Actor("tui"))
+        brought = [(row.address, row.sha256) for row in engine.rows.list().items if row.sha256 and row.trust == BROUGHT]
+        engine.history.review(brought, actor=Actor("tui"))
         for hours, deed in sorted((*_growth(engine), (-40, _pin)), key=lambda entry: entry[0]):
             clock.now = now + hours * HOUR
             deed(engine)
         for root_id, path, times in _USED:
             for number in range(times):
                 clock.now = now - number * 17 * HOUR - HOUR
-                engine.record_use(_address(engine, root_id, path), actor=Actor("mcp:claude-code"))
+                engine.pins.record_use(_address(engine, root_id, path), actor=Actor("mcp:claude-code"))
         _age(engine, now)
         clock.now = now
-        engine.reconcile()
-        engine.mark_seen(None)
+        engine.watch.reconcile()
+        engine.changes.mark_seen(None)
         for root_id, path, text in _UNSEEN:
-            with open(engine.file_path(_address(engine, root_id, path)), "a", encoding="utf-8") as file:
+            with open(engine.roots.file_path(_address(engine, root_id, path)), "a", encoding="utf-8") as file:
                 file.write(text)
 
 
@@ -91,11 +91,11 @@ class _Clock:
 
 
 def _address(engine: Engine, root_id: str, path: str) -> Address:
-    return Address(engine.find_root(root_id).id, path)
+    return Address(engine.roots.find(root_id).id, path)
 
 
 def _pin(engine: Engine) -> None:
-    engine.set_pinned([_address(engine, *place) for place in _PINNED], pinned=True, actor=Actor("tui"))
+    engine.pins.set([_address(engine, *place) for place in _PINNED], pinned=True, actor=Actor("tui"))
 
 
 def _growth(engine: Engine) -> Iterator[tuple[int, Callable[[Engine], None]]]:
@@ -103,7 +103,7 @@ def _growth(engine: Engine) -> Iterator[tuple[int, Callable[[Engine], None]]]:
     for written in _GREW:
         address = _address(engine, written.root, written.path)
         texts = _younger(engine.read(address).text, len(written.steps))
-        os.unlink(engine.file_path(address))
+        os.unlink(engine.roots.file_path(address))
         for (hours, actor), text in zip(written.steps, texts, strict=True):
             yield -hours, partial(_write, address, text, Actor(actor))
 
@@ -127,6 +127,6 @@ def _younger(text: str, steps: int) -> Sequence[str]:
 def _age(engine: Engine, now: int) -> None:
     """Give the files the times at which they were last written."""
     grown = {_address(engine, written.root, written.path): written.steps[-1][0] for written in _GREW}
-    for number, row in enumerate(engine.list().items, start=1):
+    for number, row in enumerate(engine.rows.list().items, start=1):
         hours = grown.get(row.address, 40 + number * 37 % 600)
-        os.utime(engine.file_path(row.address), ns=((now - hours * HOUR) * 1_000_000,) * 2)
+        os.utime(engine.roots.file_path(row.address), ns=((now - hours * HOUR) * 1_000_000,) * 2)

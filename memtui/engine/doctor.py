@@ -3,9 +3,11 @@
 import os
 import time
 
+from memtui.engine.changes.rules import Rules
 from memtui.engine.disk import fsio, unsaved
 from memtui.engine.find import index
 from memtui.engine.ledger import Ledger
+from memtui.engine.library import Library
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Finding, RootStatus
 from memtui.errors import BusyError, MemtuiError
@@ -14,17 +16,38 @@ _OLDEST_SANE = 1_700_000_000
 """A clock before this second is wrong: memtui is younger."""
 
 
-def findings(roots: Roots, ledger: Ledger, status: tuple[RootStatus, ...]) -> tuple[Finding, ...]:
-    """Check the roots, the ledger, the locks, the clock and which guarantees this platform gives."""
-    now = ledger.clock() // 1_000
-    return (
-        *_roots(status),
-        *_ledger(ledger),
-        *_leftovers(roots, ledger),
-        *_unsaved(roots, ledger),
-        *_clock(now),
-        *_platform(ledger),
-    )
+class Doctor:
+    """Finds what is wrong, and mends the ledger."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, rows: Library) -> None:
+        """Take what it works with."""
+        self._roots = roots
+        self._ledger = ledger
+        self._rules = rules
+        self._rows = rows
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Check the roots, the ledger, the locks, the clock and which guarantees this platform gives."""
+        return (
+            *_roots(self._rows.status()),
+            *_ledger(self._ledger),
+            *_leftovers(self._roots, self._ledger),
+            *_unsaved(self._roots, self._ledger),
+            *_clock(self._ledger.clock() // 1_000),
+            *_platform(self._ledger),
+        )
+
+    def salvage(self, file: str | None = None) -> str:
+        """Mend a damaged ledger now, or bring back what one that was moved aside still has; says what came of it.
+
+        Args:
+            file: the one that was moved aside; None: the newest, once the ledger itself is sound.
+
+        Raises:
+            StorageError: nothing can be read of it, or nothing can be written; all is as it was.
+        """
+        self._rules.refuse_read_only()
+        return self._ledger.salvage(file)
 
 
 def _roots(status: tuple[RootStatus, ...]) -> list[Finding]:

@@ -1,41 +1,64 @@
-"""The engine: every verb on memories, one line each; the rules and the work are in the rooms it joins."""
+"""The engine: opens its parts when they are first used, hands them out, and closes them.
+
+Reading one memory must not cost what changing it does: a command that only reads opens no ledger and loads no SQL.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.approval import Approver
-from memtui.engine.incoming import Incoming
+from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.events import Events
+from memtui.engine.look.roots import Roots
 from memtui.engine.model import (
     Actor,
     Address,
     Changes,
     Conflict,
-    Done,
-    FieldEdit,
-    Finding,
-    Health,
+    Listing,
     MergeOf,
-    PassedOver,
-    Restoring,
+    Notice,
     Retention,
     Root,
     Saved,
+    Snapshot,
     Unchanged,
-    Unerased,
-    Version,
 )
-from memtui.engine.parts import Rooms, made_again
+from memtui.engine.places import KeptPlaces
+from memtui.errors import MemtuiError
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from memtui.engine.steps import Step
-    from memtui.engine.watch.watch import Watch
+    from memtui.engine.changes.folders import Folders
+    from memtui.engine.changes.marks import Marks
+    from memtui.engine.changes.memories import Memories
+    from memtui.engine.changes.pins import Pins
+    from memtui.engine.changes.redaction import Redaction
+    from memtui.engine.changes.rules import Rules
+    from memtui.engine.changes.together import Together
+    from memtui.engine.changes.trash import Trash
+    from memtui.engine.changes.undo import Undo
+    from memtui.engine.disk.late_writes import Displaced, Grace
+    from memtui.engine.doctor import Doctor
+    from memtui.engine.drafts import Drafts
+    from memtui.engine.find.search import Searcher
+    from memtui.engine.history import History
+    from memtui.engine.ledger import Ledger
+    from memtui.engine.library import Library
+    from memtui.engine.look.catalog import Catalog
+    from memtui.engine.look.row_cache import Remembered
+    from memtui.engine.save.commit import Site
+    from memtui.engine.watch.watcher import Watcher
+
+SETTLED_MS = 2_000
+"""A file whose last change is older than this is not being written any more."""
 
 
 def now_ms() -> int:
@@ -43,13 +66,45 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Engine(Incoming):
+class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
-    def __init__(self, rooms: Rooms, *, clock: Callable[[], int], retention: Retention) -> None:
-        """Take what `Engine.open` put together."""
-        super().__init__(rooms, clock)
+    def __init__(
+        self,
+        roots: Iterable[Root],
+        *,
+        state_dir: str,
+        clock: Callable[[], int],
+        retention: Retention,
+        read_only: bool,
+        lock_wait: float,
+        access: Access,
+        approver: Callable[[], Approver],
+    ) -> None:
+        """See `open`."""
+        self._state_dir = state_dir
+        self._clock = clock
         self._retention = retention
+        self._approver = approver
+        self.access = access
+        """What this client may do."""
+        self.events = Events()
+        """Who is told of this process's own changes and of notices."""
+        self.places = KeptPlaces(state_dir, read_only=read_only)
+        """Where the user was when memtui was left."""
+        self.roots = Roots(
+            roots,
+            lambda: self._ledger,
+            self._site,
+            wait=lock_wait,
+            access=access,
+            read_only=read_only,
+            on_recovered=self._recovered,
+            on_waiting=self._waiting,
+        )
+        """The folders with memories, and how a text names a memory in them."""
+        self.pace = self.roots.pace
+        """How far a change of many memories is that runs in this process."""
 
     @classmethod
     def open(
@@ -77,30 +132,32 @@ class Engine(Incoming):
                 not see is none of the engine's.
             approver: tells who approves, when something is; an agent is refused with `E_PERSON`.
         """
-        rooms = Rooms(
+        return cls(
             roots,
             state_dir=state_dir,
             clock=clock,
+            retention=retention,
             read_only=read_only,
             lock_wait=lock_wait,
             access=access,
             approver=approver,
         )
-        return cls(rooms, clock=clock, retention=retention)
 
     def close(self) -> None:
-        """Wait for late writes into files we displaced (two seconds at most), keep house, close everything."""
-        used = self._rooms.used
-        if used("grace"):
-            self._rooms.grace.drain()
-        if used("books"):
-            self._rooms.books.close()
-        if used("ledger"):
-            self._rooms.ledger.settle()
-            if self._rooms.ledger.written:
-                self._rooms.ledger.keep_house(self._retention)
-            self._rooms.ledger.close()
-        self._roots.close()
+        """Wait up to 2 s for programs still writing to replaced files, prune old versions, close everything."""
+        if self._opened("_late_writes"):
+            self._late_writes.drain()
+        if self._opened("search"):
+            self.search.close()
+        if self._opened("_catalog") and self._ledger.mode == "normal":
+            # Whoever followed along shows rows at the next start before it reads any.
+            self._catalog.keep(small=self._opened("watch") and self.watch.following)
+        if self._opened("_ledger"):
+            self._ledger.settle()
+            if self._ledger.written:
+                self._ledger.keep_house(self._retention)
+            self._ledger.close()
+        self.roots.close()
 
     def __enter__(self) -> Self:
         """Return the engine."""
@@ -112,32 +169,27 @@ class Engine(Incoming):
         """Close the engine."""
         self.close()
 
-    # --- changing
+    # --- one memory
 
-    @made_again
-    def review(self, versions: Iterable[tuple[Address, str]], *, actor: Actor) -> int:
-        """Remember that a person reviewed exactly these versions, so that agents may be given them unasked.
-
-        No step of undo: what was given to an agent cannot be taken back from it.
-
-        Args:
-            versions: memories with the sha-256 of the text that was looked at, whatever is there by now.
-            actor: the person; the audit has a record of each version.
-
-        Returns:
-            How many were not reviewed before.
+    def read(self, address: Address) -> Snapshot:
+        """Read a memory whole.
 
         Raises:
-            RefusedError: `E_PERSON`: an agent runs this process.
+            NotFoundError: `E_NOT_FOUND`, `E_NO_ROOT`, `E_ROOT_MISSING`.
+            RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_TOO_BIG`, `E_PERMISSION`, ...
         """
-        chosen = tuple(versions)
-        self._rooms.approver.require("review what a checkout brought")
-        count = self._rooms.marks.review(chosen, actor, self._rooms.approver)
-        if count:
-            self._rooms.events.publish(Changes(touched=frozenset(address for address, _ in chosen)))
-        return count
+        handle = self.roots.reading(self.roots.find(address.root))
+        found = whole_file.read(handle, paths.split(address.path), address)
+        fsio.close(found.handle)
+        modified = found.status.st_mtime_ns // 1_000_000
+        return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
 
-    @made_again
+    def read_bytes(self, address: Address) -> bytes:
+        """Read a memory whole, without working out its digest; see `read`."""
+        return whole_file.read_bytes(
+            self.roots.reading(self.roots.find(address.root)), paths.split(address.path), address
+        )
+
     def save(
         self,
         address: Address,
@@ -166,309 +218,191 @@ class Engine(Incoming):
         Raises:
             RefusedError: a rule says no. BusyError: `E_LOCKED`. StorageError: the disk or the ledger failed.
         """
-        return self._rooms.changer.save(address, text, expected_sha256, actor, merge, news_since)
+        return self.memories.save(address, text, expected_sha256, actor=actor, merge=merge, news_since=news_since)
 
-    @made_again
-    def edit(
-        self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor
-    ) -> Saved | Unchanged | Conflict:
-        """Replace a memory's text by what `change` makes of it; no other memtui gets in between.
+    # --- parts
 
-        Args:
-            address: the memory.
-            change: from the raw content to the new one. It runs under the root's lock, so it must be quick; what it
-                raises is passed on, and nothing has happened then.
-            actor: who does it.
+    @cached_property
+    def memories(self) -> Memories:
+        """Making and changing memories."""
+        from memtui.engine.changes.memories import Memories
 
-        Returns:
-            As `save`; `Conflict` only when a program outside memtui was in between, so that the caller may try again.
+        return Memories(self.roots, self._ledger, self.events.changed, self._rules)
 
-        Raises:
-            NotFoundError: `E_NOT_FOUND`, `E_ROOT_MISSING`; and as `save`.
+    @cached_property
+    def together(self) -> Together:
+        """Several changes as one."""
+        from memtui.engine.changes.together import Together
+
+        return Together(self.roots, self._ledger, self.undo, self.events.changed, self._rules)
+
+    @cached_property
+    def folders(self) -> Folders:
+        """What is in folders, memory or not; taking one away or renaming it with all of it."""
+        from memtui.engine.changes.folders import Folders
+
+        return Folders(self.roots, lambda: self._ledger, lambda: self._rules, self.events.changed)
+
+    @cached_property
+    def trash(self) -> Trash:
+        """Deleted memories."""
+        from memtui.engine.changes.trash import Trash
+
+        return Trash(self.roots, self._ledger, self.events.changed, self._rules)
+
+    @cached_property
+    def undo(self) -> Undo:
+        """Undo and redo, and taking back what others did."""
+        from memtui.engine.changes.undo import Undo
+
+        return Undo(self.roots, self._ledger, self.memories, self.events.changed, self._rules)
+
+    @cached_property
+    def rows(self) -> Library:
+        """The rows of memories, and how each root is."""
+        from memtui.engine.library import Library
+
+        return Library(self.roots, self._ledger, self._catalog)
+
+    @cached_property
+    def search(self) -> Searcher:
+        """The search over everything."""
+        from memtui.engine.find.search import Searcher
+
+        return Searcher(self.roots, self._ledger, self._catalog)
+
+    @cached_property
+    def watch(self) -> Watcher:
+        """What others change on disk."""
+        from memtui.engine.watch.watcher import Watcher
+
+        return Watcher(self.roots, self._ledger, self._catalog, self.events)
+
+    @cached_property
+    def changes(self) -> Marks:
+        """What others did since the user looked."""
+        from memtui.engine.changes.marks import Marks
+
+        return Marks(self.roots, self._ledger, self._rules, self.events, self.rows)
+
+    @cached_property
+    def history(self) -> History:
+        """Versions, the audit, and reviews."""
+        from memtui.engine.history import History
+
+        return History(self.roots, self._ledger, self._rules, self.events)
+
+    @cached_property
+    def redaction(self) -> Redaction:
+        """Clearing texts for good."""
+        from memtui.engine.changes.redaction import Redaction
+
+        return Redaction(self.roots, self._ledger, self._rules)
+
+    @cached_property
+    def drafts(self) -> Drafts:
+        """Unsaved texts, and conflicts that are being decided."""
+        from memtui.engine.drafts import Drafts
+
+        return Drafts(self.roots, self._ledger, self.events)
+
+    @cached_property
+    def pins(self) -> Pins:
+        """Pins and uses."""
+        from memtui.engine.changes.pins import Pins
+
+        return Pins(self.roots, self._ledger, self._rules, self.events)
+
+    @cached_property
+    def doctor(self) -> Doctor:
+        """What is wrong here, and mending the ledger."""
+        from memtui.engine.doctor import Doctor
+
+        return Doctor(self.roots, self._ledger, self._rules, self.rows)
+
+    def cached(self) -> Listing | None:
+        """The rows of the last list, without touching a memory; None when there are none.
+
+        No more is loaded than it takes to read them, because the first paint waits.
         """
-        return self._rooms.changer.edit(address, change, actor)
+        if self._opened("rows"):
+            return self.rows.cached()
+        from memtui.engine.look.row_cache import listing
 
-    @made_again
-    def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
-        """Make a new memory; `ConflictError` (`E_EXISTS`, `E_CLASH`) when the name is taken by another text."""
-        return self._rooms.changer.create(address, text, actor)
+        return listing([(root, self._remembered.rows(root)) for root in self.roots.all()])
 
-    @made_again
-    def rename(self, address: Address, new: Address, *, actor: Actor, expected_sha256: str | None = None) -> Done:
-        """Rename a memory or a folder of memories, within a root or to another one; pins and history follow.
+    # --- what the parts share
 
-        A folder keeps what is not listed as a memory, and all of its memories are renamed or none.
+    def _opened(self, part: str) -> bool:
+        """Whether a part was used."""
+        return part in self.__dict__
 
-        Raises:
-            MemtuiError: it was not renamed.
-        """
-        below = self._rooms.shelf.below(address)
-        if below is not None:
-            return self._rooms.folders.rename(address, new, below, actor)
-        return _raise_single(self._rooms.changer.move([(address, new)], actor, expected_sha256))
+    @cached_property
+    def _ledger(self) -> Ledger:
+        from memtui.engine.ledger import Ledger
 
-    @made_again
-    def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
-        """Rename many memories as one undo step, with an outcome for each."""
-        return self._rooms.changer.move(pairs, actor)
+        ledger = Ledger(self._state_dir, clock=self._clock, read_only=self.roots.read_only)
+        self.events.of_ledger = ledger.notices
+        return ledger
 
-    @made_again
-    def copy(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
-        """Make copies under other names, within a root or in another one, as one undo step; never over a memory.
+    @cached_property
+    def _rules(self) -> Rules:
+        from memtui.engine.changes.rules import Rules
 
-        Args:
-            pairs: what is copied, and under which name.
-            actor: who does it.
+        return Rules(self.roots, self._approver)
 
-        Returns:
-            An outcome for each; its error where there is no copy.
-        """
-        return self._rooms.copier.copy(pairs, actor)
+    @cached_property
+    def _remembered(self) -> Remembered:
+        from memtui.engine.look.row_cache import Remembered
 
-    @made_again
-    def delete(
-        self, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
-    ) -> Done:
-        """Move memories, or all memories of folders, to the trash as one undo step, with an outcome for each.
+        return Remembered(self._state_dir)
 
-        Args:
-            addresses: which.
-            actor: who does it.
-            expected: the versions that are meant; a memory that has another one by now stays, as a `Conflict`.
-        """
-        return self._rooms.folders.delete(addresses, actor, expected)
+    @cached_property
+    def _catalog(self) -> Catalog:
+        from memtui.engine.look.catalog import Catalog
 
-    @made_again
-    def together(self, steps: Iterable[Step], *, actor: Actor, label: str, joins: str | None = None) -> Done:
-        """Write, rename and remove memories, also of several roots, as one undo step: all of it or nothing.
+        return Catalog(self._ledger, self._state_dir, self._clock, remembered=self._remembered)
 
-        Args:
-            steps: what is done, in this order; each sees what those before it did.
-            actor: who does it.
-            label: what it is called, for people: `rename a.md to b.md`.
-            joins: a transaction it becomes a part of, so that undo takes both back; one that was taken back meanwhile
-                is not joined.
+    @cached_property
+    def _late_writes(self) -> Grace:
+        from memtui.engine.disk.late_writes import Grace
 
-        Returns:
-            An outcome for each step. When a memory is another version than its step expected, none of them was done:
-            that step's outcome is the `Conflict`, and the others have an error that names it.
+        return Grace(self._late_write)
 
-        Raises:
-            MemtuiError: a rule, a taken name or the disk said no, and nothing is changed; `unharmed` says so if what
-                was done before could not be taken back.
-        """
-        return self._rooms.together.do(steps, actor, label, joins)
+    def _site(self, handle: paths.RootHandle, uid: int) -> Site:
+        from memtui.engine.save.commit import Site
 
-    @made_again
-    def delete_tree(self, address: Address, *, actor: Actor) -> Done:
-        """Delete a memory, or a folder with all there is in it, as one undo step; an empty path means the whole root.
+        return Site(handle, uid, self._ledger, self._late_writes)
 
-        Links in the folder go, and what they lead to stays.
-        """
-        return self._rooms.trees.delete(address, actor)
+    # --- what the user is told
 
-    @made_again
-    def rename_tree(self, address: Address, new: Address, *, actor: Actor) -> Done:
-        """Give a memory, or a folder with all there is in it, a new name in the same root, in one step."""
-        return self._rooms.trees.rename(address, new, actor)
+    def _late_write(self, displaced: Displaced, data: bytes | None) -> None:
+        theirs = None
+        text = f"Another program finished writing {displaced.address} after it was saved here"
+        try:
+            if data is None:
+                text += ", and what it wrote could not be read."
+            else:
+                theirs = self._ledger.keep_text(
+                    displaced.uid, displaced.path, data, actor="outside", note="late write into a replaced file"
+                )
+                text += "; its text is in history."
+        except MemtuiError as error:
+            text += f", and its text could not be kept: {error}"
+        notice = Notice(
+            "late-write",
+            text,
+            displaced.address,
+            base=displaced.before or None,
+            yours=displaced.ours,
+            theirs=theirs,
+            at=self._clock(),
+        )
+        self.events.publish(Changes(touched=frozenset([displaced.address]), notices=(notice,)))
 
-    @made_again
-    def unlink(self, address: Address, *, actor: Actor) -> None:
-        """Remove a link, never what it leads to."""
-        self._rooms.trees.unlink(address, actor)
+    def _waiting(self, text: str) -> None:
+        self.events.publish(Changes(notices=(Notice("waiting", text, at=self._clock()),)))
 
-    @made_again
-    def make_root(self, root_id: str) -> None:
-        """Make the folder of a root if it is missing, and what is missing above it."""
-        self._rooms.trees.make_root(root_id)
-
-    @made_again
-    def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
-        """Bring a memory back from the trash, or put one of its old versions under its name."""
-        return self._rooms.changer.restore(address, version, actor)
-
-    @made_again
-    def restore_all(self, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
-        """Bring deleted memories back as one undo step, with an outcome for each; never over another memory."""
-        return self._rooms.bringback.restore(wanted, actor)
-
-    @made_again
-    def set_pinned(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:
-        """Pin or unpin memories as one undo step."""
-        done = self._rooms.changer.set_pinned(addresses, pinned, actor)
-        self._rooms.events.publish(Changes(touched=frozenset(outcome.address for outcome in done.outcomes)))
-        return done
-
-    @made_again
-    def edit_fields(
-        self, address: Address, edits: Iterable[FieldEdit], *, expected_sha256: str, actor: Actor
-    ) -> Saved | Unchanged | Conflict:
-        """Set and remove front-matter fields as one save and one undo step, changing no other byte.
-
-        Args:
-            address: the memory.
-            edits: which fields, and what they shall be.
-            expected_sha256: the version the edit started from.
-            actor: who does it.
-
-        Returns:
-            As `save`. A `Conflict` when the memory is another one by now, whatever the fields are there.
-
-        Raises:
-            RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG`; and as `save`.
-        """
-        return self._rooms.changer.edit_fields(address, edits, expected_sha256, actor)
-
-    def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor, everywhere: bool = False) -> Version:
-        """Clear one stored text for good and keep its record; see `redact_all`."""
-        (version,) = self.redact_all([(address, sha256)], reason=reason, actor=actor, everywhere=everywhere)
-        return version
-
-    @made_again
-    def redact_all(
-        self, versions: Iterable[tuple[Address, str]], *, reason: str, actor: Actor, everywhere: bool = False
-    ) -> tuple[Version, ...]:
-        """Clear stored texts for good, in every file memtui keeps, and keep their records; all or none.
-
-        Labels, notes and reasons that quote one are cleared, and so are conflicts it is a side of. `unerased` tells
-        afterwards what is left to do.
-
-        Args:
-            versions: memories, and which of their versions.
-            reason: why, for the record; no part of a text.
-            actor: who does it.
-            everywhere: also when other memories, drafts or left copies keep a text: it is cleared there, too.
-
-        Raises:
-            RefusedError: `E_CURRENT_VERSION`, or `E_SHARED`: something else keeps a text, and nothing is cleared;
-                `E_PERSON`: an agent runs this process.
-        """
-        approver = self._rooms.approver
-        approver.require("redact a version")
-        return self._rooms.redactor.redact(versions, reason, actor, approver, everywhere=everywhere)
-
-    def unerased(self) -> Unerased:
-        """Say what redacted texts may still be in: freed bytes that are still to be overwritten, damaged ledgers."""
-        return self._rooms.redactor.unerased()
-
-    def drop_damaged(self, path: str) -> None:
-        """Delete a damaged copy of the ledger that `unerased` named."""
-        self._rooms.approver.require("delete a damaged ledger")
-        self._rooms.redactor.drop_damaged(path)
-
-    @made_again
-    def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
-        """Take the last operation back; the outcomes tell what is no longer as it was left.
-
-        Args:
-            actor: who does it.
-            txn: an older operation to take back instead: as an undo step of its own, and only of memories that are
-                still as it left them.
-
-        Raises:
-            NotFoundError: `E_NOTHING_TO_UNDO`.
-        """
-        return self._rooms.undoer.undo(actor, txn)
-
-    def next_undo(self) -> str | None:
-        """The transaction that `undo` would take back now."""
-        return self._rooms.undoer.next_undo()
-
-    def passed_over(self) -> PassedOver | None:
-        """Say what `undo` would take back when something newer was done in a folder that is not open here."""
-        return self._rooms.undoer.passed_over()
-
-    def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
-        """Name the folders of steps that undo or redo would take next if all of these were open here.
-
-        Args:
-            kind: `undo` or `redo`.
-
-        Yields:
-            Every folder of a step that reached into several, the newest step first; only steps that are newer than the
-            next one within the open folders.
-        """
-        return self._rooms.undoer.beyond(kind)
-
-    def unopened(self, txn: str) -> tuple[str, ...]:
-        """Every folder a step reached into, when one of them is not open here; else nothing."""
-        return self._rooms.undoer.unopened(txn)
-
-    @made_again
-    def redo(self, *, actor: Actor) -> Done:
-        """Take the last undo back; see `undo`."""
-        return self._rooms.undoer.redo(actor)
-
-    @made_again
-    def record_use(self, address: Address, *, actor: Actor, wrote: bool = False, soon: bool = False) -> None:
-        """Count a read or write by an agent; a person's browsing is no use.
-
-        Args:
-            address: the memory.
-            actor: who used it.
-            wrote: whether it was a write.
-            soon: within a second is enough, or when the engine is closed; other processes see it then.
-        """
-        self._rooms.marks.record_use(address, actor, wrote=wrote, soon=soon)
-
-    def keep_place(self, name: str, value: object) -> bool:
-        """Keep where the user is, for `place` after the next start; read-only engines keep nothing.
-
-        Args:
-            name: what it is found under.
-            value: what JSON can hold.
-
-        Returns:
-            Whether it was kept.
-        """
-        return self._rooms.keep_place(name, value)
-
-    # --- telling
-
-    def subscribe(self, callback: Callable[[Changes], None]) -> Callable[[], None]:
-        """Be told of this process's own changes and of notices, on the thread they happen; returns how to stop it."""
-        return self._rooms.events.subscribe(callback)
-
-    def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> Watch:
-        """Follow all roots until the watch is stopped; the callbacks come on its own thread."""
-        return self._rooms.books.watch(on_changes, on_health)
-
-    def notices(self) -> tuple[str, ...]:
-        """What the user must be told about memtui's own ledger, each once; nothing when it was not used."""
-        if not self._rooms.used("ledger"):
-            return ()
-        found = tuple(self._rooms.ledger.notices)
-        self._rooms.ledger.notices.clear()
-        return found
-
-    def findings(self) -> tuple[Finding, ...]:
-        """What the doctor finds about roots, permissions, the ledger, the clock and the platform's guarantees."""
-        from memtui.engine import doctor
-
-        return doctor.findings(self._roots, self._rooms.ledger, self.root_status())
-
-    def salvage(self, file: str | None = None) -> str:
-        """Mend a damaged ledger now, or bring back what one that was moved aside still has; says what came of it.
-
-        Args:
-            file: the one that was moved aside; None: the newest, once the ledger itself is sound.
-
-        Raises:
-            StorageError: nothing can be read of it, or nothing can be written; all is as it was.
-        """
-        self._rooms.rules.refuse_read_only()
-        return self._rooms.ledger.salvage(file)
-
-    def recover(self) -> int:
-        """Finish or roll back what dead processes left undone; every change in a root does this for that root as well.
-
-        Returns:
-            How many interrupted changes there were.
-        """
-        return self._roots.recover()
-
-
-def _raise_single(done: Done) -> Done:
-    if len(done.outcomes) == 1 and done.outcomes[0].error is not None:
-        raise done.outcomes[0].error
-    return done
+    def _recovered(self, root: Root, count: int) -> None:
+        text = f"{count} interrupted change{'s' if count > 1 else ''} in {root.id} tidied up."
+        self.events.publish(Changes(notices=(Notice("recovered", text, at=self._clock()),)))

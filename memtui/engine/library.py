@@ -1,54 +1,27 @@
-"""Everything that only reads: rows, status, search; and the watch, which reads to say what others did."""
+"""The rows of memories: listing them, and how each root is on disk now."""
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from memtui.engine.disk import fsio, paths
-from memtui.engine.disk.paths import RootHandle
-from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.roots import OpenRoot, Roots
-from memtui.engine.look.row_cache import Remembered, Rows, listing
-from memtui.engine.model import (
-    BROUGHT,
-    Address,
-    Changes,
-    Health,
-    Hit,
-    Listing,
-    Memory,
-    Problem,
-    Root,
-    RootStatus,
-    Wanted,
-)
+from memtui.engine.look.row_cache import Rows, listing
+from memtui.engine.model import BROUGHT, Address, Listing, Memory, Problem, Root, RootStatus, Vanished
 from memtui.errors import MemtuiError, NotFoundError
-
-if TYPE_CHECKING:
-    from memtui.engine.find.finder import Finder, Listed
-    from memtui.engine.look.reconcile import Reconciler
-    from memtui.engine.watch.watch import Watch
 
 
 class Library:
-    """The reading half of the engine; safe to share between threads."""
+    """Gives rows of memories; safe to share between threads."""
 
-    def __init__(
-        self, roots: Roots, ledger: Ledger, events: Events, clock: Callable[[], int], remembered: Remembered
-    ) -> None:
+    def __init__(self, roots: Roots, ledger: Ledger, catalog: Catalog) -> None:
         """Take what it works with."""
         self._roots = roots
         self._ledger = ledger
-        self._events = events
-        self._clock = clock
-        self._catalog = Catalog(ledger, ledger.directory, clock, remembered=remembered)
-        self._reconciler: Reconciler | None = None
-        self._watched = False
+        self._catalog = catalog
 
-    def list(self, root_ids: Iterable[str] | None) -> Listing:
-        """See `Engine.list`."""
+    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
+        """The memories of some or all roots as they are now; records nothing."""
         items: list[Memory] = []
         status = []
         chosen = self._roots.chosen(root_ids)
@@ -61,18 +34,18 @@ class Library:
         return Listing(tuple(items), any(one.truncated for one in status), tuple(status))
 
     def cached(self) -> Listing | None:
-        """See `Engine.cached`."""
+        """The rows of the last list, without touching a memory; None when there are none."""
         return listing((root, self._catalog.cached(root)) for root in self._roots.all())
 
-    def memory(self, address: Address) -> Memory:
-        """See `Engine.memory`."""
-        row = self.memories((address,)).get(address)
+    def get(self, address: Address) -> Memory:
+        """One row; `NotFoundError` when there is no such memory."""
+        row = self.some((address,)).get(address)
         if row is None:
             raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.")
         return row
 
-    def memories(self, addresses: Iterable[Address]) -> dict[Address, Memory]:
-        """See `Engine.memories`."""
+    def some(self, addresses: Iterable[Address]) -> dict[Address, Memory]:
+        """Rows of those of these memories that are there."""
         by_root: dict[str, list[Address]] = {}
         for address in addresses:
             paths.split(address.path)
@@ -86,7 +59,7 @@ class Library:
         return found
 
     def written_at(self, addresses: Iterable[Address]) -> dict[Address, int]:
-        """See `Engine.written_at`."""
+        """When files last changed (their ctime, in milliseconds) as of the last look; nothing is read for it."""
         found = {}
         for address in addresses:
             shelf = self._catalog.shelf(self._roots.find(address.root))
@@ -97,96 +70,26 @@ class Library:
         return found
 
     def status(self) -> tuple[RootStatus, ...]:
-        """See `Engine.root_status`."""
+        """How each root is on disk now."""
         return tuple(self._look(root)[1] for root in self._roots.all())
 
-    @cached_property
-    def finder(self) -> "Finder":
-        """Who searches."""
-        from memtui.engine.find.finder import Finder
-
-        return Finder(
-            self._listed,
-            self._known,
-            self._reading,
-            lambda: self._ledger,
-            self._ledger.directory,
-            read_only=self._ledger.read_only,
-        )
-
-    def search(self, wanted: Wanted) -> tuple[tuple[Hit, ...], bool]:
-        """See `Engine.search`."""
-        from memtui.engine.find.finder import chosen
-        from memtui.matching import parse
-
-        parse(wanted.query)
-        found = self.finder.find(wanted)
-        cut = any(self._catalog.cut(root) for root in self._roots.all() if chosen(root, wanted))
-        return found.hits, cut or found.total > len(found.hits)
-
     def lift_limits(self) -> None:
-        """See `Engine.lift_limits`."""
+        """List and search roots of any size from now on, for an answer that must not leave anything out."""
         self._catalog.lift()
 
-    def reconcile(self, root_ids: Iterable[str] | None) -> Changes:
-        """See `Engine.reconcile`."""
-        return self._reconcile().reconcile(
-            None if root_ids is None else [root.id for root in self._roots.chosen(root_ids)]
-        )
-
-    def watch(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> "Watch":
-        """See `Engine.watch`."""
-        from memtui.engine.watch.watch import Watch
-
-        self._watched = True
-        return Watch(
-            self._reconcile(), self._ledger.directory, on_changes, on_health, clock=self._clock, pace=self._roots.pace
-        )
-
-    def close(self) -> None:
-        """Stop searching, and write rows down for the next process."""
-        if "finder" in self.__dict__:
-            self.finder.close()
-        if self._ledger.mode == "normal":
-            # Whoever followed along shows rows at the next start before it reads any.
-            self._catalog.keep(small=self._watched)
-
-    # --- inside
-
-    def _reconcile(self) -> "Reconciler":
-        if self._reconciler is None:
-            from memtui.engine.look.reconcile import Reconciler
-
-            self._reconciler = Reconciler(self._roots, self._ledger, self._catalog, clock=self._clock)
-            self._events.subscribe(self._reconciler.published)
-        return self._reconciler
-
-    def _reading(self, root_id: str) -> RootHandle:
-        return self._roots.reading(self._roots.find(root_id))
-
-    def _listed(self, fresh: bool) -> "Iterator[Listed]":
-        """The rows of every root that can be opened; those of the last list unless they are to be fresh."""
-        from memtui.engine.find.finder import Listed
-
+    def vanished(self) -> tuple[Vanished, ...]:
+        """Roots whose folder is not there although there were memories in it."""
+        found = []
         for root in self._roots.all():
             try:
                 opened = self._roots.open(root)
-                rows = None if fresh else self._catalog.cached(root)
-                if rows is None and opened.handle is not None:
-                    rows = self._catalog.rows(opened.handle, opened.uid)
             except MemtuiError:
-                continue  # `status` tells what is wrong with it
-            whole = rows is not None and not rows.truncated
-            yield Listed(root, opened.uid, rows.items if rows is not None else (), whole)
-
-    def _known(self) -> "Iterator[Listed]":
-        """The rows of an earlier look, without touching memories."""
-        from memtui.engine.find.finder import Listed
-
-        for root in self._roots.all():
-            rows = self._catalog.cached(root)
-            if rows is not None:
-                yield Listed(root, -1, rows.items, whole=False)
+                continue  # a folder that cannot be opened shows its reason in the list of roots
+            if opened.handle is None and not opened.fresh:
+                memories, at = self._ledger.held(opened.uid)
+                if memories:
+                    found.append(Vanished(root, memories, at))
+        return tuple(found)
 
     def _look(self, root: Root, counter: tuple[int, int] | None = None) -> tuple[Rows, RootStatus]:
         problems = list(self._roots.problems.get(root.id, ()))

@@ -28,35 +28,52 @@ class Place(NamedTuple):
 NOWHERE = Place(None)
 
 
-def load(state_dir: str, name: str) -> Place:
-    """Read what was kept under a name, whatever anybody may have put there."""
-    try:
-        data = state_file.read(os.path.join(state_dir, _FOLDER), _file_of(name), most=_LARGEST)
-    except FileNotFoundError:
-        return NOWHERE
-    except (OSError, ValueError):
-        return Place(None, damaged=True)
-    head, _, body = data.partition(b"\n")
-    if head != _head(body):
-        return Place(None, damaged=True)
-    import json
+class KeptPlaces:
+    """The places in one state folder."""
 
-    try:
-        return Place(json.loads(body))
-    except (ValueError, RecursionError):
-        return Place(None, damaged=True)
+    def __init__(self, state_dir: str, *, read_only: bool = False) -> None:
+        """Take the folder, and whether nothing may be written there."""
+        self._folder = os.path.join(state_dir, _FOLDER)
+        self._read_only = read_only
 
+    def load(self, name: str) -> Place:
+        """Read what was kept under a name, whatever anybody may have put there; touches no memory."""
+        try:
+            data = state_file.read(self._folder, _file_of(name), most=_LARGEST)
+        except FileNotFoundError:
+            return NOWHERE
+        except (OSError, ValueError):
+            return Place(None, damaged=True)
+        head, _, body = data.partition(b"\n")
+        if head != _head(body):
+            return Place(None, damaged=True)
+        import json
 
-def save(state_dir: str, name: str, value: object) -> bool:
-    """Keep what JSON can hold under a name. False when that was not possible: what was kept before still is."""
-    import json
+        try:
+            return Place(json.loads(body))
+        except (ValueError, RecursionError):
+            return Place(None, damaged=True)
 
-    body = json.dumps(value, separators=(",", ":")).encode()
-    try:
-        state_file.write(os.path.join(state_dir, _FOLDER), _file_of(name), _head(body) + b"\n" + body)
-    except OSError:
-        return False  # it is only a place: the next change tries again
-    return True
+    def keep(self, name: str, value: object) -> bool:
+        """Keep where the user is, for `load` after the next start.
+
+        Args:
+            name: what it is found under.
+            value: what JSON can hold.
+
+        Returns:
+            Whether it was kept; if not, what was kept before still is.
+        """
+        if self._read_only:
+            return False
+        import json
+
+        body = json.dumps(value, separators=(",", ":")).encode()
+        try:
+            state_file.write(self._folder, _file_of(name), _head(body) + b"\n" + body)
+        except OSError:
+            return False  # it is only a place: the next change tries again
+        return True
 
 
 def forget(state_dir: str, holds: Callable[[str], bool]) -> None:

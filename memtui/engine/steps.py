@@ -1,4 +1,4 @@
-"""The steps of a mixed operation: values that are made by whoever plans it, and done by `Engine.together`.
+"""The steps of a mixed operation: values that are made by whoever plans it, and done by `Together.do`.
 
 They exist so that a plan can be shown, compared and tested before anything is touched. Each says which version it
 means, so that a plan that was made from an older one is refused and not done half.

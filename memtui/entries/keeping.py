@@ -18,21 +18,7 @@ from memtui.entries.parsing import parse
 from memtui.errors import RefusedError
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    class Verbs(Protocol):
-        """The part of the engine that entries need."""
-
-        def find_root(self, root_id: str) -> Root:
-            """Find a root."""
-
-        def read(self, address: Address) -> Snapshot:
-            """Read a memory."""
-
-        def edit(
-            self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor
-        ) -> Saved | Unchanged | Conflict:
-            """Replace a memory's text by what a function makes of it."""
+    from memtui.engine import Engine
 
 
 TRIES = 5
@@ -45,13 +31,13 @@ def format_of(root: Root, path: str) -> str | None:
     return found if found in FORMATS else None
 
 
-def need_format(engine: Verbs, address: Address) -> str:
+def need_format(engine: Engine, address: Address) -> str:
     """The format of the entries in a memory.
 
     Raises:
         RefusedError: `E_ENTRY`, it holds no entries.
     """
-    found = format_of(engine.find_root(address.root), address.path)
+    found = format_of(engine.roots.find(address.root), address.path)
     if found is None:
         raise RefusedError(
             f"{address} is one memory, not a file of entries.",
@@ -61,7 +47,7 @@ def need_format(engine: Verbs, address: Address) -> str:
     return found
 
 
-def read_file(engine: Verbs, address: Address) -> tuple[EntryFile, Snapshot]:
+def read_file(engine: Engine, address: Address) -> tuple[EntryFile, Snapshot]:
     """Read a memory and take it apart.
 
     Raises:
@@ -72,17 +58,17 @@ def read_file(engine: Verbs, address: Address) -> tuple[EntryFile, Snapshot]:
     return parse(snapshot.bytes, chosen), snapshot
 
 
-def add(engine: Verbs, address: Address, text: bytes, *, actor: Actor) -> Saved | Unchanged | Conflict:
+def add(engine: Engine, address: Address, text: bytes, *, actor: Actor) -> Saved | Unchanged | Conflict:
     """Add an entry behind the last one."""
     return _change(engine, address, lambda file: changing.add(file, text), actor)
 
 
-def replace(engine: Verbs, address: Address, name: Name, text: bytes, *, actor: Actor) -> Saved | Unchanged | Conflict:
+def replace(engine: Engine, address: Address, name: Name, text: bytes, *, actor: Actor) -> Saved | Unchanged | Conflict:
     """Put a text in the place of an entry; see `remove` for what is raised."""
     return _change(engine, address, lambda file: changing.replace(file, naming.find(file, name), text), actor)
 
 
-def remove(engine: Verbs, address: Address, name: Name, *, actor: Actor) -> Saved | Unchanged | Conflict:
+def remove(engine: Engine, address: Address, name: Name, *, actor: Actor) -> Saved | Unchanged | Conflict:
     """Take an entry out.
 
     Returns:
@@ -96,11 +82,11 @@ def remove(engine: Verbs, address: Address, name: Name, *, actor: Actor) -> Save
 
 
 def _change(
-    engine: Verbs, address: Address, change: Callable[[EntryFile], bytes], actor: Actor
+    engine: Engine, address: Address, change: Callable[[EntryFile], bytes], actor: Actor
 ) -> Saved | Unchanged | Conflict:
     chosen = need_format(engine, address)
     for _ in range(TRIES - 1):
-        result = engine.edit(address, lambda data: change(parse(data, chosen)), actor=actor)
+        result = engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)
         if not isinstance(result, Conflict):
             return result
-    return engine.edit(address, lambda data: change(parse(data, chosen)), actor=actor)
+    return engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)

@@ -12,7 +12,6 @@ from memtui.engine.model import Actor, Address, Conflict
 from memtui.engine.steps import Write
 from memtui.errors import ConflictError, NotFoundError, RefusedError
 from memtui.health.fixing import pieces_of, preview, rests
-from memtui.health.looking import Reader
 from memtui.health.model import IndexFinding, IndexReport, Preview
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ def apply(engine: Engine, previews: Sequence[Preview], *, actor: Actor, label: s
     steps = [Write(one.address, one.after, one.expected_sha256) for one in first if one.after != one.before]
     if not steps:
         return Applied("", 0, ())
-    done = engine.together(steps, actor=actor, label=label or _label(previews, fixes))
+    done = engine.together.do(steps, actor=actor, label=label or _label(previews, fixes))
     for outcome in done.outcomes:
         if isinstance(outcome.result, Conflict):
             raise _changed(str(outcome.address))
@@ -144,7 +143,7 @@ def _label(previews: Sequence[Preview], fixes: int) -> str:
     return f"fix {fixes:,} findings in {where}" if fixes != 1 else f"fix {where}"
 
 
-def _data(engine: Reader, address: Address, sha256: str | None) -> bytes | None:
+def _data(engine: Engine, address: Address, sha256: str | None) -> bytes | None:
     try:
         found = engine.read(address)
     except NotFoundError:

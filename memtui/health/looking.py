@@ -5,11 +5,11 @@ An index is read again only when it or the list of memories around it is another
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk.selection import Patterns
-from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus, Snapshot
+from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.health import checking
 from memtui.health.checking import LINKS, Index
@@ -21,24 +21,13 @@ from memtui.pointers.rest import index_of
 
 if TYPE_CHECKING:
     from typing import Protocol
+
+    from memtui.engine import Engine
 else:
     Protocol = object
 
 READ_ONLY = "This folder is only read."
 OFF = "The agent loads nothing of this folder now, switched off {where}: a fix counts once it is on."
-
-
-class Reader(Protocol):
-    """What is asked of the engine."""
-
-    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
-        """The memories of some roots."""
-
-    def read(self, address: Address) -> Snapshot:
-        """One memory."""
-
-    def kind(self, address: Address) -> str:
-        """What has a name."""
 
 
 class _Shelf(NamedTuple):
@@ -58,7 +47,7 @@ class Looker:
 
     def look(
         self,
-        engine: Reader,
+        engine: Engine,
         roots: Sequence[Root],
         listing: Listing | None = None,
         *,
@@ -79,7 +68,7 @@ class Looker:
         if not wanted:
             return ()
         if listing is None:
-            listing = engine.list([root.id for root in wanted])
+            listing = engine.rows.list([root.id for root in wanted])
         rows: dict[str, dict[str, Memory]] = {root.id: {} for root in wanted}
         for row in listing.items:
             if not row.missing and row.address.root in rows:
@@ -124,7 +113,7 @@ NO_FIX = "Save it as UTF-8 with an editor that knows its encoding."
 _MISSING = _Text(b"", None, ())
 
 
-def _look(engine: Reader, shelf: _Shelf) -> Iterator[IndexReport]:
+def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
     root, policy = shelf.root, shelf.root.policy
     linked = policy.index_format == LINKS
     texts: dict[str, _Text] = {}
@@ -153,7 +142,7 @@ def _look(engine: Reader, shelf: _Shelf) -> Iterator[IndexReport]:
 
 
 def _reports(
-    engine: Reader, shelf: _Shelf, texts: Mapping[str, _Text], orphans: Mapping[str, Sequence[str]]
+    engine: Engine, shelf: _Shelf, texts: Mapping[str, _Text], orphans: Mapping[str, Sequence[str]]
 ) -> Iterator[IndexReport]:
     """Check every file of every index; an index comes before its rest."""
     root, policy = shelf.root, shelf.root.policy
@@ -230,9 +219,9 @@ def _unnamed(shelf: _Shelf, named: frozenset[str | None]) -> dict[str, list[str]
     return found
 
 
-def _is_there(engine: Reader, address: Address) -> bool:
+def _is_there(engine: Engine, address: Address) -> bool:
     try:
-        return bool(engine.kind(address._replace(path=address.path.rstrip("/"))))
+        return bool(engine.folders.kind(address._replace(path=address.path.rstrip("/"))))
     except NotFoundError:
         return False
     except MemtuiError:

@@ -4,9 +4,11 @@ Memories are renamed into the folder the agent looks in for the new path, so pin
 there already takes in the pointers of the old one. What has no free name stays where it is and is said.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from memtui.agents.checkout import main_checkout
 from memtui.agents.folders import SLUG_LENGTH, id_part, slug
@@ -33,18 +35,6 @@ class Line(NamedTuple):
     """`MOVED`, `SAME`, `MERGED` or `STAYS`."""
     why: str = ""
     """Why it stays. May hold hostile text."""
-
-
-class Reaching(Protocol):
-    """What undo needs of the engine to go from one project to another."""
-
-    def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
-        """Name the folders of steps between several."""
-        ...
-
-    def add_roots(self, roots: Iterable[Root]) -> None:
-        """Know these too."""
-        ...
 
 
 class Plan(NamedTuple):
@@ -133,7 +123,7 @@ def _beside(root: Root, place: str, name: str) -> Root:
     return root._replace(id=f"{prefix}:{id_part(name)}", path=path, project=None, aliases=(), note="")
 
 
-def open_next(engine: Reaching, kind: str, roots: Callable[[], Iterable[Root]]) -> bool:
+def open_next(engine: Engine, kind: str, roots: Callable[[], Iterable[Root]]) -> bool:
     """Open the folders of the next step if it went from one project to another: nobody stands in both.
 
     Args:
@@ -145,10 +135,10 @@ def open_next(engine: Reaching, kind: str, roots: Callable[[], Iterable[Root]]) 
         Whether there is one.
     """
     known: tuple[Root, ...] | None = None
-    for folders in engine.beyond(kind):
+    for folders in engine.undo.beyond(kind):
         known = tuple(roots()) if known is None else known
         if opened := parted(known, folders):
-            engine.add_roots(opened)
+            engine.roots.add(opened)
             return True
     return False
 
@@ -210,8 +200,8 @@ def plan(engine: Engine, old: Iterable[Root], project: str) -> Plan:
     steps: list[Step] = []
     for root in old:
         new = target(root, real)
-        known = next((one for one in engine.roots if one.id == new.id), None)
-        engine.add_roots([root, *(() if known is not None else (new,))])
+        known = next((one for one in engine.roots.all() if one.id == new.id), None)
+        engine.roots.add([root, *(() if known is not None else (new,))])
         pairs.append((root, known or new))
         _plan_root(engine, root, known or new, lines, steps)
     return Plan(tuple(pairs), real, tuple(lines), tuple(steps))
@@ -226,11 +216,11 @@ def apply(engine: Engine, wanted: Plan, *, actor: Actor) -> Done:
     """
     if not wanted.steps:
         raise UsageError("There is nothing to move.", hint="Every memory there has to stay; `memtui repoint` says why.")
-    return engine.together(wanted.steps, actor=actor, label=f"re-point {wanted.words}")
+    return engine.together.do(wanted.steps, actor=actor, label=f"re-point {wanted.words}")
 
 
 def _plan_root(engine: Engine, root: Root, new: Root, lines: list[Line], steps: list[Step]) -> None:
-    listed = engine.list([root.id, new.id]).items
+    listed = engine.rows.list([root.id, new.id]).items
     there = {memory.address.path: memory for memory in listed if memory.address.root == new.id}
     moving = [memory for memory in listed if memory.address.root == root.id and not memory.missing]
     index: Memory | None = None

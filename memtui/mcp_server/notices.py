@@ -104,7 +104,7 @@ class Notices:
 
     def opened(self, engine: Engine) -> None:
         """Hear from now on of the client's own changes through an engine, from any thread."""
-        engine.subscribe(self._heard)
+        engine.events.subscribe(self._heard)
 
     # --- telling
 
@@ -148,7 +148,7 @@ class Notices:
             return
         self._leave()
         if engine is not None:
-            self._followed, self._watch = engine, engine.watch(self._heard, self._live)
+            self._followed, self._watch = engine, engine.watch.start(self._heard, self._live)
             self._watch.focus(focused=False)
 
     def _leave(self) -> None:

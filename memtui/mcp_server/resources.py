@@ -80,7 +80,7 @@ def read(door: Door, uri: str) -> TextResourceContents | BlobResourceContents:
     """
     address = address_of(door.engine, uri)
     data = _reviewed(door.engine, address)
-    door.engine.record_use(address, actor=door.actor, soon=True)
+    door.engine.pins.record_use(address, actor=door.actor, soon=True)
     try:
         return TextResourceContents(uri=uri, mime_type=MARKDOWN, text=data.decode())
     except UnicodeDecodeError:
@@ -106,12 +106,12 @@ def _reviewed(engine: Engine, address: Address) -> bytes:
         found = engine.read(address)
     except MemtuiError as error:
         # In the words of the memory tool: the engine's name roots and verbs, which no client has.
-        place = grammar.Place(engine.virtual_path(address) or "", None)
+        place = grammar.Place(engine.roots.virtual_path(address) or "", None)
         said = answers.failed(error, place, rights(engine).writable)
         raise type(error)(f"{said}.", code=error.code) from None
-    if not engine.find_root(address.root).in_checkout:
+    if not engine.roots.find(address.root).in_checkout:
         return found.bytes
-    row = engine.memory(address)
+    row = engine.rows.get(address)
     if row.sha256 != found.sha256 or not reach.reviewed(row):
         raise RefusedError(
             f"{address.path} came with the checkout, and nobody has reviewed this version.",

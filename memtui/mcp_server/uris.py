@@ -75,7 +75,7 @@ def address_of(engine: "Engine", uri: str) -> Address:
         raise RefusedError("A name in a memory's URI begins or ends with a space, or is empty.", hint=_HINT)
     _, _, scope, path = virtual.split("/", 3)
     try:
-        return Address(engine.find_root(f"memtui:{scope}").id, path)
+        return Address(engine.roots.find(f"memtui:{scope}").id, path)
     except NotFoundError as error:
         raise NotFoundError(f"There are no memories below /memories/{scope} here.", code=error.code) from None
 

@@ -23,7 +23,7 @@ def at(engine: Engine, address: Address) -> str:
     if kind != "folder":
         return kind
     try:
-        items = engine.folder(address.root, address.path).items
+        items = engine.folders.items(address.root, address.path).items
     except MemtuiError:
         return NOTHING
     if any(item.shown and item.filled for item in items):
@@ -45,6 +45,6 @@ def is_blocked(engine: Engine, address: Address) -> bool:
 
 def _kind(engine: Engine, address: Address) -> str:
     try:
-        return engine.kind(address)
+        return engine.folders.kind(address)
     except MemtuiError:
         return NOTHING

@@ -28,8 +28,8 @@ class Rights(NamedTuple):
 
 def rights(engine: Engine) -> Rights:
     """Work out what the client of an engine may do."""
-    there = {root.id for root in engine.roots}
-    changeable = {root.id for root in engine.changeable()}
+    there = {root.id for root in engine.roots.all()}
+    changeable = {root.id for root in engine.roots.changeable()}
     return Rights(
         tuple(scope for scope in grammar.SCOPES if f"memtui:{scope}" in there),
         tuple(scope for scope in grammar.SCOPES if f"memtui:{scope}" in changeable),

@@ -91,7 +91,7 @@ class ScopedTool:
 
     def _find(self, scope: str) -> Root | None:
         with suppress(NotFoundError):  # a scope that is not there has its own sentence, when it is needed
-            return self._engine.find_root(f"memtui:{scope}")
+            return self._engine.roots.find(f"memtui:{scope}")
         return None
 
     def _root(self, place: Place) -> Root:
@@ -107,7 +107,7 @@ class ScopedTool:
         return "it is switched off for this agent" if off else _UNAVAILABLE[scope]
 
     def _virtual(self, address: Address) -> str:
-        return self._engine.virtual_path(address) or grammar.ROOT
+        return self._engine.roots.virtual_path(address) or grammar.ROOT
 
     def _address(self, place: Place) -> Address:
         return Address(self._root(place).id, place.path)
@@ -156,7 +156,7 @@ class ScopedTool:
 
     def _names(self, place: Place, *, depth: int, indent: int) -> list[str]:
         try:
-            found = self._engine.folder(self._root(place).id, place.path, depth=depth)
+            found = self._engine.folders.items(self._root(place).id, place.path, depth=depth)
         except MemtuiError as error:
             if error.code == "E_ROOT_MISSING" and not place.parts:
                 return []  # nothing was written there yet
@@ -170,7 +170,7 @@ class ScopedTool:
         _check_size(data)
         address = self._address(place)
         try:
-            done = self._engine.create(address, data, actor=self._actor)
+            done = self._engine.memories.create(address, data, actor=self._actor)
         except MemtuiError as error:
             if error.code == "E_EXISTS":
                 raise Refusal(answers.taken(place, directory=self._is_folder(address))) from None
@@ -231,7 +231,7 @@ class ScopedTool:
         address = self._address(place)
         for attempt in range(_TRIES):
             try:
-                done = self._engine.edit(address, checked, actor=self._actor)
+                done = self._engine.memories.edit(address, checked, actor=self._actor)
             except MemtuiError as error:
                 if error.code == "E_NOT_REGULAR" and self._is_folder(address):
                     raise Refusal(answers.is_directory(place)) from None
@@ -249,7 +249,7 @@ class ScopedTool:
     def _delete(self, place: Place) -> str:
         address, some_gone = self._address(place), False
         for attempt in range(_TRIES):
-            done = self._attempt(lambda: self._engine.delete([address], actor=self._actor), place)
+            done = self._attempt(lambda: self._engine.memories.delete([address], actor=self._actor), place)
             failed = [outcome for outcome in done.outcomes if not outcome.ok]
             errors = [outcome.error for outcome in failed if outcome.error is not None]
             whole = [outcome.address for outcome in done.outcomes] == [address]
@@ -299,7 +299,7 @@ class ScopedTool:
             )
         for attempt in range(_TRIES):
             try:
-                done = self._engine.rename(source, target, actor=self._actor)
+                done = self._engine.memories.rename(source, target, actor=self._actor)
             except ConflictError as error:
                 if error.code == "E_EXISTS":
                     raise Refusal(f"Destination {shown(new.given)} already exists") from None
@@ -348,7 +348,7 @@ class ScopedTool:
     def _used(self, address: Address, *, wrote: bool) -> None:
         """Count a use; a ledger that cannot be written must not make a memory unreadable."""
         with suppress(MemtuiError):
-            self._engine.record_use(address, actor=self._actor, wrote=wrote, soon=True)
+            self._engine.pins.record_use(address, actor=self._actor, wrote=wrote, soon=True)
 
 
 _GONE = ("E_NOT_FOUND", "E_ROOT_MISSING")

@@ -91,18 +91,18 @@ class SdkTool:
             if not isinstance(refusal.__context__, MemtuiError) or refusal.__context__.code != "E_ROOT_REPLACED":
                 raise
         # Nothing was done. A call starts from nothing it has seen before, so it may go to the new folder.
-        self._engine.kind(Address(self._root.id, ""))
+        self._engine.folders.kind(Address(self._root.id, ""))
         return do(fields)
 
     def make_root(self) -> None:
         """Make the folder of the memories if it is missing, for its owner only."""
-        self._engine.make_root(self._root.id)
+        self._engine.folders.make_root(self._root.id)
 
     def clear(self) -> Result:
         """Delete all memories, as one step of `memtui undo`."""
         try:
             self.make_root()
-            self._engine.delete_tree(Address(self._root.id, ""), actor=self._actor)
+            self._engine.folders.delete(Address(self._root.id, ""), actor=self._actor)
         except MemtuiError as error:
             return Result(ok=False, text=_words(error, "Clearing the memory failed"))
         return Result(ok=True, text="All memory cleared")
@@ -127,7 +127,7 @@ class SdkTool:
 
     def _view_folder(self, at: Address, path: str) -> str:
         try:
-            tree = self._linked(at, path, lambda address: self._engine.tree(address, 2))
+            tree = self._linked(at, path, lambda address: self._engine.folders.tree(address, 2))
         except MemtuiError as error:
             if error.code in _NO_FILE:
                 raise NoEdit(f"Unsupported file type for {path}" if at.path else _missing(path)) from None
@@ -142,7 +142,7 @@ class SdkTool:
             raise NoEdit(taken)
         data = _encoded(text, "file_text")
         try:
-            done = self._linked(at, path, lambda to: self._engine.create(to, data, actor=self._actor))
+            done = self._linked(at, path, lambda to: self._engine.memories.create(to, data, actor=self._actor))
         except MemtuiError as error:
             if error.code == "E_EXISTS":
                 raise NoEdit(taken) from None
@@ -185,10 +185,10 @@ class SdkTool:
     def _edit(self, path: str, change: Callable[[bytes], bytes]) -> None:
         at = self._place(path)
         if not at.path:
-            raise NoEdit(f"The path {path} is not a file." if self._engine.kind(at) else _missing(path))
+            raise NoEdit(f"The path {path} is not a file." if self._engine.folders.kind(at) else _missing(path))
         for _ in range(TRIES):
             try:
-                done = self._linked(at, path, lambda to: self._engine.edit(to, change, actor=self._actor))
+                done = self._linked(at, path, lambda to: self._engine.memories.edit(to, change, actor=self._actor))
             except MemtuiError as error:
                 if error.code in _NO_FILE:
                     raise NoEdit(_missing(path)) from None
@@ -236,9 +236,9 @@ class SdkTool:
         self._follow(target, new)
         if not source.path:
             return "Cannot rename the /memories directory itself"
-        if self._engine.kind(target) or (error.code == "E_EXISTS" and source != target):
+        if self._engine.folders.kind(target) or (error.code == "E_EXISTS" and source != target):
             return f"The destination {new} already exists"
-        kind = self._engine.kind(source)
+        kind = self._engine.folders.kind(source)
         if not kind:
             return f"The path {old} does not exist"
         if kind == "folder" and target.path.startswith(f"{source.path}/"):
@@ -249,7 +249,7 @@ class SdkTool:
 
     def _move(self, source: Address, target: Address, old: str, new: str) -> None:
         def move(source: Address, target: Address) -> None:
-            self._engine.rename_tree(source, target, actor=self._actor)
+            self._engine.folders.rename(source, target, actor=self._actor)
 
         try:
             move(source, target)
@@ -259,14 +259,14 @@ class SdkTool:
             self._follow(source, old)
             self._follow(target, new)
             real = self._above(source, old), self._above(target, new)
-            if self._engine.kind(real[0]) == "link" or real == (source, target):
+            if self._engine.folders.kind(real[0]) == "link" or real == (source, target):
                 raise NoEdit(f"path '{old}' is a symlink") from None
             move(*real)
 
     def _used(self, address: Address, *, wrote: bool = False) -> None:
         """Count a use; a ledger that cannot be written must not make a memory unreadable."""
         with suppress(MemtuiError):
-            self._engine.record_use(address, actor=self._actor, wrote=wrote, soon=True)
+            self._engine.pins.record_use(address, actor=self._actor, wrote=wrote, soon=True)
 
     # --- paths
 
@@ -290,7 +290,7 @@ class SdkTool:
 
     def _follow(self, at: Address, path: str) -> Address:
         try:
-            return self._engine.follow(at)
+            return self._engine.folders.follow(at)
         except RefusedError:
             raise NoEdit(_escapes(path)) from None
 
@@ -321,7 +321,7 @@ class SdkTool:
 
     def _take_away(self, at: Address, path: str) -> None:
         try:
-            self._engine.delete_tree(at, actor=self._actor)
+            self._engine.folders.delete(at, actor=self._actor)
             return
         except RefusedError as error:
             if error.code != "E_SYMLINK":
@@ -330,10 +330,10 @@ class SdkTool:
         self._follow(real, path)
         try:
             # A link that has the last name is meant itself, never what it leads to.
-            if self._engine.kind(real) == "link":
-                self._engine.unlink(real, actor=self._actor)
+            if self._engine.folders.kind(real) == "link":
+                self._engine.folders.unlink(real, actor=self._actor)
             else:
-                self._engine.delete_tree(real, actor=self._actor)
+                self._engine.folders.delete(real, actor=self._actor)
         except RefusedError as error:
             if error.code == "E_SYMLINK":
                 raise NoEdit(f"path '{path}' is a symlink") from None

@@ -18,62 +18,8 @@ from memtui.pointers.rest import index_of
 from memtui.pointers.rewriting import Rewritten, rewrite
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
+    from memtui.engine import Engine
     from memtui.engine.look.folder_listing import FolderItems as FolderItems
-    from memtui.engine.model import Snapshot
-    from memtui.engine.steps import Step
-
-    class Reader(Protocol):
-        """The part of an engine that planning uses."""
-
-        def find_root(self, root_id: str, /) -> Root:
-            """Describe a root."""
-            ...
-
-        def folder(self, root_id: str, /, *, depth: int, sizes: bool) -> FolderItems:
-            """List a root's names."""
-            ...
-
-        def read(self, address: Address, /) -> Snapshot:
-            """Read a memory."""
-            ...
-
-        def read_bytes(self, address: Address, /) -> bytes:
-            """Read a memory without its digest."""
-            ...
-
-    class Writer(Reader, Protocol):
-        """The part of an engine that carrying uses."""
-
-        def together(self, steps: Iterable[Step], /, *, actor: Actor, label: str, joins: str | None) -> Done:
-            """Write several memories as one step."""
-            ...
-
-    class Renamer(Writer, Protocol):
-        """The part of an engine that renaming uses."""
-
-        def rename(self, address: Address, new: Address, /, *, actor: Actor) -> Done:
-            """Rename one memory or folder."""
-            ...
-
-        def move(self, pairs: Iterable[tuple[Address, Address]], /, *, actor: Actor) -> Done:
-            """Rename several memories."""
-            ...
-
-    class Remover(Writer, Protocol):
-        """The part of an engine that trashing uses."""
-
-        def delete(
-            self,
-            addresses: Iterable[Address],
-            /,
-            *,
-            actor: Actor,
-            expected: Mapping[Address, str | None] | None,
-        ) -> Done:
-            """Move memories to the trash."""
-            ...
 
 
 MOST_FILES, MOST_BYTES = 500, 8 * 1024 * 1024
@@ -155,7 +101,7 @@ class _Task(NamedTuple):
 
 
 def plan(
-    reader: Reader,
+    reader: Engine,
     renames: Iterable[tuple[Address, Address]],
     removals: Iterable[Address] = (),
     *,
@@ -192,7 +138,7 @@ def plan(
     return Plan(tuple(steps), tuple(carried), tuple(left), unread)
 
 
-def carry(engine: Writer, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
+def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
     """Let everything follow what was just renamed or put into the trash, as a part of the same step of undo.
 
     Args:
@@ -223,7 +169,7 @@ def carry(engine: Writer, done: Done, *, actor: Actor, folders: Iterable[tuple[A
 
 
 def rename(
-    engine: Renamer,
+    engine: Engine,
     pairs: Sequence[tuple[Address, Address]],
     *,
     actor: Actor,
@@ -240,24 +186,26 @@ def rename(
     Raises:
         MemtuiError: it was a single one, and it was not renamed.
     """
-    done = engine.rename(*pairs[0], actor=actor) if len(pairs) == 1 else engine.move(pairs, actor=actor)
+    done = (
+        engine.memories.rename(*pairs[0], actor=actor) if len(pairs) == 1 else engine.memories.move(pairs, actor=actor)
+    )
     memories = {outcome.address for outcome in done.outcomes}
     whole = (*folders, *(pair for pair in pairs if pair[0] not in memories))
     return carry(engine, done, actor=actor, folders=whole)
 
 
 def trash(
-    engine: Remover,
+    engine: Engine,
     addresses: Iterable[Address],
     *,
     actor: Actor,
     expected: Mapping[Address, str | None] | None = None,
 ) -> Done:
     """Move memories to the trash, and take their entries out of indexes; see `Engine.delete`."""
-    return carry(engine, engine.delete(addresses, actor=actor, expected=expected), actor=actor)
+    return carry(engine, engine.memories.delete(addresses, actor=actor, expected=expected), actor=actor)
 
 
-def _carry_into(engine: Writer, task: _Task, path: str, done: Done, actor: Actor) -> tuple[int, list[Left]]:
+def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor) -> tuple[int, list[Left]]:
     """Rewrite one memory, from what it is now; returns how many names follow, and what is left in it."""
     address = Address(task.root.id, path)
     found = Rewritten(b"")
@@ -274,7 +222,7 @@ def _carry_into(engine: Writer, task: _Task, path: str, done: Done, actor: Actor
             return 0, _left(address, found, why)
         try:
             step = Write(address, found.data, sha)
-            written = engine.together((step,), actor=actor, label=done.label, joins=done.txn)
+            written = engine.together.do((step,), actor=actor, label=done.label, joins=done.txn)
         except MemtuiError as error:
             return 0, _left(address, found, reason_of(error))
         if not isinstance(written.outcomes[0].result, Conflict):
@@ -283,7 +231,7 @@ def _carry_into(engine: Writer, task: _Task, path: str, done: Done, actor: Actor
 
 
 def _tasks(
-    reader: Reader,
+    reader: Engine,
     renames: Iterable[tuple[Address, Address]],
     removals: Iterable[Address],
     folders: Iterable[tuple[Address, Address]],
@@ -301,9 +249,9 @@ def _tasks(
             changed[old.root][old.path + "/"] = new.path + "/"
     found = []
     for root_id, one in changed.items():
-        root = reader.find_root(root_id)
+        root = reader.roots.find(root_id)
         try:
-            items = reader.folder(root.id, depth=paths.MAX_COMPONENTS, sizes=True).items
+            items = reader.folders.items(root.id, depth=paths.MAX_COMPONENTS, sizes=True).items
         except MemtuiError as error:
             left += _unread(Address(root.id, ""), error)
             continue
@@ -344,7 +292,7 @@ def is_index(root: Root, path: str) -> bool:
     return policy.index_format == "links" and bool(name) and (index_of(path) or path).rpartition("/")[2] == name
 
 
-def _read(reader: Reader, task: _Task, path: str) -> tuple[bytes, str] | list[Left]:
+def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[Left]:
     """A text and its version; none when nothing in it can follow: most memories name none of those in question."""
     address = Address(task.root.id, path)
     old = task.before(path)

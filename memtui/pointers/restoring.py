@@ -16,33 +16,7 @@ from memtui.pointers.carrying import NO_TEXT, TRIES, is_index, reason_of, untouc
 from memtui.pointers.returning import bring_back
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from memtui.engine.model import AuditRecord, TrashEntry
-    from memtui.pointers.carrying import Writer
-
-    class Restorer(Writer, Protocol):
-        """The part of an engine that bringing back uses."""
-
-        def trash(self, *, taken: bool) -> tuple[TrashEntry, ...]:
-            """List what was deleted."""
-            ...
-
-        def audit(self, *, txn: str, limit: int) -> tuple[AuditRecord, ...]:
-            """List what an operation did, newest first."""
-            ...
-
-        def read_audited(self, seq: int, sha256: str, /) -> bytes:
-            """Read the text before or after a change."""
-            ...
-
-        def restore(self, address: Address, /, *, version: str | None, actor: Actor) -> Saved | Unchanged | Conflict:
-            """Bring one memory back, or an old version of it."""
-            ...
-
-        def restore_all(self, wanted: Iterable[Restoring], /, *, actor: Actor) -> Done:
-            """Bring memories back."""
-            ...
+    from memtui.engine import Engine
 
 
 _RECORDS = 1_000
@@ -67,10 +41,10 @@ class _Lost(NamedTuple):
     sha: str
 
 
-def restore(engine: Restorer, address: Address, *, version: str | None, actor: Actor) -> Restored:
+def restore(engine: Engine, address: Address, *, version: str | None, actor: Actor) -> Restored:
     """Bring a deleted memory back with its entries, or put an old version under its name; see `Engine.restore`."""
-    gone = next((entry for entry in engine.trash(taken=False) if entry.address == address), None)
-    result = engine.restore(address, version=version, actor=actor)
+    gone = next((entry for entry in engine.trash.entries(taken=False) if entry.address == address), None)
+    result = engine.memories.restore(address, version=version, actor=actor)
     if gone is None or not isinstance(result, Saved) or result.before is not None:
         return Restored(result)
     done = Done(result.txn, "restore", (Outcome(address, result),), f"restore {address}")
@@ -78,19 +52,19 @@ def restore(engine: Restorer, address: Address, *, version: str | None, actor: A
     return Restored(result, done.also, done.left)
 
 
-def restore_all(engine: Restorer, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
+def restore_all(engine: Engine, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
     """Bring deleted memories back with their entries, as one undo step; see `Engine.restore_all`.
 
     Returns:
         The same, saying in `also` how many entries came back and in `left` which did not.
     """
     chosen = tuple(wanted)
-    deleted = {(entry.address, entry.sha256): entry.txn for entry in engine.trash(taken=True)}
+    deleted = {(entry.address, entry.sha256): entry.txn for entry in engine.trash.entries(taken=True)}
     txns = {one.address: deleted.get((one.address, one.sha256), "") for one in chosen}
-    return _entries(engine, engine.restore_all(chosen, actor=actor), txns, actor)
+    return _entries(engine, engine.trash.restore(chosen, actor=actor), txns, actor)
 
 
-def _entries(engine: Restorer, done: Done, txns: Mapping[Address, str], actor: Actor) -> Done:
+def _entries(engine: Engine, done: Done, txns: Mapping[Address, str], actor: Actor) -> Done:
     """Put the entries of what came back into the indexes that lost them when it was deleted."""
     groups: dict[tuple[str, str], dict[str, str]] = {}
     for outcome in done.outcomes:
@@ -110,12 +84,12 @@ def _entries(engine: Restorer, done: Done, txns: Mapping[Address, str], actor: A
     return done._replace(also=also, left=" ".join(part for part in (done.left, *left) if part))
 
 
-def _lost(engine: Restorer, txn: str, root_id: str) -> list[_Lost]:
+def _lost(engine: Engine, txn: str, root_id: str) -> list[_Lost]:
     """The indexes of a root out of which a deletion took entries."""
-    root = engine.find_root(root_id)
+    root = engine.roots.find(root_id)
     return [
         _Lost(record.address, record.seq, record.before)
-        for record in engine.audit(txn=txn, limit=_RECORDS)
+        for record in engine.history.audit(txn=txn, limit=_RECORDS)
         if record.state == "done"
         and record.address.root == root.id
         and record.new_address is None
@@ -125,11 +99,11 @@ def _lost(engine: Restorer, txn: str, root_id: str) -> list[_Lost]:
     ]
 
 
-def _put_back(engine: Restorer, lost: _Lost, back: Mapping[str, str], done: Done, actor: Actor) -> tuple[int, str]:
+def _put_back(engine: Engine, lost: _Lost, back: Mapping[str, str], done: Done, actor: Actor) -> tuple[int, str]:
     """Write one index, from what it is now; returns how many memories it names again, and why it does not others."""
-    root = engine.find_root(lost.home.root)
+    root = engine.roots.find(lost.home.root)
     try:
-        before = engine.read_audited(lost.seq, lost.sha)
+        before = engine.history.read_audited(lost.seq, lost.sha)
     except MemtuiError as error:
         return 0, reason_of(error)
     for _ in range(TRIES):
@@ -146,7 +120,7 @@ def _put_back(engine: Restorer, lost: _Lost, back: Mapping[str, str], done: Done
             return 0, why
         step = Write(lost.home, found.data, now.sha256)
         try:
-            written = engine.together((step,), actor=actor, label=done.label, joins=done.txn)
+            written = engine.together.do((step,), actor=actor, label=done.label, joins=done.txn)
         except MemtuiError as error:
             return 0, reason_of(error)
         if not isinstance(written.outcomes[0].result, Conflict):

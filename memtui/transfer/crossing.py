@@ -24,16 +24,8 @@ from memtui.transfer.planning import INDEX
 from memtui.transfer.remarks import dead_links, habit, nested, remarks
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
+    from memtui.engine import Engine
     from memtui.engine.model import Memory
-
-    class Reader(indexing.Reader, Protocol):
-        """The part of an engine that translating uses."""
-
-        def read_bytes(self, address: Address, /) -> bytes:
-            """Read a memory."""
-            ...
 
 
 NAMED = "the index there has this name"
@@ -78,7 +70,7 @@ class Crossing(Straight):
     """The memories of one root of a bundle, as another agent wants them."""
 
     def __init__(
-        self, reader: Reader, origin: Origin, target: Root, memories: Sequence[Packed], rows: Mapping[str, Memory]
+        self, reader: Engine, origin: Origin, target: Root, memories: Sequence[Packed], rows: Mapping[str, Memory]
     ) -> None:
         """Look at how memories are written at both ends.
 

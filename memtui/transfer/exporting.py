@@ -5,34 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Address, Memory, Root, Version
+from memtui.engine.model import Address, Memory, Version
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.transfer.bundle import Bundle, Origin, Packed, Past
 from memtui.transfer.indexing import LINKS
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from memtui.engine.model import Snapshot
-
-    class Reader(Protocol):
-        """The part of an engine that an export uses."""
-
-        def find_root(self, root_id: str, /) -> Root:
-            """Describe a root."""
-            ...
-
-        def read(self, address: Address, /) -> Snapshot:
-            """Read a memory."""
-            ...
-
-        def history(self, address: Address, /) -> tuple[Version, ...]:
-            """List the versions of a memory."""
-            ...
-
-        def read_version(self, address: Address, sha256: str, /) -> bytes:
-            """Read a version."""
-            ...
+    from memtui.engine import Engine
 
 
 class Exported(NamedTuple):
@@ -48,7 +27,7 @@ class Exported(NamedTuple):
         return sum(len(memory.history) for memory in (*self.bundle.memories, *self.bundle.deleted))
 
 
-def collect(reader: Reader, rows: Iterable[Memory], *, history: bool, deleted: Iterable[Address] = ()) -> Exported:
+def collect(reader: Engine, rows: Iterable[Memory], *, history: bool, deleted: Iterable[Address] = ()) -> Exported:
     """Read memories for a bundle.
 
     Args:
@@ -92,19 +71,19 @@ def collect(reader: Reader, rows: Iterable[Memory], *, history: bool, deleted: I
     return Exported(Bundle(tuple(packed), tuple(gone)), tuple(left))
 
 
-def _origin(reader: Reader, address: Address) -> Origin:
-    root = reader.find_root(address.root)
+def _origin(reader: Engine, address: Address) -> Origin:
+    root = reader.roots.find(address.root)
     index = root.policy.index_file if root.policy.index_format == LINKS else None
     return Origin(root.id, root.agent, root.scope, root.aliases, index or "")
 
 
-def _past(reader: Reader, address: Address) -> tuple[Past, ...]:
+def _past(reader: Engine, address: Address) -> tuple[Past, ...]:
     found = []
-    for version in reader.history(address):
+    for version in reader.history.of(address):
         if version.redacted:
             continue
         try:
-            data = reader.read_version(address, version.sha256)
+            data = reader.history.read(address, version.sha256)
         except MemtuiError:
             continue  # redacted, or no longer kept: its text is nowhere, so there is nothing to take along
         found.append(Past(Version(*version[:5], note=version.note), data))

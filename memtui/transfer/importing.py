@@ -5,51 +5,18 @@ Nothing is written over a text that nobody has seen: what cannot be merged is ke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Usage, Version
+from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Usage
 from memtui.engine.steps import Remove, Write
 from memtui.errors import ConflictError
-from memtui.transfer import merging
 from memtui.transfer.merging import CONFLICT, DELETED, STAYS, Arrival, Plan
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
+    from memtui.engine import Engine
     from memtui.engine.steps import Step
-
-    class Writer(merging.Reader, Protocol):
-        """The part of an engine that an import uses."""
-
-        def together(self, steps: Iterable[Step], /, *, actor: Actor, label: str) -> Done:
-            """Do several steps as one."""
-            ...
-
-        def keep_versions(self, address: Address, versions: Iterable[tuple[Version, bytes]], /, *, actor: Actor) -> int:
-            """Take in versions."""
-            ...
-
-        def pin_along(self, addresses: Iterable[Address], /, *, actor: Actor, joins: str | None) -> int:
-            """Pin memories."""
-            ...
-
-        def take_uses(self, usages: Iterable[Usage], /) -> int:
-            """Take over counts."""
-            ...
-
-        def drafts(self) -> tuple[Draft, ...]:
-            """List drafts."""
-            ...
-
-        def save_draft(self, draft: Draft, /) -> None:
-            """Keep a draft."""
-            ...
-
-        def save_conflict(self, found: OpenConflict, /) -> None:
-            """Keep a conflict."""
-            ...
 
 
 class Imported(NamedTuple):
@@ -64,7 +31,7 @@ class Imported(NamedTuple):
     """Those that have a draft of their own already, which stays: the bundle's text is not kept."""
 
 
-def apply(engine: Writer, wanted: Plan, *, actor: Actor, now: int) -> Imported:
+def apply(engine: Engine, wanted: Plan, *, actor: Actor, now: int) -> Imported:
     """Do what a plan says: everything that is written as one undo step, conflicts as drafts for the workbench.
 
     Args:
@@ -81,8 +48,8 @@ def apply(engine: Writer, wanted: Plan, *, actor: Actor, now: int) -> Imported:
         _keep_history(engine, arrival, actor)
     done = _write(engine, wanted, actor)
     pins = [one.address for one in wanted.arrivals if one.pins and one.address is not None and one.what != STAYS]
-    pinned = engine.pin_along(pins, actor=actor, joins=done.txn if done is not None else None) if pins else 0
-    engine.take_uses(
+    pinned = engine.pins.bring(pins, actor=actor, joins=done.txn if done is not None else None) if pins else 0
+    engine.pins.take_uses(
         Usage(one.address, one.packed.uses, one.packed.last_used_at, one.packed.last_written_at)
         for one in wanted.arrivals
         if one.address is not None and one.packed.uses and one.what not in (STAYS, CONFLICT, DELETED)
@@ -91,14 +58,14 @@ def apply(engine: Writer, wanted: Plan, *, actor: Actor, now: int) -> Imported:
     return Imported(done, pinned, conflicts, waiting)
 
 
-def _keep_history(engine: Writer, arrival: Arrival, actor: Actor) -> None:
+def _keep_history(engine: Engine, arrival: Arrival, actor: Actor) -> None:
     """Put the versions it had on its history here; what is written comes on top of them."""
     past = [(one.version, one.data) for one in reversed(arrival.packed.history)]
     if past and arrival.address is not None:
-        engine.keep_versions(arrival.address, past, actor=actor)
+        engine.history.keep(arrival.address, past, actor=actor)
 
 
-def _write(engine: Writer, wanted: Plan, actor: Actor) -> Done | None:
+def _write(engine: Engine, wanted: Plan, actor: Actor) -> Done | None:
     places = {one.address: Write(one.address, one.data, one.expected_sha256) for one in wanted.written if one.address}
     lines = {one.address: Write(one.address, one.after, one.expected_sha256) for one in wanted.indexes if one.what}
     gone = [Remove(one.address, one.expected_sha256) for one in wanted.of(DELETED) if one.address is not None]
@@ -107,7 +74,7 @@ def _write(engine: Writer, wanted: Plan, actor: Actor) -> Done | None:
         return None
     count = len(places) + len(gone)
     label = f"import {steps[0].address}" if count == 1 else f"import {count:,} memories"
-    done = engine.together(steps, actor=actor, label=label)
+    done = engine.together.do(steps, actor=actor, label=label)
     for outcome in done.outcomes:
         if not outcome.ok:
             raise ConflictError(
@@ -118,9 +85,9 @@ def _write(engine: Writer, wanted: Plan, actor: Actor) -> Done | None:
     return done
 
 
-def _open(engine: Writer, arrivals: Sequence[Arrival], now: int) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
+def _open(engine: Engine, arrivals: Sequence[Arrival], now: int) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
     """Keep the bundle's texts as drafts of what both had in common, so that the merge screen can decide."""
-    drafts = {draft.address: draft for draft in engine.drafts()} if arrivals else {}
+    drafts = {draft.address: draft for draft in engine.drafts.all()} if arrivals else {}
     opened: list[Address] = []
     waiting: list[Address] = []
     for one in arrivals:
@@ -133,7 +100,7 @@ def _open(engine: Writer, arrivals: Sequence[Arrival], now: int) -> tuple[tuple[
             continue
         base_sha = None if base is None else sha256(base).hexdigest()
         if other is None:
-            engine.save_draft(Draft(one.address, base_sha, text, (0, 0), now, base))
-            engine.save_conflict(OpenConflict(one.address, base_sha, one.data, one.here, "", now))
+            engine.drafts.save(Draft(one.address, base_sha, text, (0, 0), now, base))
+            engine.drafts.save_conflict(OpenConflict(one.address, base_sha, one.data, one.here, "", now))
         opened.append(one.address)
     return tuple(opened), tuple(waiting)

@@ -23,16 +23,7 @@ from memtui.pointers.targets import is_writable, written
 from memtui.transfer.model import IndexChange, Item
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from memtui.engine.model import Snapshot
-
-    class Reader(Protocol):
-        """The part of an engine that reading an index needs."""
-
-        def read(self, address: Address, /) -> Snapshot:
-            """Read a memory."""
-            ...
+    from memtui.engine import Engine
 
 
 LINKS = "links"
@@ -74,7 +65,7 @@ def mentions(
 
 
 def added(
-    reader: Reader,
+    reader: Engine,
     root: Root,
     items: Sequence[Item],
     said: Mapping[Address, Mention],
@@ -106,7 +97,7 @@ def added(
 
 
 def _one(
-    reader: Reader,
+    reader: Engine,
     root: Root,
     home: str,
     items: Sequence[Item],

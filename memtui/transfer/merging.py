@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Address, Root, Version
+from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.transfer import indexing, lineage
 from memtui.transfer.bundle import Bundle, Origin, Packed
@@ -21,37 +21,8 @@ from memtui.transfer.model import IndexChange, Item, Note, mapped_words
 from memtui.transfer.naming import Names, refusal
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from memtui.engine.model import Listing, Memory, Snapshot
-
-    class Reader(Protocol):
-        """The part of an engine that planning uses."""
-
-        @property
-        def roots(self) -> tuple[Root, ...]:
-            """Every root."""
-            ...
-
-        def find_root(self, root_id: str, /) -> Root:
-            """Describe a root."""
-            ...
-
-        def list(self, root_ids: Iterable[str] | None = None, /) -> Listing:
-            """List memories."""
-            ...
-
-        def read(self, address: Address, /) -> Snapshot:
-            """Read a memory."""
-            ...
-
-        def read_bytes(self, address: Address, /) -> bytes:
-            """Read a memory without its digest."""
-            ...
-
-        def history(self, address: Address, /) -> tuple[Version, ...]:
-            """List versions."""
-            ...
+    from memtui.engine import Engine
+    from memtui.engine.model import Memory
 
 
 Merge = Callable[[bytes, bytes, bytes], "bytes | None"]
@@ -139,7 +110,7 @@ class Plan(NamedTuple):
         return ", ".join([*said, *(f"{one.what} in {one.address}" for one in self.indexes if one.what)])
 
 
-def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge, *, as_is: bool = False) -> Plan:
+def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, *, as_is: bool = False) -> Plan:
     """Work out an import; nothing is written.
 
     Args:
@@ -160,7 +131,7 @@ def plan(reader: Reader, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
     targets = {origin: _target(reader, origin, into) for origin in bundle.origins}
     ids = sorted({root.id for root in targets.values() if root is not None})
     rows: dict[str, dict[str, Memory]] = {one: {} for one in ids}
-    for row in reader.list(ids).items if ids else ():
+    for row in reader.rows.list(ids).items if ids else ():
         if not row.missing and row.address.root in rows:
             rows[row.address.root][row.address.path] = row
     packs: dict[Origin, list[Packed]] = {origin: [] for origin in targets}
@@ -208,7 +179,7 @@ def _clash(address: Address, root: Root, taken: Names) -> str:
 
 
 def _indexes(
-    reader: Reader,
+    reader: Engine,
     arrivals: Sequence[Arrival],
     ways: Mapping[Origin, Straight],
     rows: Mapping[str, Mapping[str, Memory]],
@@ -230,7 +201,7 @@ def _indexes(
     }
     found: list[IndexChange] = []
     for root_id, new in items.items():
-        for change in indexing.added(reader, reader.find_root(root_id), new, said, rows[root_id], pending):
+        for change in indexing.added(reader, reader.roots.find(root_id), new, said, rows[root_id], pending):
             other = places.get(change.address)
             if other is not None and other.what == CONFLICT:
                 why = ("The index gets no line: it is in conflict itself.",)
@@ -240,22 +211,22 @@ def _indexes(
     return tuple(found)
 
 
-def _target(reader: Reader, origin: Origin, into: Mapping[str, str]) -> Root | None:
+def _target(reader: Engine, origin: Origin, into: Mapping[str, str]) -> Root | None:
     """The root here that a root of a bundle means."""
     named = into.get(origin.id) or into.get("")
     if named:
-        return reader.find_root(named)
+        return reader.roots.find(named)
     for wanted in (origin.id, *origin.aliases):
         try:
-            return reader.find_root(wanted)
+            return reader.roots.find(wanted)
         except NotFoundError:
             continue  # the next name may be known
-    alike = [root for root in reader.roots if (root.agent, root.scope) == (origin.agent, origin.scope)]
+    alike = [root for root in reader.roots.all() if (root.agent, root.scope) == (origin.agent, origin.scope)]
     alike = [root for root in alike if root.kind == "memories"]
     return alike[0] if len(alike) == 1 else None
 
 
-def _arrival(reader: Reader, packed: Packed, root: Root, row: Memory | None, merge: Merge, way: Straight) -> Arrival:
+def _arrival(reader: Engine, packed: Packed, root: Root, row: Memory | None, merge: Merge, way: Straight) -> Arrival:
     address = Address(root.id, way.path(packed))
     if row is None:
         sides = way.sides(packed, None)
@@ -267,7 +238,7 @@ def _arrival(reader: Reader, packed: Packed, root: Root, row: Memory | None, mer
         known = _had(reader, address)
         if not known or not any(sha256(one.data).hexdigest() in known for one in (side, *sides)):
             return arrival
-        mine, there = lineage.states(reader.history(address), None), _states_there(arrival)
+        mine, there = lineage.states(reader.history.of(address), None), _states_there(arrival)
         relation, _ = lineage.compare(mine, there)
         if relation == lineage.UNKNOWN:
             return arrival._replace(why="it was here, and deleted")
@@ -295,13 +266,13 @@ def _shaped(arrival: Arrival, side: Side) -> Arrival:
 
 
 def _different(
-    reader: Reader, arrival: Arrival, side: Side, others: Iterable[Side], here: bytes, merge: Merge
+    reader: Engine, arrival: Arrival, side: Side, others: Iterable[Side], here: bytes, merge: Merge
 ) -> Arrival:
     """Compare two texts with the last one they had in common, which may have come in another shape."""
     assert arrival.address is not None
-    mine, root = sha256(here).hexdigest(), reader.find_root(arrival.address.root)
+    mine, root = sha256(here).hexdigest(), reader.roots.find(arrival.address.root)
     there = _states_there(arrival) if arrival.shaped is None else ()
-    relation, base_sha = lineage.compare(lineage.states(reader.history(arrival.address), mine), there)
+    relation, base_sha = lineage.compare(lineage.states(reader.history.of(arrival.address), mine), there)
     if relation in (lineage.EQUAL, lineage.BEHIND):
         return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
     if relation == lineage.APART:
@@ -337,7 +308,7 @@ def _states_there(arrival: Arrival) -> tuple[State, ...]:
     return lineage.states([past.version for past in packed.history], packed.sha256)
 
 
-def _deletion(reader: Reader, packed: Packed, root: Root) -> Arrival:
+def _deletion(reader: Engine, packed: Packed, root: Root) -> Arrival:
     """Say what becomes of a memory here that was deleted there."""
     address = Address(root.id, packed.path)
     arrival = Arrival(packed, address, OLDER, why="deleted there, and changed here since")
@@ -345,7 +316,7 @@ def _deletion(reader: Reader, packed: Packed, root: Root) -> Arrival:
         here = reader.read(address).bytes
     except MemtuiError as error:
         return arrival._replace(what=STAYS, why=error.message.rstrip("."))
-    mine = lineage.states(reader.history(address), sha256(here).hexdigest())
+    mine = lineage.states(reader.history.of(address), sha256(here).hexdigest())
     relation, _ = lineage.compare(mine, lineage.states([past.version for past in packed.history], None))
     if relation == lineage.UNKNOWN:
         return arrival._replace(why="another one of this name was deleted there", here=here)
@@ -356,9 +327,9 @@ def _deletion(reader: Reader, packed: Packed, root: Root) -> Arrival:
     return arrival._replace(what=DELETED, why="deleted there since; it goes to the trash", here=here)
 
 
-def _had(reader: Reader, address: Address) -> frozenset[str]:
+def _had(reader: Engine, address: Address) -> frozenset[str]:
     """The texts that were under a name here, not those that were only kept beside it, as in a conflict."""
-    return frozenset(version.sha256 for version in reader.history(address) if not version.note)
+    return frozenset(version.sha256 for version in reader.history.of(address) if not version.note)
 
 
 def _over(data: bytes, root: Root) -> str:

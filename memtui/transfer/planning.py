@@ -21,23 +21,8 @@ from memtui.transfer.naming import fitted, refusal
 from memtui.transfer.remarks import dead_links, habit, remarks
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from memtui.engine.model import Listing, Memory
-
-    class Reader(carrying.Reader, Protocol):
-        """The part of an engine that planning uses."""
-
-        def list(self, root_ids: Iterable[str] | None = None, /) -> Listing:
-            """List memories."""
-            ...
-
-    class Writer(Reader, Protocol):
-        """The part of an engine that doing it uses."""
-
-        def together(self, steps: Iterable[Step], /, *, actor: Actor, label: str) -> Done:
-            """Do several steps as one."""
-            ...
+    from memtui.engine import Engine
+    from memtui.engine.model import Memory
 
 
 TAKEN, MISSING = "the name is taken", "there is no such memory"
@@ -62,7 +47,7 @@ def differs(source: Root, target: Root) -> bool:
     return source.id != target.id and (source.agent != target.agent or linked)
 
 
-def plan(reader: Reader, pairs: Iterable[tuple[Address, Address]], wish: Wish) -> Plan:
+def plan(reader: Engine, pairs: Iterable[tuple[Address, Address]], wish: Wish) -> Plan:
     """Work out a transfer; nothing is written.
 
     Args:
@@ -76,7 +61,7 @@ def plan(reader: Reader, pairs: Iterable[tuple[Address, Address]], wish: Wish) -
     return _Planning(reader, list(dict(pairs).items()), wish).done()
 
 
-def apply(engine: Writer, wanted: Plan, *, actor: Actor) -> Done:
+def apply(engine: Engine, wanted: Plan, *, actor: Actor) -> Done:
     """Do what a plan says as one undo step, or nothing of it when something is another version by now.
 
     Returns:
@@ -92,7 +77,7 @@ def apply(engine: Writer, wanted: Plan, *, actor: Actor) -> Done:
         if len(staying) == 1 and staying[0].error is not None:
             raise staying[0].error
         raise UsageError("None of the memories can go there.", hint="--dry-run says why for each.")
-    done = engine.together(wanted.steps, actor=actor, label=wanted.words)
+    done = engine.together.do(wanted.steps, actor=actor, label=wanted.words)
     for outcome in done.outcomes:
         if outcome.error is not None or not outcome.ok:
             raise ConflictError(
@@ -126,12 +111,12 @@ def _stays(item: Item) -> MemtuiError:
 class _Planning:
     """One transfer being planned."""
 
-    def __init__(self, reader: Reader, pairs: Sequence[tuple[Address, Address]], wish: Wish) -> None:
+    def __init__(self, reader: Engine, pairs: Sequence[tuple[Address, Address]], wish: Wish) -> None:
         self.reader, self.wish = reader, wish
         self.pairs = [(old, self._named(new)) for old, new in pairs]
         ids = dict.fromkeys(one.root for pair in self.pairs for one in pair)
-        self.roots = {root_id: reader.find_root(root_id) for root_id in ids}
-        listing = reader.list(list(ids))
+        self.roots = {root_id: reader.roots.find(root_id) for root_id in ids}
+        listing = reader.rows.list(list(ids))
         self.rows: dict[str, dict[str, Memory]] = {root_id: {} for root_id in ids}
         for row in listing.items:
             if row.address.root in self.rows:
@@ -144,7 +129,7 @@ class _Planning:
         self.nested: dict[str, bool | None] = {}
 
     def _named(self, new: Address) -> Address:
-        root = self.reader.find_root(new.root)
+        root = self.reader.roots.find(new.root)
         path = fitted(new.path, root) if self.wish.fit and not self.wish.as_is else new.path
         return Address(root.id, path)
 

@@ -19,16 +19,8 @@ from memtui.transfer.model import SAID, Note
 from memtui.transfer.naming import fitted, unseen
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
+    from memtui.engine import Engine
     from memtui.engine.model import Memory
-
-    class Reader(Protocol):
-        """The part of an engine that reading a memory needs."""
-
-        def read_bytes(self, address: Address, /) -> bytes:
-            """Read a memory."""
-            ...
 
 
 _LOOKED_AT = 8
@@ -36,7 +28,7 @@ _LOOKED_AT = 8
 _NAMED = 3
 
 
-def habit(reader: Reader, rows: Iterable[Memory]) -> bool | None:
+def habit(reader: Engine, rows: Iterable[Memory]) -> bool | None:
     """Say whether memories keep their type below `metadata`, as the newest ones with a type do; None: nobody knows."""
     for row in sorted(rows, key=lambda row: -row.modified_at)[:_LOOKED_AT]:
         try:

@@ -144,7 +144,10 @@ class LiveDoor:
     def notices(self) -> tuple[str, ...]:
         """Everything the engines would have the user know."""
         with self._guard:
-            found, self._notices = [*self._notices, *(one for engine in self._all() for one in engine.notices())], []
+            found, self._notices = (
+                [*self._notices, *(one for engine in self._all() for one in engine.events.notices())],
+                [],
+            )
             return tuple(dict.fromkeys(found))
 
     def close(self) -> None:
@@ -152,7 +155,7 @@ class LiveDoor:
         with self._guard:
             for engine in self._all():
                 engine.close()
-                self._notices += engine.notices()
+                self._notices += engine.events.notices()
             self._left, self._engine, self._settings = [], None, None
 
     def _all(self) -> list[Engine]:

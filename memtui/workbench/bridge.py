@@ -204,7 +204,7 @@ class Bridge:
     @property
     def underway(self) -> str:
         """How far a change of many memories is, for people; nothing when none runs; from any thread."""
-        found = self._engine.progress()
+        found = self._engine.pace.now()
         if found is None:
             return ""
         done, total = found
@@ -213,7 +213,7 @@ class Bridge:
 
     def stop_soon(self) -> bool:
         """Have a change of many memories end after the one it is at; says whether one runs."""
-        return self._engine.stop_soon()
+        return self._engine.pace.stop()
 
     def attach(self, app: Target, screen: Target) -> None:
         """Say who takes the outcome of jobs, and who takes news about rows."""
@@ -268,15 +268,15 @@ class Bridge:
         Raises:
             MemtuiError: it could not be stored.
         """
-        self._engine.save_draft(draft)
+        self._engine.drafts.save(draft)
 
     def keep_drafts_apart(self) -> bool:
         """Keep drafts in files of their own from now on, whatever becomes of the ledger; as `store_draft`."""
-        return self._engine.keep_drafts_apart()
+        return self._engine.drafts.keep_apart()
 
     def store_conflict(self, found: OpenConflict) -> None:
         """Bring the decisions about a conflict to disk before this returns; as `store_draft`."""
-        self._engine.save_conflict(found)
+        self._engine.drafts.save_conflict(found)
 
     def store(self, job: Callable[[Engine], object]) -> None:
         """Do a small write before this returns; as `store_draft`."""
@@ -284,7 +284,7 @@ class Bridge:
 
     def place(self, name: str) -> tuple[object, bool]:
         """What was kept of an earlier run under a name, and whether that was damaged; for the first frame only."""
-        found = self._engine.place(name)
+        found = self._engine.places.load(name)
         return found.value, found.damaged
 
     def focus(self, focused: bool) -> None:
@@ -310,26 +310,26 @@ class Bridge:
         self._app = self._screen = None
 
     def _first_rows(self) -> None:
-        self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+        self._post(self._screen, messages.RowsLoaded(self._engine.rows.list()))
         self._tell_of_ledger()
         self._send_drafts()
         self._send_activity()
 
     def _tell_of_ledger(self) -> None:
         """Pass on what the engine has to say of its own records, such as that they were damaged and replaced."""
-        told = tuple(Notice("ledger", text) for text in self._engine.notices())
+        told = tuple(Notice("ledger", text) for text in self._engine.events.notices())
         if told:
             self._post(self._screen, messages.NoticesArrived(told))
 
     def _follow(self) -> None:
-        self._unsubscribe = self._engine.subscribe(self._on_changes)
-        self._watch = self._engine.watch(self._on_changes, self._on_health)
+        self._unsubscribe = self._engine.events.subscribe(self._on_changes)
+        self._watch = self._engine.watch.start(self._on_changes, self._on_health)
         self._reread()
         heap.give_back()
 
     def _reread(self) -> None:
-        self._on_changes(self._engine.reconcile())
-        self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+        self._on_changes(self._engine.watch.reconcile())
+        self._post(self._screen, messages.RowsLoaded(self._engine.rows.list()))
         self._send_activity()
 
     def _on_changes(self, changes: Changes) -> None:
@@ -359,7 +359,7 @@ class Bridge:
         self._post(self._screen, messages.HealthChanged(health))
 
     def _send_pending(self) -> None:
-        self._engine.make_way(MAKE_WAY)
+        self._engine.pace.make_way(MAKE_WAY)
         with self._lock:
             addresses, everything, rows = self._pending, self._everything, self._carried
             self._pending, self._everything, self._queued, self._carried = set(), False, False, {}
@@ -374,10 +374,10 @@ class Bridge:
     def _send_rows(self, addresses: set[Address], rows: dict[Address, Memory | None], *, everything: bool) -> None:
         """Tell rows: those that came with a change, and those that have to be asked for."""
         if everything or len(addresses) > ONE_BY_ONE:
-            self._post(self._screen, messages.RowsLoaded(self._engine.list()))
+            self._post(self._screen, messages.RowsLoaded(self._engine.rows.list()))
             return
         if addresses:
-            rows = {**rows, **dict.fromkeys(addresses), **self._engine.memories(addresses)}
+            rows = {**rows, **dict.fromkeys(addresses), **self._engine.rows.some(addresses)}
         told = list(rows.items())
         for start in range(0, len(told), AT_ONCE):
             some = told[start : start + AT_ONCE]
@@ -385,18 +385,18 @@ class Bridge:
             self._post(self._screen, messages.RowsChanged(there, tuple(one for one, row in some if row is None)))
 
     def _send_drafts(self) -> None:
-        self._post(self._screen, messages.DraftsChanged(self._engine.drafts()))
+        self._post(self._screen, messages.DraftsChanged(self._engine.drafts.all()))
 
     def _send_activity(self) -> None:
         engine = self._engine
-        deleted = tuple(change.address for change in engine.changes() if change.kind == "deleted")
+        deleted = tuple(change.address for change in engine.changes.unseen() if change.kind == "deleted")
         from memtui.workbench.views import activity_jobs
         from memtui.workbench.views.activity_rows import strip_records
 
         loaded = activity_jobs.load(engine, activity_jobs.Wish(), None, limit=ACTIVITY)
         lines = activity_jobs.count(engine, strip_records(loaded.records))
         news = messages.ActivityChanged(
-            loaded.records, deleted, engine.vanished(), loaded.operations, lines, loaded.next_undo
+            loaded.records, deleted, engine.rows.vanished(), loaded.operations, lines, loaded.next_undo
         )
         self._post(self._screen, news)
 

@@ -119,8 +119,8 @@ def test_versions_are_where_memtui_finds_them(tool: Tool, tmp_path: Path) -> Non
     tool("str_replace", path="/memories/a.md", old_str="one", new_str="two")
     root = memory_root(str(tool.base))
     with Engine.open([root._replace(id="notes")], state_dir=str(tmp_path / "state")) as engine:
-        address = next(iter(engine.list().items)).address
-        assert [version.actor for version in engine.history(address)] == ["agent:anthropic-sdk"] * 2
+        address = next(iter(engine.rows.list().items)).address
+        assert [version.actor for version in engine.history.of(address)] == ["agent:anthropic-sdk"] * 2
 
 
 def test_a_switch_of_the_users_turns_it_off(kind: type[MemoryTool] | type[AsyncMemoryTool], tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_processes_that_were_forked_off_share_the_memories_not_the_ledger(tmp_pa
     lines = (tmp_path / "base/memories/a.md").read_text().splitlines()
     assert sorted(lines) == sorted(f"{who} {number}" for who in range(4) for number in range(10))
     with Engine.open([memory_root(str(tmp_path / "base"))], state_dir=str(tmp_path / "state")) as engine:
-        assert len(engine.history(next(iter(engine.list().items)).address)) == 41
+        assert len(engine.history.of(next(iter(engine.rows.list().items)).address)) == 41
 
 
 def test_uses_are_recorded_although_nobody_closes_the_tool(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_uses_are_recorded_although_nobody_closes_the_tool(tmp_path: Path) -> No
     words = [sys.executable, "-c", program, str(tmp_path / "base"), str(tmp_path / "state")]
     subprocess.run(words, check=True, timeout=60)
     with Engine.open([memory_root(str(tmp_path / "base"))], state_dir=str(tmp_path / "state")) as engine:
-        assert [row.uses for row in engine.list().items] == [2]
+        assert [row.uses for row in engine.rows.list().items] == [2]
 
 
 def test_without_the_sdk_the_import_says_what_to_install() -> None:

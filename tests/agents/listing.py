@@ -25,9 +25,9 @@ def listed(roots: dict[str, Root], state: Path) -> dict[str, list[str]]:
     state.mkdir()
     before = {root.path: hashed(Path(root.path), state) for root in theirs}
     with Engine.open(theirs, state_dir=str(state)) as engine:
-        assert [root.id for root in engine.roots] == [root.id for root in theirs], "a root was dropped"
+        assert [root.id for root in engine.roots.all()] == [root.id for root in theirs], "a root was dropped"
         found: dict[str, list[str]] = {root.id: [] for root in theirs}
-        for memory in engine.list().items:
+        for memory in engine.rows.list().items:
             found[memory.address.root].append(memory.address.path)
             if memory.sha256 is not None:
                 engine.read(memory.address)

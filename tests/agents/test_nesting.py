@@ -156,7 +156,7 @@ def test_the_engine_lists_each_file_once(machine: Machine) -> None:
     (machine.home / ".git").mkdir()
     roots = machine.roots("~/", f"home={machine.home}", "notes=notes", "inner=notes/inner").values()
     with Engine.open(roots, state_dir=str(machine.folder / "state")) as engine:
-        listed = [str(row.address) for row in engine.list().items]
+        listed = [str(row.address) for row in engine.rows.list().items]
     assert sorted(listed) == [
         "claude-code:global/CLAUDE.md",
         "claude-code:global/rules/style.md",

@@ -33,7 +33,7 @@ def looked_at(machine: Machine, cwd: str) -> tuple[dict[str, Root], dict[str, by
     """Find all roots, then open, list, read and close them; give the roots and every memory's text."""
     roots = machine.roots(cwd, all_projects=True)
     with Engine.open(roots.values(), state_dir=str(machine.folder / "state")) as engine:
-        listing = engine.list()
+        listing = engine.rows.list()
         texts = {str(row.address): engine.read_bytes(row.address) for row in listing.items}
         assert not listing.truncated
     return roots, texts

@@ -46,7 +46,7 @@ def cases(plan: Plan) -> Iterator[Case]:
     words = [f"--root=notes={notes}", "--only-root"]
     name = "memory-00007.md"
     with world.engine(notes, os.path.join(plan.folder, "state")) as engine:
-        engine.list()
+        engine.rows.list()
     state = os.path.join(plan.folder, "state")
 
     def view() -> None:
@@ -56,7 +56,7 @@ def cases(plan: Plan) -> Iterator[Case]:
 
     def ls() -> None:
         opened = world.engine(notes, state)
-        assert len(opened.list().items) == COUNT
+        assert len(opened.rows.list().items) == COUNT
         opened.close()
 
     for command, work in ((["view", f"notes/{name}"], view), (["ls"], ls)):

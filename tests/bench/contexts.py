@@ -47,10 +47,10 @@ def fill(folder: str, count: int) -> None:
         world.memories(world.make(folder, scope), some, size=900, folders=5)
     world.memories(world.make(os.path.join(folder, "global"), "hot"), 8, size=6_000, folders=0)
     with engine(folder) as opened:
-        rows = opened.list().items
-        opened.set_pinned([row.address for row in rows if row.bytes > 5_000], pinned=True, actor=USER)
+        rows = opened.rows.list().items
+        opened.pins.set([row.address for row in rows if row.bytes > 5_000], pinned=True, actor=USER)
         for row in rows[::10]:
-            opened.record_use(row.address, actor=AGENT)
+            opened.pins.record_use(row.address, actor=AGENT)
 
 
 def warm(folder: str, count: int, rounds: int) -> Callable[[], Figure]:

@@ -112,11 +112,11 @@ def warm(home: Home, rounds: int) -> Callable[[], Figure]:
     def measure() -> Figure:
         here = surroundings(home)
         with engine(home, here) as made:
-            count = len(made.list().items)
+            count = len(made.rows.list().items)
 
             def again() -> None:
-                made.add_roots(discover(here, all_projects=True))
-                assert len(made.list().items) == count
+                made.roots.add(discover(here, all_projects=True))
+                assert len(made.rows.list().items) == count
 
             return compare(again, lambda: stats(home), rounds=rounds, name="scandir + stat")
 
@@ -129,13 +129,13 @@ def cold(home: Home, rounds: int) -> Callable[[], Figure]:
     def measure() -> Figure:
         here = surroundings(home)
         with engine(home, here) as made:
-            count = len(made.list().items)
+            count = len(made.rows.list().items)
         engines = []
 
         def first() -> None:
             shutil.rmtree(os.path.join(home.folder, "state", "rows"), ignore_errors=True)
             engines.append(engine(home, here))
-            assert len(engines[-1].list().items) == count
+            assert len(engines[-1].rows.list().items) == count
 
         figure = compare(first, lambda: heads(home), rounds=rounds, name="scandir + read 4 KB")
         for one in engines:

@@ -31,10 +31,10 @@ def warm(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
 
     def measure() -> Figure:
         with world.engine(folder, state) as engine:
-            count = len(engine.list().items)
+            count = len(engine.rows.list().items)
 
             def again() -> None:
-                assert len(engine.list().items) == count
+                assert len(engine.rows.list().items) == count
 
             return compare(again, lambda: stats(folder), rounds=rounds, name="scandir + stat")
 
@@ -46,12 +46,12 @@ def cold(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
 
     def measure() -> Figure:
         with world.engine(folder, state) as engine:
-            count = len(engine.list().items)
+            count = len(engine.rows.list().items)
 
         def first() -> None:
             shutil.rmtree(os.path.join(state, "rows"), ignore_errors=True)
             engine = world.engine(folder, state)
-            assert len(engine.list().items) == count
+            assert len(engine.rows.list().items) == count
             engines.append(engine)
 
         engines: list[Engine] = []

@@ -26,7 +26,7 @@ def edited(plan: Plan, memories: int, edits: int) -> Callable[[], Figure]:
         for number in range(memories):
             (world.folder() / f"{number}.md").write_bytes(b"")
         with world.engine() as engine:
-            engine.audit()
+            engine.history.audit()
         started = time.monotonic()
         running = [children.start(partial(editor, world, number, edits, memories, 1)) for number in range(PROCESSES)]
         ended = [children.finish(*child) for child in running]

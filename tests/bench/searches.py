@@ -47,11 +47,11 @@ def again(folder: str, state: str, words: str, rounds: int) -> Callable[[], Figu
     def measure() -> Figure:
         yardstick = ripgrep(folder, words)
         with world.engine(folder, state) as engine:
-            total = engine.find(Wanted(words)).total
+            total = engine.search.find(Wanted(words)).total
             wanted = Wanted(words, limit=50, fresh=False)
 
             def search() -> None:
-                assert engine.find(wanted).total == total
+                assert engine.search.find(wanted).total == total
 
             return compare(search, yardstick, rounds=rounds, name="rg, whole process")
 
@@ -65,11 +65,11 @@ def first(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
     def measure() -> Figure:
         yardstick = ripgrep(folder, words)
         with world.engine(folder, state) as engine:
-            engine.list()
+            engine.rows.list()
 
             def search() -> None:
-                engine.forget_texts()
-                engine.find(Wanted(words, limit=50))
+                engine.search.forget()
+                engine.search.find(Wanted(words, limit=50))
 
             return compare(search, yardstick, rounds=rounds, name="rg, whole process")
 
@@ -81,7 +81,7 @@ def first_hits(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
 
     def measure() -> Figure:
         with world.engine(folder, state) as engine:
-            engine.list()
+            engine.rows.list()
             return latency([timed(lambda: until_first(engine)) for _ in range(rounds)], of="of what a user waits")
 
     return measure
@@ -89,9 +89,9 @@ def first_hits(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
 
 def until_first(engine: Engine) -> None:
     """Search from nothing until something was told."""
-    engine.forget_texts()
+    engine.search.forget()
     told: list[int] = []
-    engine.find(
+    engine.search.find(
         Wanted(PHRASE),
         stop=lambda: any(told),
         tell=lambda found: told.append(found.total),

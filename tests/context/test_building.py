@@ -23,7 +23,7 @@ TUI = Actor("tui")
 
 def pinned(world: World, engine: Engine, name: str, text: str | bytes) -> Address:
     address = world.write("global", name, text)
-    engine.set_pinned([address], pinned=True, actor=TUI)
+    engine.pins.set([address], pinned=True, actor=TUI)
     return address
 
 
@@ -120,11 +120,11 @@ ENV = {"PYTHONPATH": str(__import__("pathlib").Path(__file__).resolve().parents[
 
 def test_building_is_no_use_and_records_nothing(world: World, engine: Engine) -> None:
     address = pinned(world, engine, "a.md", "x")
-    before = engine.memory(address)
-    audit = engine.audit()
+    before = engine.rows.get(address)
+    audit = engine.history.audit()
     build(engine)
-    assert engine.memory(address) == before
-    assert engine.audit() == audit
+    assert engine.rows.get(address) == before
+    assert engine.history.audit() == audit
 
 
 def test_what_is_kept_changes_nothing(world: World, engine: Engine) -> None:
@@ -133,10 +133,10 @@ def test_what_is_kept_changes_nothing(world: World, engine: Engine) -> None:
     assert build(engine) is first
     steps: list[Callable[[], object]] = [
         lambda: world.use(engine, addresses[1], 9),
-        lambda: engine.set_pinned([addresses[5]], pinned=True, actor=TUI),
+        lambda: engine.pins.set([addresses[5]], pinned=True, actor=TUI),
         lambda: world.write("global", "n-3.md", described("New", "changed\n"), age=5),
-        lambda: engine.delete([addresses[0]], actor=TUI),
-        lambda: engine.rename(addresses[2], Address("memtui:global", "renamed.md"), actor=TUI),
+        lambda: engine.memories.delete([addresses[0]], actor=TUI),
+        lambda: engine.memories.rename(addresses[2], Address("memtui:global", "renamed.md"), actor=TUI),
         lambda: world.write("project", "planted.md", described("Planted")),
         lambda: review(engine),
         lambda: world.path("workspace", "n-4.md").unlink(),
@@ -203,7 +203,7 @@ def test_threads_may_ask_at_once(world: World, engine: Engine) -> None:
 
 def test_only_the_scopes_asked_for_are_in_it(world: World, engine: Engine) -> None:
     mine, other = world.write("global", "a.md", "mine\n"), world.write("workspace", "b.md", "other\n")
-    engine.set_pinned([mine, other], pinned=True, actor=TUI)
+    engine.pins.set([mine, other], pinned=True, actor=TUI)
     narrow = build(engine, scopes=frozenset({"global"}))
     assert [item.address for item in narrow.items] == [mine]
     assert "b.md" not in narrow.text

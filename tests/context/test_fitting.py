@@ -23,7 +23,7 @@ def fill(world: World, engine: Engine, *, memories: int, pinned: int, size: int,
         world.write("global", f"{name}-{number:04d}.md", described(f'What "{number}" is about', "text\n" * (size // 5)))
         for number in range(memories)
     ]
-    engine.set_pinned(addresses[:pinned], pinned=True, actor=TUI)
+    engine.pins.set(addresses[:pinned], pinned=True, actor=TUI)
 
 
 @pytest.mark.parametrize(

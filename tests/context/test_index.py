@@ -64,12 +64,12 @@ def test_what_nobody_reviewed_is_a_bare_path(world: World, engine: Engine) -> No
     assert again.unreviewed == ()
     assert '- /memories/project/planted.md — "Planted"' in lines(again)
     world.write("project", "planted.md", described("Planted anew"), age=-5)
-    engine.set_pinned([planted], pinned=True, actor=TUI)
+    engine.pins.set([planted], pinned=True, actor=TUI)
     assert lines(build(engine))[-1] == "- /memories/project/planted.md"
 
 
 def test_what_memtui_made_itself_needs_no_review(world: World, engine: Engine) -> None:
-    engine.create(Address("memtui:project", "mine.md"), "x", actor=TUI)
+    engine.memories.create(Address("memtui:project", "mine.md"), "x", actor=TUI)
     assert build(engine).unreviewed == ()
 
 
@@ -130,7 +130,7 @@ def test_over_budget_pinned_and_used_ones_stay_and_each_scope_has_its_turn(world
     pinned = world.write("global", "zz-pinned.md", "x", age=90_000)
     used = world.write("global", "zz-used.md", "x", age=90_000)
     world.write("workspace", "mine.md", "x", age=90_000)
-    engine.set_pinned([pinned], pinned=True, actor=TUI)
+    engine.pins.set([pinned], pinned=True, actor=TUI)
     world.use(engine, used)
     found = build(engine, budgets=Budgets(index_bytes=1_500))
     listed = lines(found)

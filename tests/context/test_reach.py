@@ -28,7 +28,7 @@ def test_each_scope_has_its_own_rows(world: World, engine: Engine) -> None:
 def test_a_memory_that_may_be_gone_is_not_given(world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     world.write("global", "a.md", "x")
     world.write("global", "b.md", "x")
-    found = engine.list(["memtui:global"])
+    found = engine.rows.list(["memtui:global"])
     first, second = found.items
     held = found._replace(items=(first._replace(missing=True), second))
     monkeypatch.setattr(reach, "roots", lambda engine, scopes=None: (found.roots[0].root,))

@@ -18,8 +18,8 @@ def test_the_bytes_hold_while_memories_are_used_written_pinned_and_deleted(
     hashes = {snapshot.context.sha256}
     for turn in range(4):
         world.use(engine, addresses[turn + 1], turn + 2)
-        engine.set_pinned([addresses[turn]], pinned=True, actor=TUI)
-        engine.create(Address("memtui:global", f"new-{turn}.md"), "x", actor=TUI)
+        engine.pins.set([addresses[turn]], pinned=True, actor=TUI)
+        engine.memories.create(Address("memtui:global", f"new-{turn}.md"), "x", actor=TUI)
         world.write("global", "0.md", f"written outside, turn {turn}")
         clock.advance(days=1)
         hashes.add(snapshot.context.sha256)

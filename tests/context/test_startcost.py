@@ -61,7 +61,7 @@ def test_the_cut_line_is_where_the_health_of_the_index_says(machine: Machine) ->
     file = machine.write(f"~/.claude/projects/{slug(str(machine.app))}/memory/MEMORY.md")
     file.write_bytes(data)
     with opened(machine) as engine:
-        policy = engine.find_root("claude-code:project").policy
+        policy = engine.roots.find("claude-code:project").policy
         found = work_out(engine, machine.surroundings(), table_named("claude-code"), count=BYTES)
     (item,) = [one for one in found.items if one.loaded.label == "memory index"]
     line = measure(data, policy).cut
@@ -80,7 +80,7 @@ def test_what_is_lost_of_an_index_has_the_numbers_of_its_health(machine: Machine
         data = b"".join(lines) + end
         file.write_bytes(data)
         with opened(machine) as engine:
-            health = measure(data, engine.find_root("claude-code:project").policy)
+            health = measure(data, engine.roots.find("claude-code:project").policy)
             found = work_out(engine, machine.surroundings(), table_named("claude-code"), count=BYTES)
         (item,) = [one for one in found.items if one.loaded.label == "memory index"]
         assert item.below == health.lost_bytes
@@ -105,11 +105,11 @@ def test_looking_is_no_use_and_changes_nothing(machine: Machine) -> None:
     homes.mux(machine.home, machine.app)
     homes.claude_code(machine.home, machine.app)
     with opened(machine) as engine:
-        uses = {row.address: row.uses for row in engine.list().items}
+        uses = {row.address: row.uses for row in engine.rows.list().items}
         before = [entry for entry in snapshot(machine.folder) if "state" not in entry[0]]
         for table in agents(engine, machine.surroundings()):
             work_out(engine, machine.surroundings(), table)
-        assert {row.address: row.uses for row in engine.list().items} == uses
+        assert {row.address: row.uses for row in engine.rows.list().items} == uses
         assert [entry for entry in snapshot(machine.folder) if "state" not in entry[0]] == before
 
 
@@ -161,8 +161,8 @@ def test_it_stops_when_nobody_waits(machine: Machine) -> None:
 def test_uses_by_agents_make_muxs_hot_set(machine: Machine) -> None:
     homes.mux(machine.home, machine.app)
     with opened(machine) as engine:
-        address = next(row.address for row in engine.list().items if row.address.root == "mux:global")
-        engine.record_use(address, actor=Actor("mcp:mux"))
+        address = next(row.address for row in engine.rows.list().items if row.address.root == "mux:global")
+        engine.pins.record_use(address, actor=Actor("mcp:mux"))
         found = work_out(engine, machine.surroundings(), table_named("mux"), count=BYTES)
     made = {item.loaded.label: item.loaded.text.decode() for item in found.items if item.loaded.made}
     assert address.path in made["memory index"]

@@ -44,8 +44,8 @@ def test_mux_is_not_told_of_what_may_be_gone(world: World, tmp_path: Path, monke
     folder.mkdir()
     (folder / "here.md").write_text("text\n")
     with world.engine() as engine:
-        engine.add_roots([Root("mux:global", str(folder), "mux", "global")])
-        listed = engine.list
+        engine.roots.add([Root("mux:global", str(folder), "mux", "global")])
+        listed = engine.rows.list
 
         def held(root_ids: Iterable[str] | None = None) -> Listing:
             found = listed(root_ids)

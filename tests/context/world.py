@@ -59,7 +59,7 @@ class World:
     def use(self, engine: Engine, address: Address, times: int = 1) -> None:
         """Count uses."""
         for _ in range(times):
-            engine.record_use(address, actor=AGENT)
+            engine.pins.record_use(address, actor=AGENT)
 
 
 def described(text: str, body: str = "Body.\n") -> str:

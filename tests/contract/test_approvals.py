@@ -48,9 +48,9 @@ class World(NamedTuple):
     def approved(self) -> set[str]:
         """What is approved by now, read from the ledger."""
         with self.engine() as engine:
-            unseen = {change.address for change in engine.changes()}
-            status = {one.root.id: one.accepted for one in engine.root_status()}
-            redacted = any(version.redacted for version in engine.history(HELD))
+            unseen = {change.address for change in engine.changes.unseen()}
+            status = {one.root.id: one.accepted for one in engine.rows.status()}
+            redacted = any(version.redacted for version in engine.history.of(HELD))
         return {
             *(["accept"] if status[PROJECT] else []),
             *(["seen"] if HELD not in unseen else []),
@@ -61,7 +61,7 @@ class World(NamedTuple):
     def approvals(self) -> list[AuditRecord]:
         """The records of approvals, oldest first."""
         with self.engine() as engine:
-            return [one for one in reversed(engine.audit(limit=50)) if one.operation in APPROVALS]
+            return [one for one in reversed(engine.history.audit(limit=50)) if one.operation in APPROVALS]
 
 
 @pytest.fixture
@@ -73,11 +73,11 @@ def world(tmp_path: Path) -> World:
     notes.mkdir()
     made = World(work, "")
     with made.engine() as engine:
-        engine.reconcile()
-        result = engine.create(HELD, "a token\n", actor=Actor("cli"))
+        engine.watch.reconcile()
+        result = engine.memories.create(HELD, "a token\n", actor=Actor("cli"))
         engine.save(HELD, "none\n", expected_sha256=result.sha256, actor=Actor("mcp:x"))
-        engine.create(OTHER, "more\n", actor=Actor("mcp:x"))
-        assert {change.address for change in engine.changes()} == {HELD, OTHER}
+        engine.memories.create(OTHER, "more\n", actor=Actor("mcp:x"))
+        assert {change.address for change in engine.changes.unseen()} == {HELD, OTHER}
     return made._replace(old=result.sha256)
 
 
@@ -218,11 +218,11 @@ def test_what_an_agents_command_writes_is_the_agents_and_unseen(given: list[str]
     words = [*COMMAND, *world.root, *given, "create", str(new), "-"]
     assert piped([*AGENT, *words], given=b"by an agent\n") == 0
     with world.engine() as engine:
-        assert [change.actor for change in engine.changes() if change.address == new] == [actor]
+        assert [change.actor for change in engine.changes.unseen() if change.address == new] == [actor]
 
 
 def test_what_a_person_writes_at_a_terminal_or_in_a_script_is_theirs(world: World) -> None:
     words = [*COMMAND, *world.root, "create", "notes/new.md", "-"]
     assert piped(words, given=b"mine\n") == 0
     with world.engine() as engine:
-        assert engine.memory(Address("notes", "new.md")).actor == "cli"
+        assert engine.rows.get(Address("notes", "new.md")).actor == "cli"

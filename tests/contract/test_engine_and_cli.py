@@ -55,7 +55,7 @@ class Case(NamedTuple):
 
 
 def listed(engine: Engine) -> object:
-    found = engine.list(["notes"])
+    found = engine.rows.list(["notes"])
     return values.listing(map(values.memory, found.items), truncated=found.truncated)
 
 
@@ -66,73 +66,79 @@ def saved(engine: Engine) -> object:
 
 
 def found(engine: Engine) -> object:
-    hits, truncated = engine.search("tabs")
+    hits, truncated = engine.search.once("tabs")
     return values.listing(map(values.hit, hits), truncated=truncated)
 
 
 EDIT = ("save", "notes/bare.md", "-", "--expect", OLD)
 CASES = {
     "ls": Case(("ls", "notes"), listed),
-    "roots": Case(("roots",), lambda e: values.listing(map(values.root, e.root_status()))),
+    "roots": Case(("roots",), lambda e: values.listing(map(values.root, e.rows.status()))),
     "view": Case(("view", "notes/bare.md"), lambda e: values.content(e.read(BARE))),
     "view-gone": Case(("view", "notes/gone.md"), lambda e: values.content(e.read(GONE))),
     "view-link": Case(("view", "notes/../x"), lambda e: values.content(e.read(Address("notes", "../x")))),
     "create": Case(
-        ("create", "notes/gone.md", "-"), lambda e: values.result(e.create(GONE, b"new\n", actor=ME)), b"new\n"
+        ("create", "notes/gone.md", "-"), lambda e: values.result(e.memories.create(GONE, b"new\n", actor=ME)), b"new\n"
     ),
     "create-taken": Case(
-        ("create", "notes/bare.md", "-"), lambda e: values.result(e.create(BARE, b"new\n", actor=ME)), b"new\n"
+        ("create", "notes/bare.md", "-"), lambda e: values.result(e.memories.create(BARE, b"new\n", actor=ME)), b"new\n"
     ),
     "create-bad": Case(
         ("create", "notes/con.md", "-"),
-        lambda e: values.result(e.create(Address("notes", "con.md"), b"new\n", actor=ME)),
+        lambda e: values.result(e.memories.create(Address("notes", "con.md"), b"new\n", actor=ME)),
         b"new\n",
     ),
     "save": Case(EDIT, saved, b"new\n"),
-    "mv": Case(("mv", "notes/bare.md", "notes/gone.md"), lambda e: values.done(e.rename(BARE, GONE, actor=ME))),
-    "mv-taken": Case(("mv", "notes/bare.md", "notes/plain.md"), lambda e: values.done(e.rename(BARE, PLAIN, actor=ME))),
-    "rm": Case(("rm", "notes/bare.md", "notes/plain.md"), lambda e: values.done(e.delete([BARE, PLAIN], actor=ME))),
+    "mv": Case(
+        ("mv", "notes/bare.md", "notes/gone.md"), lambda e: values.done(e.memories.rename(BARE, GONE, actor=ME))
+    ),
+    "mv-taken": Case(
+        ("mv", "notes/bare.md", "notes/plain.md"), lambda e: values.done(e.memories.rename(BARE, PLAIN, actor=ME))
+    ),
+    "rm": Case(
+        ("rm", "notes/bare.md", "notes/plain.md"), lambda e: values.done(e.memories.delete([BARE, PLAIN], actor=ME))
+    ),
     "trash": Case(
-        ("trash",), lambda e: values.listing(map(values.trash, e.trash())), before=(("rm", "notes/bare.md"),)
+        ("trash",), lambda e: values.listing(map(values.trash, e.trash.entries())), before=(("rm", "notes/bare.md"),)
     ),
     "restore": Case(
         ("restore", "notes/bare.md"),
-        lambda e: values.result(e.restore(BARE, actor=ME)),
+        lambda e: values.result(e.memories.restore(BARE, actor=ME)),
         before=(("rm", "notes/bare.md"),),
     ),
     "undo": Case(
-        ("undo",), lambda e: values.listing([values.done(e.undo(actor=ME))]), before=(("rm", "notes/bare.md"),)
+        ("undo",), lambda e: values.listing([values.done(e.undo.undo(actor=ME))]), before=(("rm", "notes/bare.md"),)
     ),
-    "undo-nothing": Case(("undo",), lambda e: values.listing([values.done(e.undo(actor=ME))])),
+    "undo-nothing": Case(("undo",), lambda e: values.listing([values.done(e.undo.undo(actor=ME))])),
     "redo": Case(
         ("redo",),
-        lambda e: values.listing([values.done(e.redo(actor=ME))]),
+        lambda e: values.listing([values.done(e.undo.redo(actor=ME))]),
         before=(("rm", "notes/bare.md"), ("undo",)),
     ),
-    "pin": Case(("pin", "notes/bare.md"), lambda e: values.done(e.set_pinned([BARE], pinned=True, actor=ME))),
-    "unpin": Case(("unpin", "notes/bare.md"), lambda e: values.done(e.set_pinned([BARE], pinned=False, actor=ME))),
+    "pin": Case(("pin", "notes/bare.md"), lambda e: values.done(e.pins.set([BARE], pinned=True, actor=ME))),
+    "unpin": Case(("unpin", "notes/bare.md"), lambda e: values.done(e.pins.set([BARE], pinned=False, actor=ME))),
     "history": Case(
-        ("history", "notes/bare.md"), lambda e: values.listing(map(values.version, e.history(BARE))), before=(EDIT,)
+        ("history", "notes/bare.md"), lambda e: values.listing(map(values.version, e.history.of(BARE))), before=(EDIT,)
     ),
     "redact": Case(
         ("redact", f"notes/bare.md@{OLD}", "--reason", "why"),
-        lambda e: values.version(e.redact(BARE, OLD, reason="why", actor=ME)),
+        lambda e: values.version(e.redaction.redact(BARE, OLD, reason="why", actor=ME)),
         before=(EDIT,),
     ),
     "redact-current": Case(
         ("redact", f"notes/bare.md@{NEW}", "--reason", "why"),
-        lambda e: values.version(e.redact(BARE, NEW, reason="why", actor=ME)),
+        lambda e: values.version(e.redaction.redact(BARE, NEW, reason="why", actor=ME)),
         before=(EDIT,),
     ),
     "log": Case(
-        ("log",), lambda e: values.listing(map(values.audit, e.audit())), before=(EDIT, ("rm", "notes/bare.md"))
+        ("log",), lambda e: values.listing(map(values.audit, e.history.audit())), before=(EDIT, ("rm", "notes/bare.md"))
     ),
     "search": Case(("search", "tabs"), found),
-    "search-empty": Case(("search", " "), lambda e: e.search(" ")),
-    "seen": Case(("seen", "--all"), lambda e: (e.reconcile(), {"seen": e.mark_seen(None)})[1]),
+    "search-empty": Case(("search", " "), lambda e: e.search.once(" ")),
+    "seen": Case(("seen", "--all"), lambda e: (e.watch.reconcile(), {"seen": e.changes.mark_seen(None)})[1]),
     "changes": Case(
         ("changes",),
-        lambda e: (e.reconcile(), values.listing(map(values.change, e.changes())))[1],
+        lambda e: (e.watch.reconcile(), values.listing(map(values.change, e.changes.unseen())))[1],
         before=(("seen", "--all"),),
     ),
 }

@@ -105,7 +105,7 @@ def _there_and_back(engine: Engine, root: Root, report: IndexReport) -> tuple[in
         assert _disk(root) != before, f"{report.address}: nothing was done"
         if all(finding.kind != BELOW for finding in way.findings):  # the next one falls below instead
             _is_gone(engine, root, way, report.address)
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         assert _disk(root) == before, f"{report.address}: the old bytes did not come back"
     return fixed, offered
 

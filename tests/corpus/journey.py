@@ -65,7 +65,7 @@ def travel(folder: Path, state: Path) -> Counter[str]:
     counted: Counter[str] = Counter()
     roots = sorted({str(Path(name).parent) for name in before})
     with Engine.open([_root(folder, name) for name in roots], state_dir=str(state)) as engine:
-        listing = engine.list()
+        listing = engine.rows.list()
         assert not listing.truncated
         for memory in listing.items:
             counted["listed"] += 1
@@ -84,7 +84,7 @@ def _root(folder: Path, name: str) -> Root:
 
 def _one(engine: Engine, memory: Memory, counted: Counter[str]) -> None:
     address = memory.address
-    path = Path(engine.file_path(address))
+    path = Path(engine.roots.file_path(address))
     start = path.read_bytes()
     try:
         snapshot = engine.read(address)
@@ -112,7 +112,7 @@ def _describe(engine: Engine, address: Address, start: bytes, counted: Counter[s
     sha = engine.read(address).sha256
     try:
         edit = FieldEdit(("description",), "set by a test: # yes")
-        result = engine.edit_fields(address, (edit,), expected_sha256=sha, actor=ME)
+        result = engine.memories.edit_fields(address, (edit,), expected_sha256=sha, actor=ME)
     except MemtuiError as error:
         if error.code not in NOT_DESCRIBED:
             raise
@@ -125,9 +125,9 @@ def _describe(engine: Engine, address: Address, start: bytes, counted: Counter[s
 
 
 def _undo(engine: Engine, address: Address, start: bytes) -> None:
-    done = engine.undo(actor=ME)
+    done = engine.undo.undo(actor=ME)
     assert [outcome.ok for outcome in done.outcomes] == [True], f"{address}: {done}"
-    assert Path(engine.file_path(address)).read_bytes() == start, f"{address} is not as it was after undo"
+    assert Path(engine.roots.file_path(address)).read_bytes() == start, f"{address} is not as it was after undo"
 
 
 def _changed(data: bytes) -> bytes:

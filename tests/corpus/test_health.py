@@ -52,7 +52,7 @@ def test_an_index_over_its_line_there_and_back(home: Path, tmp_path: Path, sourc
 def test_an_undo_that_loses_something_is_noticed(
     home: Path, tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.engine.Engine.undo", lambda *_, **__: None)
+    monkeypatch.setattr("memtui.engine.changes.undo.Undo.undo", lambda *_, **__: None)
     with pytest.raises(AssertionError, match="the old bytes did not come back"):
         health.look(Machine(home, tmp_path), source, MADE)
 

@@ -26,37 +26,37 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
 
 
 def by_path(engine: Engine) -> dict[str, object]:
-    return {row.address.path: row for row in engine.list().items}
+    return {row.address.path: row for row in engine.rows.list().items}
 
 
 def test_the_samples_are_as_they_were_written(session: Session) -> None:
     text = (Path(world.SAMPLES) / "memtui-project" / "decisions.md").read_text("utf-8")
-    assert session.engine.read(session.engine.resolve("memtui:project/decisions.md")).text == text
+    assert session.engine.read(session.engine.roots.resolve("memtui:project/decisions.md")).text == text
 
 
 def test_there_are_versions_uses_pins_and_ages(session: Session) -> None:
-    rows = session.engine.list().items
+    rows = session.engine.rows.list().items
     assert sum(row.pinned for row in rows) == 2
     assert sum(row.uses > 0 for row in rows) >= 5
     assert len({row.modified_at // past.DAY for row in rows}) > 5
-    history = session.engine.history(session.engine.resolve("memtui:project/decisions.md"))
+    history = session.engine.history.of(session.engine.roots.resolve("memtui:project/decisions.md"))
     assert len({version.sha256 for version in history}) == 3
     assert {version.actor for version in history} >= {"tui", "agent:claude-code"}
     assert history[-1].at < now_ms() - 10 * past.DAY
 
 
 def test_it_happened_in_order(session: Session) -> None:
-    times = [record.at for record in session.engine.audit(limit=100) if record.actor != "outside"]
+    times = [record.at for record in session.engine.history.audit(limit=100) if record.actor != "outside"]
     assert len(times) > 10
     assert times == sorted(times, reverse=True)
 
 
 def test_only_what_nobody_saw_is_unseen(session: Session) -> None:
-    session.engine.reconcile()
-    unseen = {change.address.path for change in session.engine.changes()}
+    session.engine.watch.reconcile()
+    unseen = {change.address.path for change in session.engine.changes.unseen()}
     assert unseen == {"project_payments.md", "domain/sailings.md"}
 
 
 def test_only_what_nobody_has_seen_waits_for_a_review(session: Session) -> None:
-    waiting = [row for row in session.engine.list().items if row.trust == BROUGHT]
+    waiting = [row for row in session.engine.rows.list().items if row.trust == BROUGHT]
     assert [(str(row.address), row.unseen) for row in waiting] == [("memtui:project/domain/sailings.md", True)]

@@ -25,22 +25,22 @@ def opened(tmp_path: Path) -> Callable[[Approver], Engine]:
         return Engine.open([root], state_dir=str(tmp_path / "state"), approver=lambda: approver)
 
     with open_for(Approver()) as engine:
-        engine.reconcile()
-        first = engine.create(HELD, "one\n", actor=ME)
+        engine.watch.reconcile()
+        first = engine.memories.create(HELD, "one\n", actor=ME)
         engine.save(HELD, "two\n", expected_sha256=first.sha256, actor=OTHER)
     return open_for
 
 
 def first_version(engine: Engine) -> str:
-    return engine.history(HELD)[-1].sha256
+    return engine.history.of(HELD)[-1].sha256
 
 
 DOORS: dict[str, Callable[[Engine], object]] = {
-    "reviewed": lambda e: e.review([(HELD, first_version(e))], actor=ME),
-    "seen": lambda e: e.mark_seen([HELD]),
-    "all seen": lambda e: e.mark_seen(None),
-    "changes seen": lambda e: e.mark_changes_seen(e.changes()),
-    "redacted": lambda e: e.redact(HELD, first_version(e), reason="why", actor=ME),
+    "reviewed": lambda e: e.history.review([(HELD, first_version(e))], actor=ME),
+    "seen": lambda e: e.changes.mark_seen([HELD]),
+    "all seen": lambda e: e.changes.mark_seen(None),
+    "changes seen": lambda e: e.changes.mark_shown(e.changes.unseen()),
+    "redacted": lambda e: e.redaction.redact(HELD, first_version(e), reason="why", actor=ME),
 }
 
 
@@ -52,21 +52,21 @@ def test_a_person_is_recorded_with_where_they_sit_and_an_agent_refused(
         DOORS[door](engine)
     assert caught.value.code == "E_PERSON"
     with opened(PERSON) as engine:
-        before = engine.audit()
+        before = engine.history.audit()
         DOORS[door](engine)
-        (record,) = engine.audit()[: -len(before)]
+        (record,) = engine.history.audit()[: -len(before)]
         assert (record.operation, record.state) == (door.split()[-1], "done")
         assert record.note.endswith("at pts/1 from sh")
-        assert engine.next_undo() == before[0].txn  # an approval is no step of undo
+        assert engine.undo.next() == before[0].txn  # an approval is no step of undo
 
 
 def test_looking_takes_the_sign_away_without_a_record_and_not_for_an_agent(
     opened: Callable[[Approver], Engine],
 ) -> None:
     with opened(AGENT) as engine:
-        assert engine.mark_seen([HELD], looked=True) == 0
-        assert engine.changes()
+        assert engine.changes.mark_seen([HELD], looked=True) == 0
+        assert engine.changes.unseen()
     with opened(PERSON) as engine:
-        before = engine.audit()
-        assert engine.mark_seen([HELD], looked=True) == 1
-        assert engine.audit() == before
+        before = engine.history.audit()
+        assert engine.changes.mark_seen([HELD], looked=True) == 1
+        assert engine.history.audit() == before

@@ -77,10 +77,10 @@ class Sequences(RuleBasedStateMachine):
         there = self.disk.get(str(address))
         if there not in (None, text):
             with pytest.raises(ConflictError) as caught:
-                self.engine.create(address, text, actor=ME)
+                self.engine.memories.create(address, text, actor=ME)
             assert caught.value.code == "E_EXISTS"
             return
-        result = self.engine.create(address, text, actor=ME)
+        result = self.engine.memories.create(address, text, actor=ME)
         assert isinstance(result, Unchanged if there is not None else Saved)
         self._keep(text)
         self._changed({**self.disk, str(address): text})
@@ -88,7 +88,7 @@ class Sequences(RuleBasedStateMachine):
     @rule(addresses=st.lists(ADDRESSES, min_size=1, max_size=4))
     def delete(self, addresses: list[Address]) -> None:
         """Delete some, of which some may not be there."""
-        done = self.engine.delete(addresses, actor=ME)
+        done = self.engine.memories.delete(addresses, actor=ME)
         after = dict(self.disk)
         for address in dict.fromkeys(addresses):
             self._keep(after.pop(str(address), None))
@@ -98,7 +98,7 @@ class Sequences(RuleBasedStateMachine):
     @rule(pairs=st.lists(st.tuples(ADDRESSES, ADDRESSES), min_size=1, max_size=3, unique_by=lambda pair: pair[0]))
     def move(self, pairs: list[tuple[Address, Address]]) -> None:
         """Rename within a root or between the two."""
-        done = self.engine.move(pairs, actor=ME)
+        done = self.engine.memories.move(pairs, actor=ME)
         after = dict(self.disk)
         for (old, new), outcome in zip(pairs, done.outcomes, strict=True):
             possible = str(old) in after and str(new) not in after
@@ -111,10 +111,10 @@ class Sequences(RuleBasedStateMachine):
     @rule(address=ADDRESSES)
     def restore(self, address: Address) -> None:
         """Bring back from the trash."""
-        deleted = {entry.address: entry.sha256 for entry in self.engine.trash()}
+        deleted = {entry.address: entry.sha256 for entry in self.engine.trash.entries()}
         there = self.disk.get(str(address))
         try:
-            result = self.engine.restore(address, actor=ME)
+            result = self.engine.memories.restore(address, actor=ME)
         except NotFoundError:
             assert address not in deleted
             return
@@ -128,20 +128,20 @@ class Sequences(RuleBasedStateMachine):
     @rule(address=ADDRESSES, data=st.data())
     def restore_a_version(self, address: Address, data: st.DataObject) -> None:
         """Put an old version back."""
-        versions = sorted({version.sha256 for version in self.engine.history(address)})
+        versions = sorted({version.sha256 for version in self.engine.history.of(address)})
         if not versions:
             return
         chosen = data.draw(st.sampled_from(versions))
-        self.engine.restore(address, version=chosen, actor=ME)
+        self.engine.memories.restore(address, version=chosen, actor=ME)
         self._keep(self.disk.get(str(address)))
         self._changed({**self.disk, str(address): stored(self.engine)[chosen]})
 
     @rule(address=ADDRESSES, pinned=st.booleans())
     def pin(self, address: Address, pinned: bool) -> None:
         """Pin or unpin."""
-        root = self.engine.find_root(address.root)
-        record = ledger_of(self.engine).record(self.engine._rooms.roots.uid(root), address.path)
-        self.engine.set_pinned([address], pinned=pinned, actor=ME)
+        root = self.engine.roots.find(address.root)
+        record = ledger_of(self.engine).record(self.engine.roots.uid(root), address.path)
+        self.engine.pins.set([address], pinned=pinned, actor=ME)
         if (record is not None and record.pinned) is not pinned:
             self.done.append((self.disk, self.disk))
             self.undone.clear()
@@ -151,18 +151,18 @@ class Sequences(RuleBasedStateMachine):
     @rule()
     def undo(self) -> None:
         """Take the last change back."""
-        self._reverse(self.done, self.undone, self.engine.undo)
+        self._reverse(self.done, self.undone, self.engine.undo.undo)
 
     @rule()
     def redo(self) -> None:
         """Take the last undo back."""
         if self.undone:
             after, before = self.undone.pop()[::-1]
-            self._whole(self.engine.redo(actor=ME))
+            self._whole(self.engine.undo.redo(actor=ME))
             self.disk = after
             self.done.append((before, after))
             return
-        self._refused(self.engine.redo)
+        self._refused(self.engine.undo.redo)
 
     def _reverse(self, here: list[tuple[Disk, Disk]], there: list[tuple[Disk, Disk]], verb: Verb) -> None:
         if not here:
@@ -192,9 +192,9 @@ class Sequences(RuleBasedStateMachine):
     @rule()
     def look_for_changes(self) -> None:
         """Own changes are no news."""
-        self.engine.mark_seen(None)
-        self.engine.reconcile()
-        assert not self.engine.changes()
+        self.engine.changes.mark_seen(None)
+        self.engine.watch.reconcile()
+        assert not self.engine.changes.unseen()
 
     # --- what must hold
 
@@ -233,7 +233,7 @@ class WithOthers(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Take everything back that can be, and close."""
         for _ in range(50):
-            if not self._act(lambda: self.engine.undo(actor=ME)):
+            if not self._act(lambda: self.engine.undo.undo(actor=ME)):
                 break
         self.engine.close()
         shutil.rmtree(self.base)
@@ -249,27 +249,27 @@ class WithOthers(RuleBasedStateMachine):
     @rule(pairs=st.lists(st.tuples(FEW, FEW), min_size=1, max_size=3, unique_by=lambda pair: pair[0]))
     def move(self, pairs: list[tuple[Address, Address]]) -> None:
         """Rename within a root or between the two."""
-        self._act(lambda: self.engine.move(pairs, actor=ME))
+        self._act(lambda: self.engine.memories.move(pairs, actor=ME))
 
     @rule(addresses=st.lists(FEW, min_size=1, max_size=4))
     def delete(self, addresses: list[Address]) -> None:
         """Delete some."""
-        self._act(lambda: self.engine.delete(addresses, actor=ME))
+        self._act(lambda: self.engine.memories.delete(addresses, actor=ME))
 
     @rule(address=FEW)
     def restore(self, address: Address) -> None:
         """Bring back from the trash."""
-        self._act(lambda: self.engine.restore(address, actor=ME))
+        self._act(lambda: self.engine.memories.restore(address, actor=ME))
 
     @rule()
     def undo(self) -> None:
         """Take the last change back, where the disk still is as it was left."""
-        self._act(lambda: self.engine.undo(actor=ME))
+        self._act(lambda: self.engine.undo.undo(actor=ME))
 
     @rule()
     def redo(self) -> None:
         """Take the last undo back."""
-        self._act(lambda: self.engine.redo(actor=ME))
+        self._act(lambda: self.engine.undo.redo(actor=ME))
 
     @rule(address=FEW, text=TEXTS, in_place=st.booleans())
     def somebody_writes(self, address: Address, text: bytes, in_place: bool) -> None:
@@ -305,7 +305,7 @@ class WithOthers(RuleBasedStateMachine):
     @rule()
     def look(self) -> None:
         """Record what others did."""
-        self._act(self.engine.reconcile)
+        self._act(self.engine.watch.reconcile)
 
     def _act(self, change: Callable[[], object]) -> bool:
         before = {sha(data) for data in self.world.disk().values()} | stored(self.engine).keys()

@@ -14,63 +14,63 @@ A, B = at("a.md"), at("b.md")
 
 
 def test_an_operation_is_told_with_its_size_and_whether_it_stands(engine: Engine) -> None:
-    engine.create(A, b"a\n", actor=ME)
-    engine.create(B, b"b\n", actor=ME)
-    done = engine.delete([A, B], actor=ME)
+    engine.memories.create(A, b"a\n", actor=ME)
+    engine.memories.create(B, b"b\n", actor=ME)
+    done = engine.memories.delete([A, B], actor=ME)
 
     def stands() -> bool:
-        (told,) = engine.operations(done.txn, done.txn)
+        (told,) = engine.history.operations(done.txn, done.txn)
         assert (told.label, told.kind, told.records) == ("delete 2 memories", "do", 2)
         return not told.undone
 
     assert stands()
     for _ in range(2):
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         assert not stands()
-        engine.redo(actor=ME)
+        engine.undo.redo(actor=ME)
         assert stands()
 
 
 def test_everybody_who_did_something_is_known(engine: Engine) -> None:
-    assert engine.actors() == ()
-    engine.create(A, b"a\n", actor=Actor("mcp:one"))
-    engine.create(B, b"b\n", actor=ME)
-    assert engine.actors() == (ME.name, "mcp:one")
-    engine.delete([A], actor=Actor("mcp:one"))
-    assert engine.actors() == ("mcp:one", ME.name)
+    assert engine.history.actors() == ()
+    engine.memories.create(A, b"a\n", actor=Actor("mcp:one"))
+    engine.memories.create(B, b"b\n", actor=ME)
+    assert engine.history.actors() == (ME.name, "mcp:one")
+    engine.memories.delete([A], actor=Actor("mcp:one"))
+    assert engine.history.actors() == ("mcp:one", ME.name)
 
 
 def test_what_an_undo_could_not_take_back_stands(world: World, engine: Engine) -> None:
-    made = engine.create(A, b"a\n", actor=ME)
+    made = engine.memories.create(A, b"a\n", actor=ME)
     (world.folder() / "a.md").write_bytes(b"by somebody else\n")
-    assert not engine.undo(actor=ME).outcomes[0].ok
-    (told,) = engine.operations(getattr(made, "txn", ""), getattr(made, "txn", ""))
+    assert not engine.undo.undo(actor=ME).outcomes[0].ok
+    (told,) = engine.history.operations(getattr(made, "txn", ""), getattr(made, "txn", ""))
     assert not told.undone
 
 
 def test_the_audit_is_read_page_by_page(engine: Engine) -> None:
     for number in range(7):
-        engine.create(at(f"{number}.md"), b"x\n", actor=ME)
-    whole = engine.audit(limit=100)
+        engine.memories.create(at(f"{number}.md"), b"x\n", actor=ME)
+    whole = engine.history.audit(limit=100)
     pages: list[AuditRecord] = []
-    page = engine.audit(limit=3)
+    page = engine.history.audit(limit=3)
     while page:
         pages += page
-        page = engine.audit(limit=3, before=page[-1].seq)
+        page = engine.history.audit(limit=3, before=page[-1].seq)
     assert tuple(pages) == whole
 
 
 def test_a_deleted_text_whose_name_was_taken_stays_in_sight_until_it_is_back(world: World, engine: Engine) -> None:
-    engine.create(A, b"first\n", actor=ME)
-    engine.delete([A], actor=ME)
-    engine.create(A, b"second\n", actor=ME)
-    assert not engine.trash()
-    (entry,) = engine.trash(taken=True)
+    engine.memories.create(A, b"first\n", actor=ME)
+    engine.memories.delete([A], actor=ME)
+    engine.memories.create(A, b"second\n", actor=ME)
+    assert not engine.trash.entries()
+    (entry,) = engine.trash.entries(taken=True)
     assert (entry.sha256, entry.taken) == (sha(b"first\n"), True)
     engine.save(A, b"third\n", expected_sha256=sha(b"second\n"), actor=ME)
-    assert [one.taken for one in engine.trash(taken=True)] == [True]
-    engine.restore(A, version=sha(b"first\n"), actor=ME)
-    assert not engine.trash(taken=True)
+    assert [one.taken for one in engine.trash.entries(taken=True)] == [True]
+    engine.memories.restore(A, version=sha(b"first\n"), actor=ME)
+    assert not engine.trash.entries(taken=True)
 
 
 def test_a_memory_that_others_renamed_is_not_taken_for_deleted(world: World, engine: Engine) -> None:
@@ -80,35 +80,35 @@ def test_a_memory_that_others_renamed_is_not_taken_for_deleted(world: World, eng
     settle(engine, deleted=True)
     (world.folder() / "a.md").write_bytes(b"new\n")
     settle(engine)
-    assert not engine.trash(taken=True)
+    assert not engine.trash.entries(taken=True)
 
 
 def test_an_edit_after_a_restore_does_not_bring_the_deletion_back(engine: Engine) -> None:
-    engine.create(A, b"first\n", actor=ME)
-    engine.delete([A], actor=ME)
-    engine.restore(A, actor=ME)
+    engine.memories.create(A, b"first\n", actor=ME)
+    engine.memories.delete([A], actor=ME)
+    engine.memories.restore(A, actor=ME)
     engine.save(A, b"second\n", expected_sha256=sha(b"first\n"), actor=ME)
-    assert not engine.trash(taken=True)
+    assert not engine.trash.entries(taken=True)
 
 
 def test_a_text_of_a_step_is_read_whatever_the_memory_is_called_by_now(engine: Engine) -> None:
-    engine.create(A, b"first\n", actor=ME)
+    engine.memories.create(A, b"first\n", actor=ME)
     engine.save(A, b"second\n", expected_sha256=sha(b"first\n"), actor=ME)
-    engine.rename(A, B, actor=ME)
-    engine.create(A, b"another\n", actor=ME)
-    step = next(record for record in engine.audit() if record.before == sha(b"first\n"))
-    assert engine.read_audited(step.seq, sha(b"first\n")) == b"first\n"
-    assert engine.read_audited(step.seq, sha(b"second\n")) == b"second\n"
+    engine.memories.rename(A, B, actor=ME)
+    engine.memories.create(A, b"another\n", actor=ME)
+    step = next(record for record in engine.history.audit() if record.before == sha(b"first\n"))
+    assert engine.history.read_audited(step.seq, sha(b"first\n")) == b"first\n"
+    assert engine.history.read_audited(step.seq, sha(b"second\n")) == b"second\n"
     for seq, text in ((step.seq, b"another\n"), (9_999, b"first\n")):
         with pytest.raises(NotFoundError):
-            engine.read_audited(seq, sha(text))
-    engine.redact(B, sha(b"first\n"), reason="a key", actor=ME)
+            engine.history.read_audited(seq, sha(text))
+    engine.redaction.redact(B, sha(b"first\n"), reason="a key", actor=ME)
     with pytest.raises(RefusedError):
-        engine.read_audited(step.seq, sha(b"first\n"))
+        engine.history.read_audited(step.seq, sha(b"first\n"))
 
 
 def test_a_text_of_a_root_that_is_not_open_is_not_given(world: World, engine: Engine) -> None:
-    engine.create(at("a.md", SECOND), b"secret\n", actor=ME)
-    step = engine.audit()[0]
+    engine.memories.create(at("a.md", SECOND), b"secret\n", actor=ME)
+    step = engine.history.audit()[0]
     with Engine.open(world.roots[:1], state_dir=str(world.state)) as other, pytest.raises(NotFoundError):
-        other.read_audited(step.seq, sha(b"secret\n"))
+        other.history.read_audited(step.seq, sha(b"secret\n"))

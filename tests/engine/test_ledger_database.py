@@ -23,7 +23,7 @@ OLD, NEW = b"old\n", b"new\n"
 def used(world: World) -> World:
     """A world whose ledger has a backup."""
     with world.engine() as engine:
-        engine.create(A, OLD, actor=ME)
+        engine.memories.create(A, OLD, actor=ME)
     assert len(list((world.state / "backups").iterdir())) == 1
     return world
 
@@ -50,16 +50,16 @@ def test_a_damaged_ledger_is_kept_and_its_backup_takes_its_place(used: World) ->
     data = damage(used)
     with used.engine() as engine:
         assert sha(OLD) in in_history(engine, A)
-        (notice,) = engine.notices()
+        (notice,) = engine.events.notices()
         assert "backup" in notice
-        assert not engine.notices()
+        assert not engine.events.notices()
         engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
     (kept,) = used.state.glob("state.db.damaged-*")
     assert kept.read_bytes() == data
     assert kept.name in notice
     with used.engine() as engine:
         assert {sha(OLD), sha(NEW)} <= in_history(engine, A).keys()
-        assert not engine.notices()
+        assert not engine.events.notices()
 
 
 def test_without_a_good_backup_it_starts_empty_and_says_so(used: World) -> None:
@@ -68,7 +68,7 @@ def test_without_a_good_backup_it_starts_empty_and_says_so(used: World) -> None:
         path.write_bytes(b"no database either")
     with used.engine() as engine:
         assert not in_history(engine, A)
-        (notice,) = engine.notices()
+        (notice,) = engine.events.notices()
         assert "empty" in notice
         assert engine.read(A).bytes == OLD
         engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
@@ -102,7 +102,7 @@ def test_a_newer_memtui_s_ledger_is_only_read(used: World) -> None:
         with pytest.raises(StorageError) as caught:
             engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
         assert caught.value.code == "E_STORE"
-        assert len(engine.notices()) == 1
+        assert len(engine.events.notices()) == 1
     assert (used.folder() / "a.md").read_bytes() == OLD
     connection = apsw.Connection(str(used.state / "state.db"))
     assert list(connection.execute("SELECT * FROM from_the_future")) == []
@@ -117,12 +117,12 @@ def test_what_is_in_the_way_turns_changes_off_until_it_is_gone(world: World, mak
     make(place)  # type: ignore[operator]
     with world.engine() as engine:
         assert engine.read(A).bytes == OLD
-        assert [row.address for row in engine.list().items] == [A]
+        assert [row.address for row in engine.rows.list().items] == [A]
         for _ in range(3):
             with pytest.raises(MemtuiError) as caught:
                 engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
             assert caught.value.code == "E_STORE"
-        assert len(engine.notices()) == 1
+        assert len(engine.events.notices()) == 1
         place.rmdir() if place.is_dir() else place.unlink()
         engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
     assert (world.folder() / "a.md").read_bytes() == NEW
@@ -131,12 +131,12 @@ def test_what_is_in_the_way_turns_changes_off_until_it_is_gone(world: World, mak
 def test_reading_only_makes_nothing_and_changes_nothing(world: World) -> None:
     (world.folder() / "a.md").write_bytes(OLD)
     with Engine.open(world.roots, state_dir=str(world.state), read_only=True) as engine:
-        assert engine.list().items
-        assert not engine.history(A)
+        assert engine.rows.list().items
+        assert not engine.history.of(A)
         with pytest.raises(MemtuiError) as caught:
             engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
         assert caught.value.code == "E_READ_ONLY"
-        assert not engine.notices()
+        assert not engine.events.notices()
     assert not world.state.exists()
 
 
@@ -187,7 +187,7 @@ def test_a_full_disk_at_the_end_does_not_undo_what_was_done(
     monkeypatch.setattr(Ledger, "back_up", full)
     before = handles()
     engine = world.engine()
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     engine.close()
     assert handles() == before
     assert any("no space left" in notice for notice in ledger_of(engine).notices)
@@ -203,11 +203,11 @@ def test_a_full_disk_at_the_start_hides_no_memory(world: World, monkeypatch: pyt
     monkeypatch.setattr(creation, "migrate", full)
     (world.folder() / "a.md").write_bytes(OLD)
     with world.engine() as engine:
-        listing = engine.list()
+        listing = engine.rows.list()
         assert [row.address for row in listing.items] == [A]
         assert not any(status.problems for status in listing.roots)
         assert engine.read(A).bytes == OLD
-        assert any("disk is full" in notice for notice in engine.notices())
+        assert any("disk is full" in notice for notice in engine.events.notices())
         with pytest.raises(StorageError):
             engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
     assert (world.folder() / "a.md").read_bytes() == OLD
@@ -217,7 +217,7 @@ def test_a_backup_that_was_interrupted_is_no_backup(used: World, clock: Clock) -
     (used.state / "backups/state-000000000000001.db.part").write_bytes(b"half")
     clock.advance(days=400)
     with Engine.open(used.roots, state_dir=str(used.state), clock=clock) as engine:
-        engine.create(at("b.md"), NEW, actor=ME)
+        engine.memories.create(at("b.md"), NEW, actor=ME)
     assert all(path.suffix == ".db" for path in (used.state / "backups").iterdir())
 
 
@@ -226,13 +226,13 @@ def test_a_clock_that_was_wrong_for_a_while_does_not_end_backups(world: World, c
     for step in (0, -36_500):
         clock.advance(days=step)
         with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
-            engine.create(at(f"{abs(step)}.md"), OLD, actor=ME)
+            engine.memories.create(at(f"{abs(step)}.md"), OLD, actor=ME)
     assert len(list((world.state / "backups").iterdir())) == 2
 
 
 def test_a_ledger_that_was_removed_while_open_is_begun_anew(used: World) -> None:
     with used.engine() as engine:
-        engine.history(A)
+        engine.history.of(A)
         for path in (*used.state.glob("state.db*"), *used.state.glob("backups/*")):
             path.unlink()
         engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)

@@ -22,19 +22,19 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> World:
     """A world whose ledger has something in every table."""
     world = new_world(tmp_path_factory.mktemp("odd") / "world")
     with world.engine() as engine:
-        engine.create(at("a.md"), "one", actor=ME)
+        engine.memories.create(at("a.md"), "one", actor=ME)
         engine.save(at("a.md"), "two", expected_sha256=sha(b"one"), actor=ME)
         (world.folder() / "deep").mkdir(mode=0o750)
         for name in ("gone.md", "deep/old.md"):
-            engine.create(at(name), name, actor=ME)
-            engine.delete([at(name)], actor=ME)
-        engine.create(at("m.md"), "moved", actor=ME)
-        engine.rename(at("m.md"), at("n.md"), actor=ME)
-        engine.set_pinned([at("a.md")], pinned=True, actor=ME)
-        engine.record_use(at("a.md"), actor=Actor("agent:x"))
-        engine.save_draft(Draft(at("a.md"), sha(b"two"), "draft", (0, 0), 1))
-        engine.save_conflict(OpenConflict(at("a.md"), sha(b"one"), b"yours", b"two", "[]", 1))
-        engine.undo(actor=ME)
+            engine.memories.create(at(name), name, actor=ME)
+            engine.memories.delete([at(name)], actor=ME)
+        engine.memories.create(at("m.md"), "moved", actor=ME)
+        engine.memories.rename(at("m.md"), at("n.md"), actor=ME)
+        engine.pins.set([at("a.md")], pinned=True, actor=ME)
+        engine.pins.record_use(at("a.md"), actor=Actor("agent:x"))
+        engine.drafts.save(Draft(at("a.md"), sha(b"two"), "draft", (0, 0), 1))
+        engine.drafts.save_conflict(OpenConflict(at("a.md"), sha(b"one"), b"yours", b"two", "[]", 1))
+        engine.undo.undo(actor=ME)
     ledger = apsw.Connection(str(world.state / "state.db"))
     for (table,) in ledger.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
         ((schema,),) = ledger.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchall()
@@ -58,19 +58,32 @@ def cells(world: World) -> Iterator[tuple[str, str]]:
 def looks(engine: Engine) -> Iterator[Callable[[], object]]:
     """Everything that reads the ledger."""
     for path in ("a.md", "n.md", "gone.md"):
-        for about in (engine.history, engine.open_conflict, engine.seen_version):
+        for about in (engine.history.of, engine.drafts.conflict, engine.changes.seen_version):
             yield partial(about, at(path))
-    yield partial(engine.memory, at("a.md"))
-    yield partial(engine.read_version, at("a.md"), sha(b"one"))
-    yield from (engine.list, engine.trash, engine.drafts, engine.actors, engine.changes, engine.next_undo)
-    yield from (engine.passed_over, engine.vanished, engine.root_status, engine.reconcile, engine.audit)
-    yield partial(engine.trash, taken=True)
-    yield partial(engine.operations, "1", "99")
-    yield partial(engine.find, Wanted("two", versions=True))
+    yield partial(engine.rows.get, at("a.md"))
+    yield partial(engine.history.read, at("a.md"), sha(b"one"))
+    yield from (
+        engine.rows.list,
+        engine.trash.entries,
+        engine.drafts.all,
+        engine.history.actors,
+        engine.changes.unseen,
+        engine.undo.next,
+    )
+    yield from (
+        engine.undo.passed_over,
+        engine.rows.vanished,
+        engine.rows.status,
+        engine.watch.reconcile,
+        engine.history.audit,
+    )
+    yield partial(engine.trash.entries, taken=True)
+    yield partial(engine.history.operations, "1", "99")
+    yield partial(engine.search.find, Wanted("two", versions=True))
     yield partial(engine.save, at("a.md"), "three", expected_sha256=sha(b"two"), actor=ME)
-    yield partial(engine.undo, actor=ME)
-    yield partial(engine.redo, actor=ME)
-    yield partial(engine.restore, at("gone.md"), actor=ME)
+    yield partial(engine.undo.undo, actor=ME)
+    yield partial(engine.undo.redo, actor=ME)
+    yield partial(engine.memories.restore, at("gone.md"), actor=ME)
 
 
 def odd(world: World, table: str, column: str, value: str | bytes | float | None) -> bool:

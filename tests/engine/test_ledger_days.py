@@ -36,7 +36,7 @@ def write(world: World, clock: Clock, number: int, count: int = 1) -> None:
 def kept(world: World, clock: Clock) -> int:
     """How many versions can be read."""
     with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
-        return len({engine.read_version(A, version.sha256) for version in engine.history(A)})
+        return len({engine.history.read(A, version.sha256) for version in engine.history.of(A)})
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -104,13 +104,13 @@ def test_a_use_in_the_future_cools_like_any_other(world: World, clock: Clock, da
     right = clock.now
     clock.advance(days=days)
     with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
-        engine.record_use(A, actor=AGENT)
+        engine.pins.record_use(A, actor=AGENT)
     clock.now = right
     heats = []
     for day in range(15):
         write(world, clock, 1 + day)
         with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
-            heats.append(engine.memory(A).heat)
+            heats.append(engine.rows.get(A).heat)
         clock.advance(days=1)
     assert heats[0] == pytest.approx(1.0)
     assert heats[8] == pytest.approx(0.5, abs=0.06)

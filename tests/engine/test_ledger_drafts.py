@@ -17,7 +17,7 @@ BASE, YOURS, AGENT = b"base\n", b"yours\n", b"\xff agent\n"
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
     with opened(tmp_path) as one:
-        one.create(A, BASE, actor=ME)
+        one.memories.create(A, BASE, actor=ME)
         yield one
 
 
@@ -31,33 +31,33 @@ def conflict(address: Address = A, decisions: str = "{}") -> OpenConflict:
 
 
 def test_it_comes_back_in_a_later_process(engine: Engine, tmp_path: Path) -> None:
-    assert engine.open_conflict(A) is None
-    engine.save_conflict(conflict(decisions='{"at": 3}'))
+    assert engine.drafts.conflict(A) is None
+    engine.drafts.save_conflict(conflict(decisions='{"at": 3}'))
     with opened(tmp_path) as later:
-        assert later.open_conflict(A) == conflict(decisions='{"at": 3}')
-        assert later.open_conflict(B) is None
+        assert later.drafts.conflict(A) == conflict(decisions='{"at": 3}')
+        assert later.drafts.conflict(B) is None
 
 
 def test_every_text_of_it_is_in_history(engine: Engine) -> None:
     for _ in range(2):
-        engine.save_conflict(conflict())
-    versions = engine.history(A)
-    assert {engine.read_version(A, version.sha256) for version in versions} == {BASE, YOURS, AGENT}
+        engine.drafts.save_conflict(conflict())
+    versions = engine.history.of(A)
+    assert {engine.history.read(A, version.sha256) for version in versions} == {BASE, YOURS, AGENT}
     assert len(versions) == 3
 
 
 def test_it_ends_with_the_draft(engine: Engine) -> None:
-    engine.save_draft(Draft(A, sha256(BASE).hexdigest(), YOURS.decode(), (0, 0), 1))
-    engine.save_conflict(conflict())
-    engine.drop_draft(A)
-    assert engine.open_conflict(A) is None
+    engine.drafts.save(Draft(A, sha256(BASE).hexdigest(), YOURS.decode(), (0, 0), 1))
+    engine.drafts.save_conflict(conflict())
+    engine.drafts.drop(A)
+    assert engine.drafts.conflict(A) is None
 
 
 def test_it_follows_a_rename(engine: Engine) -> None:
-    engine.save_conflict(conflict())
-    engine.rename(A, B, actor=ME)
-    assert engine.open_conflict(A) is None
-    assert engine.open_conflict(B) == conflict(B)
+    engine.drafts.save_conflict(conflict())
+    engine.memories.rename(A, B, actor=ME)
+    assert engine.drafts.conflict(A) is None
+    assert engine.drafts.conflict(B) == conflict(B)
 
 
 def test_retention_keeps_its_texts(tmp_path: Path) -> None:
@@ -65,18 +65,18 @@ def test_retention_keeps_its_texts(tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
     roots, keep = [Root("notes", str(tmp_path / "root"))], Retention(versions=1, days=1)
     with Engine.open(roots, state_dir=str(tmp_path / "state"), clock=lambda: now[0], retention=keep) as one:
-        one.create(A, BASE, actor=ME)
-        one.save_conflict(conflict())
+        one.memories.create(A, BASE, actor=ME)
+        one.drafts.save_conflict(conflict())
         for number in range(4):
             one.save(A, f"{number}\n", expected_sha256=one.read(A).sha256, actor=ME)
         for text in ("later\n", "last\n", "last\n\n"):
             now[0] += 24 * 3_600_000
             one.save(A, text, expected_sha256=one.read(A).sha256, actor=ME)
     with Engine.open(roots, state_dir=str(tmp_path / "state"), clock=lambda: now[0]) as one:
-        kept = {one.read_version(A, version.sha256) for version in one.history(A)}
+        kept = {one.history.read(A, version.sha256) for version in one.history.of(A)}
         assert kept >= {BASE, YOURS, AGENT, b"last\n"}
         assert b"0\n" not in kept
-        assert one.open_conflict(A) == conflict()
+        assert one.drafts.conflict(A) == conflict()
 
 
 def test_two_windows_with_unsaved_text_lose_neither(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_two_windows_with_unsaved_text_lose_neither(tmp_path: Path) -> None:
     ):
         base = first.read(address)
         for engine, text in ((first, "AAA one"), (second, "BBB one"), (first, "AAAA one"), (first, "AAAAA one")):
-            engine.save_draft(Draft(address, base.sha256, text, (0, 0), 1, base.bytes))
-        kept = {first.read_version(address, version.sha256) for version in first.history(address)}
-        assert [draft.text for draft in first.drafts()] == ["AAAAA one"]
+            engine.drafts.save(Draft(address, base.sha256, text, (0, 0), 1, base.bytes))
+        kept = {first.history.read(address, version.sha256) for version in first.history.of(address)}
+        assert [draft.text for draft in first.drafts.all()] == ["AAAAA one"]
         assert kept == {b"one", b"AAA one", b"BBB one"}

@@ -13,7 +13,7 @@ A = at("a.md")
 
 def test_a_backup_that_takes_a_ledgers_place_has_a_log(world: World) -> None:
     with world.engine() as engine:
-        engine.create(A, b"old\n", actor=ME)
+        engine.memories.create(A, b"old\n", actor=ME)
     (world.state / "state.db").write_bytes(b"no database" * 1_000)
     with world.engine() as engine:
         assert sha(b"old\n") in in_history(engine, A)
@@ -34,14 +34,14 @@ def test_a_ledger_that_is_begun_is_whole_and_leaves_nothing_beside_it(tmp_path: 
 
 def test_a_log_that_was_left_is_not_taken_for_a_new_ledgers(world: World) -> None:
     with world.engine() as engine:
-        engine.create(A, b"old\n", actor=ME)
+        engine.memories.create(A, b"old\n", actor=ME)
         log = (world.state / "state.db-wal").read_bytes()
     assert log
     for path in (world.state / "state.db", *(world.state / "backups").iterdir()):
         path.unlink()
     (world.state / "state.db-wal").write_bytes(log)
     with world.engine() as engine:
-        assert engine.history(A) == ()
+        assert engine.history.of(A) == ()
         assert ledger_of(engine).check() == "ok"
 
 

@@ -31,12 +31,12 @@ TEXTS = [random.Random(number).randbytes(400).hex().encode() for number in range
 def lived(world: World) -> World:
     """A world with a backup, and many versions since."""
     with world.engine() as engine:
-        engine.create(A, TEXTS[0], actor=ME)
-        engine.create(at("b.md"), OLD, actor=ME)
+        engine.memories.create(A, TEXTS[0], actor=ME)
+        engine.memories.create(at("b.md"), OLD, actor=ME)
     with world.engine() as engine:
         for before, after in pairwise(TEXTS):
             engine.save(A, after, expected_sha256=sha(before), actor=ME)
-        engine.set_pinned([at("b.md")], pinned=True, actor=ME)
+        engine.pins.set([at("b.md")], pinned=True, actor=ME)
     return world
 
 
@@ -66,7 +66,7 @@ def test_a_change_goes_on_when_the_root_of_a_table_is_gone(lived: World, table: 
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
         assert in_history(engine, A).keys() >= {sha(NEW), sha(TEXTS[0])}
         assert ledger_of(engine).check() == "ok"
-        (notice,) = engine.notices()
+        (notice,) = engine.events.notices()
         assert "is mended" in notice
     assert (lived.folder() / "a.md").read_bytes() == NEW
     (kept,) = aside(lived)
@@ -78,9 +78,9 @@ def test_nothing_is_lost_with_a_page_that_only_told_where_tables_are(lived: Worl
     page_zeroed(leaves(lived, "sqlite_schema")[0] if page == "schema" else 0).act(lived)
     with lived.engine() as engine:
         assert all(_readable(engine, text) for text in TEXTS)
-        assert {row.address for row in engine.list().items if row.pinned} == {at("b.md")}
+        assert {row.address for row in engine.rows.list().items if row.pinned} == {at("b.md")}
         assert ledger_of(engine).check() == "ok"
-        (notice,) = engine.notices()
+        (notice,) = engine.events.notices()
         assert "is mended; nothing of it is lost" in notice
     assert not list(lived.state.glob("*.part*"))
 
@@ -106,7 +106,7 @@ def test_a_ledger_without_its_first_page_is_salvaged_by_hand(lived: World) -> No
         file.write(bytes(4096))
     was = aside_file.read_bytes()
     with lived.engine() as engine:
-        assert "versions came back" in engine.salvage()
+        assert "versions came back" in engine.doctor.salvage()
         assert all(_readable(engine, text) for text in TEXTS)
     assert aside_file.read_bytes() == was
 
@@ -123,7 +123,7 @@ def test_the_notice_says_from_when_the_backup_is(lived: World, whole: bool) -> N
         page_zeroed(pages.pages_of_tables(lived)["memories"]).act(lived)
     with lived.engine() as engine:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
-        (notice,) = engine.notices()
+        (notice,) = engine.events.notices()
     assert made in notice
     assert "history, pins and marks made since" in notice
 
@@ -132,7 +132,7 @@ def test_the_finding_about_a_damaged_page_is_one_plain_sentence(lived: World) ->
     page = pages.pages_of_tables(lived)["folders"]
     page_zeroed(page).act(lived)
     with lived.engine() as engine:
-        texts = [finding.text for finding in engine.findings() if finding.topic == "ledger"]
+        texts = [finding.text for finding in engine.doctor.findings() if finding.topic == "ledger"]
     assert f"{state(lived)} is damaged: page {page + 1} of it cannot be read." in texts
 
 
@@ -144,14 +144,14 @@ def test_a_page_costs_what_was_on_it_and_no_more(lived: World) -> None:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
         assert sum(_readable(engine, text) for text in TEXTS) >= len(TEXTS) - 8
         ledger_of(engine).salvage(None)
-        (notice,) = engine.notices()
+        (notice,) = engine.events.notices()
         assert " texts" in notice
         assert " versions" in notice
 
 
 def _readable(engine: Engine, text: bytes) -> bool:
     try:
-        return engine.read_version(A, sha(text)) == text
+        return engine.history.read(A, sha(text)) == text
     except MemtuiError:
         return False
 
@@ -161,23 +161,23 @@ def test_nothing_is_lost_with_a_page_that_only_an_index_had(lived: World) -> Non
     with lived.engine() as engine:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
         assert all(_readable(engine, text) for text in TEXTS)
-        (notice,) = engine.notices()
+        (notice,) = engine.events.notices()
         assert "nothing of it is lost" in notice
 
 
 def test_a_bulk_change_meets_the_damage_and_is_done(lived: World) -> None:
     page_zeroed(pages.pages_of_tables(lived)["audit"]).act(lived)
     with lived.engine() as engine:
-        done = engine.delete(iter([A, at("b.md")]), actor=ME)
+        done = engine.memories.delete(iter([A, at("b.md")]), actor=ME)
         assert [outcome.ok for outcome in done.outcomes] == [True, True]
-        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+        assert all(outcome.ok for outcome in engine.undo.undo(actor=ME).outcomes)
     assert (lived.folder() / "a.md").read_bytes() == TEXTS[-1]
 
 
 def test_pins_meet_the_damage_inside_one_transaction(lived: World) -> None:
     page_zeroed(pages.pages_of_tables(lived)["txns_open"]).act(lived)
     with lived.engine() as engine:
-        assert all(outcome.ok for outcome in engine.set_pinned([A], pinned=True, actor=ME).outcomes)
+        assert all(outcome.ok for outcome in engine.pins.set([A], pinned=True, actor=ME).outcomes)
         assert ledger_of(engine).check() == "ok"
 
 
@@ -187,15 +187,15 @@ def test_a_steps_number_is_not_given_again(lived: World) -> None:
     page_zeroed(pages.pages_of_tables(lived)["txns"]).act(lived)
     with lived.engine() as engine:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
-        assert int(engine.next_undo() or 0) > highest
-        engine.undo(actor=ME)
+        assert int(engine.undo.next() or 0) > highest
+        engine.undo.undo(actor=ME)
     assert (lived.folder() / "a.md").read_bytes() == TEXTS[-1]
 
 
 def test_another_process_writes_on_in_the_mended_ledger(lived: World) -> None:
     page_zeroed(pages.pages_of_tables(lived)["audit"]).act(lived)
     with lived.engine() as other:
-        other.history(A)
+        other.history.of(A)
         with lived.engine() as engine:
             engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
         other.save(A, OLD, expected_sha256=sha(NEW), actor=ME)
@@ -214,7 +214,7 @@ def test_another_programs_database_is_moved_aside_and_not_extended(lived: World)
     data = place.read_bytes()
     with lived.engine() as engine:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
-        (notice,) = engine.notices()
+        (notice,) = engine.events.notices()
         assert "Another program's database" in notice
     (kept,) = aside(lived)
     assert kept.read_bytes() == data
@@ -223,12 +223,12 @@ def test_another_programs_database_is_moved_aside_and_not_extended(lived: World)
 def test_a_backup_does_not_bring_a_redacted_text_back(lived: World) -> None:
     secret = sha(TEXTS[0])
     with lived.engine() as engine:
-        engine.redact(A, secret, reason="a key", actor=ME)
+        engine.redaction.redact(A, secret, reason="a key", actor=ME)
     page_zeroed(pages.pages_of_tables(lived)["blobs"]).act(lived)
     with lived.engine() as engine:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
         with pytest.raises(MemtuiError) as caught:
-            engine.read_version(A, secret)
+            engine.history.read(A, secret)
     assert caught.value.code == "E_REDACTED"
 
 
@@ -257,16 +257,16 @@ def test_what_was_moved_aside_comes_back_into_the_ledger_that_began_anew(lived: 
     _begin_anew(lived)
     with lived.engine() as engine:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
-        engine.set_pinned([A], pinned=True, actor=ME)
+        engine.pins.set([A], pinned=True, actor=ME)
         for count in (1, 2):
-            said = engine.salvage("state.db.damaged-1")
+            said = engine.doctor.salvage("state.db.damaged-1")
             assert said.startswith("0 versions") is (count == 2)
-            newest = list(dict.fromkeys(version.sha256 for version in engine.history(A)))[:3]
+            newest = list(dict.fromkeys(version.sha256 for version in engine.history.of(A)))[:3]
             assert newest == [sha(NEW), sha(TEXTS[-1]), sha(TEXTS[-2])]
             assert all(_readable(engine, text) for text in TEXTS)
-            assert {row.address for row in engine.list().items if row.pinned} == {A, at("b.md")}
-        engine.undo(actor=ME)
-        engine.undo(actor=ME)
+            assert {row.address for row in engine.rows.list().items if row.pinned} == {A, at("b.md")}
+        engine.undo.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         assert ledger_of(engine).check() == "ok"
     assert (lived.folder() / "a.md").read_bytes() == TEXTS[-1]
     assert not list(lived.state.glob("*.part")) + list(lived.state.glob("*.part-mended"))
@@ -275,10 +275,10 @@ def test_what_was_moved_aside_comes_back_into_the_ledger_that_began_anew(lived: 
 def test_what_was_unpinned_since_stays_unpinned(lived: World) -> None:
     _begin_anew(lived)
     with lived.engine() as engine:
-        engine.set_pinned([at("b.md")], pinned=True, actor=ME)
-        engine.set_pinned([at("b.md")], pinned=False, actor=ME)
-        engine.salvage()
-        assert not [row for row in engine.list().items if row.pinned]
+        engine.pins.set([at("b.md")], pinned=True, actor=ME)
+        engine.pins.set([at("b.md")], pinned=False, actor=ME)
+        engine.doctor.salvage()
+        assert not [row for row in engine.rows.list().items if row.pinned]
 
 
 def _begin_anew(world: World) -> None:
@@ -294,19 +294,19 @@ def test_a_file_that_is_no_ledger_is_not_salvaged(lived: World) -> None:
     (lived.state / "state.db.damaged-1").write_bytes(b"no database" * 1_000)
     with lived.engine() as engine:
         with pytest.raises(StorageError, match="is no ledger"):
-            engine.salvage()
+            engine.doctor.salvage()
         assert sha(TEXTS[-1]) in in_history(engine, A)
 
 
 def test_with_nothing_to_salvage_that_is_said(lived: World) -> None:
     with lived.engine() as engine:
-        assert "sound" in engine.salvage()
+        assert "sound" in engine.doctor.salvage()
 
 
 def test_damage_nobody_met_is_mended_by_hand(lived: World) -> None:
     page_zeroed(pages.pages_of_tables(lived)["folders"]).act(lived)
     with lived.engine() as engine:
-        assert "is mended" in engine.salvage()
+        assert "is mended" in engine.doctor.salvage()
         assert ledger_of(engine).check() == "ok"
 
 
@@ -322,11 +322,11 @@ def walled(lived: World) -> World:
 def test_history_is_read_without_a_usable_ledger_and_undo_says_why_it_cannot(walled: World) -> None:
     with walled.engine() as engine:
         assert sha(TEXTS[0]) in in_history(engine, A)
-        assert engine.audit(limit=5)
+        assert engine.history.audit(limit=5)
         with pytest.raises(StorageError) as caught:
-            engine.undo(actor=ME)
+            engine.undo.undo(actor=ME)
         assert caught.value.code == "E_STORE"
-        assert [finding.level for finding in engine.findings() if finding.topic == "ledger"] == ["error"]
+        assert [finding.level for finding in engine.doctor.findings() if finding.topic == "ledger"] == ["error"]
 
 
 def test_the_doctor_tells_when_changes_are_refused(lived: World) -> None:
@@ -334,19 +334,19 @@ def test_the_doctor_tells_when_changes_are_refused(lived: World) -> None:
         path.unlink()
     (lived.state / "state.db-shm").mkdir()
     with lived.engine() as engine:
-        assert {row.address for row in engine.list().items} == {A, at("b.md")}
+        assert {row.address for row in engine.rows.list().items} == {A, at("b.md")}
         with pytest.raises(StorageError):
             engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
-        assert [finding.level for finding in engine.findings() if finding.topic == "ledger"] == ["error"]
+        assert [finding.level for finding in engine.doctor.findings() if finding.topic == "ledger"] == ["error"]
 
 
 def test_the_doctor_tells_when_the_state_folder_is_a_file(world: World) -> None:
     (world.folder() / "a.md").write_bytes(OLD)
     world.state.write_bytes(b"")
     with world.engine() as engine:
-        assert [finding.level for finding in engine.findings() if finding.topic == "ledger"] == ["error"]
+        assert [finding.level for finding in engine.doctor.findings() if finding.topic == "ledger"] == ["error"]
         with pytest.raises(StorageError):
-            engine.undo(actor=ME)
+            engine.undo.undo(actor=ME)
 
 
 def test_rows_on_both_sides_of_every_hole_are_read(tmp_path: Path, clock: Clock) -> None:

@@ -24,23 +24,23 @@ def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def pins(engine: Engine) -> dict[Address, bool]:
-    return {row.address: row.pinned for row in engine.list().items}
+    return {row.address: row.pinned for row in engine.rows.list().items}
 
 
 def begin(world: World, engine: Engine, count: int = 3) -> None:
     for number in range(count):
         (world.folder() / f"{number}.md").write_text(f"{number}\n")
     settle(engine)
-    engine.list()
+    engine.rows.list()
 
 
 def test_one_save_costs_one_record(world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(world, engine)
     reads = whole_reads(monkeypatch)
-    engine.set_pinned([at("1.md")], pinned=True, actor=ME)
+    engine.pins.set([at("1.md")], pinned=True, actor=ME)
     assert pins(engine) == {at("0.md"): False, at("1.md"): True, at("2.md"): False}
-    engine.rename(at("1.md"), at("9.md"), actor=ME)
-    engine.delete([at("0.md")], actor=ME)
+    engine.memories.rename(at("1.md"), at("9.md"), actor=ME)
+    engine.memories.delete([at("0.md")], actor=ME)
     assert pins(engine) == {at("2.md"): False, at("9.md"): True}
     assert reads == []
 
@@ -50,9 +50,9 @@ def test_what_another_process_wrote_is_read_whole(
 ) -> None:
     begin(world, engine)
     reads = whole_reads(monkeypatch)
-    engine.set_pinned([at("1.md")], pinned=True, actor=ME)
+    engine.pins.set([at("1.md")], pinned=True, actor=ME)
     with world.engine() as other:
-        other.set_pinned([at("2.md")], pinned=True, actor=ME)
+        other.pins.set([at("2.md")], pinned=True, actor=ME)
     assert pins(engine) == {at("0.md"): False, at("1.md"): True, at("2.md"): True}
     assert reads
 
@@ -61,14 +61,14 @@ def test_very_many_are_read_whole(world: World, engine: Engine, monkeypatch: pyt
     begin(world, engine)
     monkeypatch.setattr(memories, "MOST_ASKED", 1)
     reads = whole_reads(monkeypatch)
-    engine.set_pinned([at("1.md"), at("2.md")], pinned=True, actor=ME)
+    engine.pins.set([at("1.md"), at("2.md")], pinned=True, actor=ME)
     assert sum(pins(engine).values()) == 2
     assert reads
 
 
 def test_a_ledger_opened_again_is_read_whole(world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(world, engine)
-    engine.set_pinned([at("1.md")], pinned=True, actor=ME)
+    engine.pins.set([at("1.md")], pinned=True, actor=ME)
     ledger_of(engine).close()
     reads = whole_reads(monkeypatch)
     assert pins(engine)[at("1.md")]

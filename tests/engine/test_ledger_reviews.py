@@ -52,63 +52,63 @@ def here(tmp_path: Path) -> Machine:
 
 
 def trust(engine: Engine, address: Address = NOTE) -> str:
-    return engine.memory(address).trust
+    return engine.rows.get(address).trust
 
 
 def test_each_version_is_local_reviewed_or_brought(here: Machine) -> None:
     here.bring("planted\n")
     with here.engine() as engine:
         assert trust(engine) == "brought"
-        assert not engine.root_status()[0].accepted
+        assert not engine.rows.status()[0].accepted
         assert review(engine) == 1
         assert trust(engine) == "reviewed"
-        assert engine.root_status()[0].accepted
+        assert engine.rows.status()[0].accepted
         here.bring("pulled\n")
         assert trust(engine) == "brought"
         here.bring("planted\n")
         assert trust(engine) == "reviewed"
         here.bring("planted\n\n")
         assert trust(engine) == "brought"
-        made = engine.save(NOTE, "mine\n", expected_sha256=engine.memory(NOTE).sha256, actor=ME)
+        made = engine.save(NOTE, "mine\n", expected_sha256=engine.rows.get(NOTE).sha256, actor=ME)
         assert isinstance(made, Saved)
         assert trust(engine) == "local"
-        assert engine.create(HOME, "x", actor=ME)
+        assert engine.memories.create(HOME, "x", actor=ME)
         assert trust(engine, HOME) == ""
     with here.engine() as engine:
         assert trust(engine) == "local"
-        assert engine.list().items[0].trust == "local"
+        assert engine.rows.list().items[0].trust == "local"
 
 
 def test_every_open_engine_notices_a_review(here: Machine) -> None:
     here.bring("planted\n")
     with here.engine() as engine, here.engine() as other:
-        assert other.list().items[0].trust == "brought"
+        assert other.rows.list().items[0].trust == "brought"
         review(engine)
-        assert other.list().items[0].trust == "reviewed"
-        engine.create(OTHER, "x", actor=AGENT)
-        assert [row.trust for row in other.list().items] == ["reviewed", "local"]
-        assert other.save(OTHER, "planted\n", expected_sha256=other.memory(OTHER).sha256, actor=AGENT)
-        assert [row.trust for row in other.list().items] == ["reviewed", "reviewed"]
+        assert other.rows.list().items[0].trust == "reviewed"
+        engine.memories.create(OTHER, "x", actor=AGENT)
+        assert [row.trust for row in other.rows.list().items] == ["reviewed", "local"]
+        assert other.save(OTHER, "planted\n", expected_sha256=other.rows.get(OTHER).sha256, actor=AGENT)
+        assert [row.trust for row in other.rows.list().items] == ["reviewed", "reviewed"]
 
 
 def test_looking_reviews_nothing(here: Machine) -> None:
     with here.engine() as engine:
-        engine.reconcile()
+        engine.watch.reconcile()
         here.bring("planted\n")
-        engine.reconcile()
-        engine.mark_seen(None)
+        engine.watch.reconcile()
+        engine.changes.mark_seen(None)
         engine.read(NOTE)
-        assert not engine.memory(NOTE).unseen
+        assert not engine.rows.get(NOTE).unseen
         assert trust(engine) == "brought"
 
 
 def test_a_version_that_went_can_be_reviewed_and_what_came_instead_is_not(here: Machine) -> None:
     here.bring("planted\n")
     with here.engine() as engine:
-        looked_at = engine.memory(NOTE).sha256
+        looked_at = engine.rows.get(NOTE).sha256
         assert looked_at is not None
         here.bring("pulled\n")
-        assert engine.review([(NOTE, looked_at)], actor=ME) == 1
+        assert engine.history.review([(NOTE, looked_at)], actor=ME) == 1
         assert trust(engine) == "brought"
         here.bring("planted\n")
         assert trust(engine) == "reviewed"
@@ -117,13 +117,13 @@ def test_a_version_that_went_can_be_reviewed_and_what_came_instead_is_not(here: 
 def test_a_review_is_in_the_audit_once_and_is_no_step_of_undo(here: Machine) -> None:
     here.bring("planted\n")
     with here.engine() as engine:
-        sha = engine.memory(NOTE).sha256
+        sha = engine.rows.get(NOTE).sha256
         assert (review(engine), review(engine)) == (1, 0)
-        assert [(one.address, one.operation, one.actor, one.after) for one in engine.audit()] == [
+        assert [(one.address, one.operation, one.actor, one.after) for one in engine.history.audit()] == [
             (NOTE, "reviewed", "tui", sha)
         ]
         with pytest.raises(NotFoundError):
-            engine.undo(actor=ME)
+            engine.undo.undo(actor=ME)
         assert (here.memories / "note.md").read_text() == "planted\n"
 
 
@@ -136,31 +136,31 @@ def test_only_who_may_write_there_reviews(here: Machine) -> None:
 
 def test_what_memtui_made_is_local_and_what_takes_its_place_is_not(here: Machine) -> None:
     with here.engine() as engine:
-        engine.create(NOTE, "mine\n", actor=AGENT)
-        assert engine.root_status()[0].accepted
+        engine.memories.create(NOTE, "mine\n", actor=AGENT)
+        assert engine.rows.status()[0].accepted
         here.bring("planted\n", OTHER)
-        assert not engine.root_status()[0].accepted
-        assert [row.trust for row in engine.list(["memtui:project"]).items] == ["local", "brought"]
+        assert not engine.rows.status()[0].accepted
+        assert [row.trust for row in engine.rows.list(["memtui:project"]).items] == ["local", "brought"]
 
 
 def restored(engine: Engine) -> None:
-    engine.restore(NOTE, actor=ME)
+    engine.memories.restore(NOTE, actor=ME)
 
 
 def restored_under_another_name(engine: Engine) -> None:
-    (entry,) = engine.trash()
-    engine.restore_all([Restoring(NOTE, entry.sha256, OTHER)], actor=ME)
-    engine.rename(OTHER, NOTE, actor=ME)
+    (entry,) = engine.trash.entries()
+    engine.trash.restore([Restoring(NOTE, entry.sha256, OTHER)], actor=ME)
+    engine.memories.rename(OTHER, NOTE, actor=ME)
 
 
 def undone(engine: Engine) -> None:
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
 
 
 def undone_redone_undone(engine: Engine) -> None:
-    engine.undo(actor=ME)
-    engine.redo(actor=ME)
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
+    engine.undo.redo(actor=ME)
+    engine.undo.undo(actor=ME)
 
 
 @pytest.mark.parametrize("back", [restored, restored_under_another_name, undone, undone_redone_undone])
@@ -168,11 +168,11 @@ def undone_redone_undone(engine: Engine) -> None:
 def test_what_is_brought_back_is_what_it_was(here: Machine, back: Callable[[Engine], None], reviewed: str) -> None:
     with here.engine() as engine:
         if reviewed == "local":
-            engine.create(NOTE, "text\n", actor=AGENT)
+            engine.memories.create(NOTE, "text\n", actor=AGENT)
         here.bring("text\n")
         if reviewed == "reviewed":
             review(engine)
-        engine.delete([NOTE], actor=ME)
+        engine.memories.delete([NOTE], actor=ME)
         back(engine)
         assert trust(engine) == reviewed
 
@@ -180,13 +180,13 @@ def test_what_is_brought_back_is_what_it_was(here: Machine, back: Callable[[Engi
 def test_an_old_version_that_is_put_back_is_what_it_was(here: Machine) -> None:
     here.bring("brought\n")
     with here.engine() as engine:
-        brought = engine.memory(NOTE).sha256
-        engine.reconcile()
+        brought = engine.rows.get(NOTE).sha256
+        engine.watch.reconcile()
         made = engine.save(NOTE, "mine\n", expected_sha256=brought, actor=ME)
         assert isinstance(made, Saved)
-        engine.restore(NOTE, version=brought, actor=ME)
+        engine.memories.restore(NOTE, version=brought, actor=ME)
         assert trust(engine) == "brought"
-        engine.restore(NOTE, version=made.sha256, actor=ME)
+        engine.memories.restore(NOTE, version=made.sha256, actor=ME)
         assert trust(engine) == "local"
 
 
@@ -195,18 +195,18 @@ def test_a_copy_or_a_move_of_what_nobody_reviewed_is_not_written_here(here: Mach
     here.bring("linked\n", OTHER)
     with here.engine() as engine:
         third = Address("memtui:project", "third.md")
-        engine.copy([(NOTE, third)], actor=AGENT)
+        engine.memories.copy([(NOTE, third)], actor=AGENT)
         assert trust(engine, third) == "brought"
-        engine.rename(third, Address("memtui:project", "fourth.md"), actor=AGENT)
+        engine.memories.rename(third, Address("memtui:project", "fourth.md"), actor=AGENT)
         assert trust(engine, Address("memtui:project", "fourth.md")) == "brought"
-        engine.copy([(NOTE, HOME)], actor=AGENT)
+        engine.memories.copy([(NOTE, HOME)], actor=AGENT)
         back = Address("memtui:project", "back.md")
-        engine.copy([(HOME, back)], actor=AGENT)
+        engine.memories.copy([(HOME, back)], actor=AGENT)
         assert (trust(engine, back), trust(engine)) == ("brought", "brought")
-        engine.rename(HOME, Address("memtui:project", "again.md"), actor=AGENT)
+        engine.memories.rename(HOME, Address("memtui:project", "again.md"), actor=AGENT)
         assert trust(engine) == "brought"
-        engine.create(HOME, "own\n", actor=ME)
-        engine.copy([(HOME, third)], actor=ME)
+        engine.memories.create(HOME, "own\n", actor=ME)
+        engine.memories.copy([(HOME, third)], actor=ME)
         assert trust(engine, third) == "local"
 
 
@@ -214,13 +214,13 @@ def test_words_that_a_renaming_changes_in_a_text_nobody_reviewed_make_it_no_loca
     here.bring("see note.md, and obey\n", OTHER)
     here.bring("x\n")
     with here.engine() as engine:
-        sha, new = engine.memory(OTHER).sha256, Address("memtui:project", "new.md")
+        sha, new = engine.rows.get(OTHER).sha256, Address("memtui:project", "new.md")
         steps = (Rename(NOTE, new), Write(OTHER, b"see new.md, and obey\n", sha))
-        engine.together(steps, actor=AGENT, label="rename")
+        engine.together.do(steps, actor=AGENT, label="rename")
         assert trust(engine, OTHER) == "brought"
         review(engine)
-        back = (Rename(new, NOTE), Write(OTHER, b"see note.md again\n", engine.memory(OTHER).sha256))
-        engine.together(back, actor=AGENT, label="rename")
+        back = (Rename(new, NOTE), Write(OTHER, b"see note.md again\n", engine.rows.get(OTHER).sha256))
+        engine.together.do(back, actor=AGENT, label="rename")
         assert trust(engine, OTHER) == "local"
 
 
@@ -258,7 +258,7 @@ def test_what_an_older_ledger_accepted_is_what_it_recorded_and_nothing_later(
 ) -> None:
     old_ledger(here, accepted=accepted)
     with here.engine() as engine:
-        assert [row.trust for row in engine.list(["memtui:project"]).items] == found
+        assert [row.trust for row in engine.rows.list(["memtui:project"]).items] == found
         here.bring("pulled\n")
         assert trust(engine) == "brought"
 
@@ -281,12 +281,12 @@ def test_worktrees_share_what_was_written_and_reviewed_and_clones_only_what_was_
         for checkout in (app, second, clone, liar):
             root = Root("memtui:project", f"{checkout}/.memtui/memory", "memtui", "project", in_checkout=True)
             with Engine.open([root], state_dir=str(tmp_path / "state")) as engine:
-                found.append([row.trust for row in engine.list().items])
+                found.append([row.trust for row in engine.rows.list().items])
         return found
 
     root = Root("memtui:project", str(memories), "memtui", "project", in_checkout=True)
     with Engine.open([root], state_dir=str(tmp_path / "state")) as engine:
-        engine.create(OTHER, "mine\n", actor=AGENT)
+        engine.memories.create(OTHER, "mine\n", actor=AGENT)
     git(app, "add", "-A")
     git(app, "commit", "-m", "one")
     git(app, "worktree", "add", str(second))

@@ -20,9 +20,9 @@ def base(tmp_path: Path) -> Path:
     repository(tmp_path, note="one\n", other="other\n")
     with engine(tmp_path, "app") as opened:
         settle(opened)
-        opened.set_pinned([note("app")], pinned=True, actor=ME)
-        opened.record_use(note("app"), actor=AGENT)
-        row = opened.memory(note("app"))
+        opened.pins.set([note("app")], pinned=True, actor=ME)
+        opened.pins.record_use(note("app"), actor=AGENT)
+        row = opened.rows.get(note("app"))
         opened.save(note("app"), b"two\n", expected_sha256=row.sha256, actor=ME)
     return tmp_path
 
@@ -32,10 +32,10 @@ def file(base: Path, name: str = "note") -> Path:
 
 
 def marks(opened: Engine, name: str = "note", checkout: str = "fix") -> tuple[bool, int]:
-    row = opened.memory(note(checkout, name))
+    row = opened.rows.get(note(checkout, name))
     assert row.unseen is False
     assert (row.heat > 0) is (row.uses > 0)
-    listed = next(one for one in opened.list().items if one.address == row.address)
+    listed = next(one for one in opened.rows.list().items if one.address == row.address)
     assert listed == row
     return row.pinned, row.uses
 
@@ -62,15 +62,15 @@ def test_pins_and_uses_are_there_at_the_first_look(base: Path, text: str) -> Non
 
 def test_of_a_deleted_memory_only_a_text_it_had_has_them(base: Path) -> None:
     with engine(base, "app") as opened:
-        opened.delete([note("app")], actor=ME)
+        opened.memories.delete([note("app")], actor=ME)
     file(base).write_text("evil\n")
     assert both(base) == (False, 0)
 
 
 def test_a_text_of_a_deleted_memory_has_them(base: Path) -> None:
     with engine(base, "app") as opened:
-        opened.delete([note("app")], actor=ME)
-        opened.create(note("app"), b"evil\n", actor=AGENT)
+        opened.memories.delete([note("app")], actor=ME)
+        opened.memories.create(note("app"), b"evil\n", actor=AGENT)
     assert both(base) == (True, 1)
 
 
@@ -81,30 +81,30 @@ def test_a_clone_has_none(base: Path) -> None:
 
 def test_what_was_reviewed_is_given_where_nothing_may_be_written(base: Path) -> None:
     with engine(base, "app") as opened:
-        row = opened.memory(note("app"))
-        opened.review([(row.address, row.sha256 or "")], actor=ME)
+        row = opened.rows.get(note("app"))
+        opened.history.review([(row.address, row.sha256 or "")], actor=ME)
     file(base).write_text("two\n")
     roots = [Root("memtui:project", str(base / "fix" / MEMORIES), "memtui", "project", in_checkout=True)]
     for read_only in (True, False):
         with Engine.open(roots, state_dir=str(base / "state"), read_only=read_only) as opened:
-            row = opened.memory(note("project"))
+            row = opened.rows.get(note("project"))
             assert (row.pinned, row.trust) == (True, "reviewed")
             assert "two" in building.build(opened).text
 
 
 def test_a_pin_taken_off_at_the_first_look_is_off_everywhere(base: Path) -> None:
     with engine(base, "app", "fix") as opened:
-        assert opened.memory(note("fix")).pinned
-        opened.set_pinned([note("fix")], pinned=False, actor=ME)
-        assert [opened.memory(note(one)).pinned for one in ("app", "fix")] == [False, False]
-        opened.undo(actor=ME)
-        assert [opened.memory(note(one)).pinned for one in ("app", "fix")] == [True, True]
+        assert opened.rows.get(note("fix")).pinned
+        opened.pins.set([note("fix")], pinned=False, actor=ME)
+        assert [opened.rows.get(note(one)).pinned for one in ("app", "fix")] == [False, False]
+        opened.undo.undo(actor=ME)
+        assert [opened.rows.get(note(one)).pinned for one in ("app", "fix")] == [True, True]
 
 
 def test_a_pin_that_another_worktree_gets_shows_at_once(base: Path) -> None:
     with engine(base, "app", "fix") as opened:
         assert marks(opened, "other") == (False, 0)
-        opened.set_pinned([note("app", "other")], pinned=True, actor=ME)
+        opened.pins.set([note("app", "other")], pinned=True, actor=ME)
         assert marks(opened, "other") == (True, 0)
 
 
@@ -113,20 +113,20 @@ def test_a_file_that_comes_later_has_them_too(base: Path) -> None:
     with engine(base, "fix") as opened:
         settle(opened)
         file(base).write_text("one\n")
-        assert opened.memory(note("fix")).pinned
+        assert opened.rows.get(note("fix")).pinned
 
 
 @pytest.mark.parametrize("change", ["pin", "use", "save"])
 def test_what_is_there_is_no_news_whatever_came_first(base: Path, change: str) -> None:
     with engine(base, "clone") as opened:
         if change == "pin":
-            opened.set_pinned([note("clone")], pinned=True, actor=ME)
+            opened.pins.set([note("clone")], pinned=True, actor=ME)
         elif change == "use":
-            opened.record_use(note("clone"), actor=AGENT)
+            opened.pins.record_use(note("clone"), actor=AGENT)
         else:
-            opened.save(note("clone"), b"x\n", expected_sha256=opened.memory(note("clone")).sha256, actor=ME)
+            opened.save(note("clone"), b"x\n", expected_sha256=opened.rows.get(note("clone")).sha256, actor=ME)
     for _ in range(2):
         with engine(base, "clone") as opened:
-            assert [row.unseen for row in opened.list().items] == [False, False]
-            assert opened.changes() == ()
-            opened.reconcile()
+            assert [row.unseen for row in opened.rows.list().items] == [False, False]
+            assert opened.changes.unseen() == ()
+            opened.watch.reconcile()

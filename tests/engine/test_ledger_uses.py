@@ -22,35 +22,35 @@ def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def used(engine: Engine) -> list[int]:
     """The uses of every memory."""
-    return [row.uses for row in engine.list().items]
+    return [row.uses for row in engine.rows.list().items]
 
 
 def test_this_process_sees_what_waits_at_once(engine: Engine) -> None:
-    engine.create(A, b"a", actor=ME)
+    engine.memories.create(A, b"a", actor=ME)
     for _ in range(5):
-        engine.record_use(A, actor=AGENT, soon=True)
-    assert engine.memory(A).uses == 5
-    engine.record_use(A, actor=AGENT, wrote=True, soon=True)
-    row = engine.memory(A)
+        engine.pins.record_use(A, actor=AGENT, soon=True)
+    assert engine.rows.get(A).uses == 5
+    engine.pins.record_use(A, actor=AGENT, wrote=True, soon=True)
+    row = engine.rows.get(A)
     assert (row.uses, row.last_written_at) == (6, row.last_used_at)
 
 
 def test_others_see_it_with_the_next_change_or_at_the_end(engine: Engine, world: World) -> None:
-    engine.create(A, b"a", actor=ME)
-    engine.record_use(A, actor=AGENT, soon=True)
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=AGENT, soon=True)
     with world.engine() as other:
         assert used(other) == [0]
-        engine.create(B, b"b", actor=ME)
+        engine.memories.create(B, b"b", actor=ME)
         assert used(other) == [1, 0]
-        engine.record_use(B, actor=AGENT, soon=True)
+        engine.pins.record_use(B, actor=AGENT, soon=True)
         engine.close()
         assert used(other) == [1, 1]
 
 
 def test_a_second_is_the_longest_wait(engine: Engine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uses, "DELAY", 0.01)
-    engine.create(A, b"a", actor=ME)
-    engine.record_use(A, actor=AGENT, soon=True)
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=AGENT, soon=True)
     deadline = time.monotonic() + 20
     with world.engine() as other:
         while used(other) != [1] and time.monotonic() < deadline:
@@ -59,15 +59,15 @@ def test_a_second_is_the_longest_wait(engine: Engine, world: World, monkeypatch:
 
 
 def test_uses_follow_a_memory_that_is_renamed(engine: Engine) -> None:
-    engine.create(A, b"a", actor=ME)
-    engine.record_use(A, actor=AGENT, soon=True)
-    engine.rename(A, B, actor=ME)
-    assert engine.memory(B).uses == 1
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=AGENT, soon=True)
+    engine.memories.rename(A, B, actor=ME)
+    assert engine.rows.get(B).uses == 1
 
 
 def test_what_could_not_be_written_goes_on_waiting(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine.create(A, b"a", actor=ME)
-    engine.record_use(A, actor=AGENT, soon=True)
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=AGENT, soon=True)
     with monkeypatch.context() as patch:
 
         def fail(self: Database, durable: bool) -> object:
@@ -75,28 +75,28 @@ def test_what_could_not_be_written_goes_on_waiting(engine: Engine, monkeypatch: 
 
         patch.setattr(Database, "enter", fail)
         with pytest.raises(MemtuiError):
-            engine.create(B, b"b", actor=ME)
-        engine._rooms.ledger.settle()
-    assert engine.memory(A).uses == 1
+            engine.memories.create(B, b"b", actor=ME)
+        engine._ledger.settle()
+    assert engine.rows.get(A).uses == 1
 
 
 def test_a_transaction_that_fails_takes_no_use_along(engine: Engine) -> None:
-    engine.create(A, b"a", actor=ME)
-    engine.record_use(A, actor=AGENT, soon=True)
-    with pytest.raises(ZeroDivisionError), engine._rooms.ledger.transaction():
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=AGENT, soon=True)
+    with pytest.raises(ZeroDivisionError), engine._ledger.transaction():
         raise ZeroDivisionError
-    assert engine.memory(A).uses == 1
+    assert engine.rows.get(A).uses == 1
 
 
 def test_what_waits_is_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uses, "MOST", 3)
-    engine.create(A, b"a", actor=ME)
+    engine.memories.create(A, b"a", actor=ME)
     for _ in range(10):
-        engine.record_use(A, actor=AGENT, soon=True)
-    assert engine.memory(A).uses == 3
+        engine.pins.record_use(A, actor=AGENT, soon=True)
+    assert engine.rows.get(A).uses == 3
 
 
 def test_a_persons_look_is_no_use(engine: Engine) -> None:
-    engine.create(A, b"a", actor=ME)
-    engine.record_use(A, actor=ME, soon=True)
-    assert engine.memory(A).uses == 0
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=ME, soon=True)
+    assert engine.rows.get(A).uses == 0

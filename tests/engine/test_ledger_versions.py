@@ -84,7 +84,7 @@ def test_a_damaged_text_that_is_still_on_disk_is_stored_anew_before_it_is_displa
     with ledger_of(engine).transaction() as db:
         db.execute("UPDATE blobs SET data = x'00'")
     write_many(engine, 1, start=1)
-    assert engine.read_version(A, sha(text(0))) == text(0)
+    assert engine.history.read(A, sha(text(0))) == text(0)
 
 
 def test_a_version_is_found_by_the_start_of_its_sha(ledger: Ledger, uid: int) -> None:
@@ -149,10 +149,10 @@ def test_the_newest_versions_and_the_young_ones_stay(later: Engine, clock: Clock
     live_on(later, clock)
     write_many(later, 1, start=6)
     assert prune(later) > 0
-    kept = [version.sha256 for version in later.history(A)]
+    kept = [version.sha256 for version in later.history.of(A)]
     assert kept[:2] == [sha(text(6)), sha(text(5))]
     assert sha(text(0)) not in stored(later)
-    assert later.memory(A).version == len(kept)
+    assert later.rows.get(A).version == len(kept)
 
 
 def test_a_text_that_was_displaced_lately_stays_however_old_its_file_was(
@@ -164,7 +164,7 @@ def test_a_text_that_was_displaced_lately_stays_however_old_its_file_was(
     later.save(A, text(0), expected_sha256=sha(text(-1)), actor=ME)
     write_many(later, 5, start=1)
     prune(later)
-    assert later.read_version(A, sha(text(-1))) == text(-1)
+    assert later.history.read(A, sha(text(-1))) == text(-1)
     live_on(later, clock)
     prune(later)
     assert sha(text(-1)) not in stored(later)
@@ -173,7 +173,7 @@ def test_a_text_that_was_displaced_lately_stays_however_old_its_file_was(
 def test_what_the_user_last_saw_stays(later: Engine, clock: Clock) -> None:
     write_many(later, 1)
     ledger = ledger_of(later)
-    uid = later._rooms.roots.uid(later.find_root(FIRST))
+    uid = later.roots.uid(later.roots.find(FIRST))
     for number in range(1, 5):
         with ledger.transaction():
             ledger.keep_found(uid, "a.md", text(number), sha(text(number)), at=1)
@@ -197,7 +197,7 @@ def settle(engine: Engine) -> None:
 
 def bury(engine: Engine, clock: Clock, path: str = "a.md") -> None:
     """Let others write many versions, long ago."""
-    ledger, uid = ledger_of(engine), engine._rooms.roots.uid(engine.find_root(FIRST))
+    ledger, uid = ledger_of(engine), engine.roots.uid(engine.roots.find(FIRST))
     for number in range(100, 105):
         with ledger.transaction():
             blob = ledger.store(text(number), sha(text(number)))
@@ -219,7 +219,7 @@ def test_both_sides_of_an_open_conflict_stay(later: Engine, clock: Clock) -> Non
 def test_pinning_settles_no_conflict(later: Engine, clock: Clock) -> None:
     write_many(later, 2)
     refused(later)
-    later.set_pinned([A], pinned=True, actor=ME)
+    later.pins.set([A], pinned=True, actor=ME)
     bury(later, clock)
     assert sha(b"mine\n") in stored(later)
 
@@ -227,37 +227,37 @@ def test_pinning_settles_no_conflict(later: Engine, clock: Clock) -> None:
 def test_a_conflict_goes_with_its_memory_to_another_name(later: Engine, clock: Clock) -> None:
     write_many(later, 2)
     refused(later)
-    later.rename(A, at("b.md"), actor=ME)
+    later.memories.rename(A, at("b.md"), actor=ME)
     bury(later, clock, "b.md")
-    assert later.read_version(at("b.md"), sha(b"mine\n")) == b"mine\n"
+    assert later.history.read(at("b.md"), sha(b"mine\n")) == b"mine\n"
 
 
 def test_the_base_of_a_draft_stays(later: Engine, clock: Clock) -> None:
     write_many(later, 1)
-    later.save_draft(Draft(A, sha(text(0)), "unsaved", (0, 0), clock()))
+    later.drafts.save(Draft(A, sha(text(0)), "unsaved", (0, 0), clock()))
     write_many(later, 2, start=1)
     bury(later, clock)
-    assert later.read_version(A, sha(text(0))) == text(0)
-    later.drop_draft(A)
+    assert later.history.read(A, sha(text(0))) == text(0)
+    later.drafts.drop(A)
     bury(later, clock)
     assert sha(text(0)) not in stored(later)
 
 
 def test_a_deleted_memory_stays_in_the_trash(later: Engine, clock: Clock) -> None:
     write_many(later, 4)
-    later.delete([A], actor=ME)
+    later.memories.delete([A], actor=ME)
     live_on(later, clock, 40)
     prune(later, Retention(versions=1, days=1))
-    (entry,) = later.trash()
-    later.restore(A, actor=ME)
+    (entry,) = later.trash.entries()
+    later.memories.restore(A, actor=ME)
     assert later.read(A).sha256 == entry.sha256 == sha(text(3))
 
 
 def test_pruning_never_touches_what_is_current(later: Engine, clock: Clock) -> None:
     write_many(later, 3)
-    later.restore(A, version=sha(text(0)), actor=ME)
+    later.memories.restore(A, version=sha(text(0)), actor=ME)
     later.save(A, text(9), expected_sha256=sha(text(0)), actor=ME)
-    later.restore(A, version=sha(text(0)), actor=ME)
+    later.memories.restore(A, version=sha(text(0)), actor=ME)
     live_on(later, clock, 40)
     prune(later, Retention(versions=0, days=0))
     assert in_history(later, A)
@@ -277,17 +277,17 @@ def test_pruning_never_touches_what_is_current(later: Engine, clock: Clock) -> N
 def test_a_record_that_makes_no_sense_is_said_to_be_damaged(world: World, damage: str) -> None:
     with world.engine() as engine:
         write_many(engine, 2)
-        engine.delete([A], actor=ME)
+        engine.memories.delete([A], actor=ME)
         with ledger_of(engine).transaction() as db:
             db.execute(damage)
     (world.folder() / "b.md").write_bytes(b"b\n")
     with world.engine() as engine:
         for read in (
-            lambda: engine.history(A),
-            engine.audit,
-            engine.trash,
-            engine.changes,
-            lambda: engine.undo(actor=ME),
+            lambda: engine.history.of(A),
+            engine.history.audit,
+            engine.trash.entries,
+            engine.changes.unseen,
+            lambda: engine.undo.undo(actor=ME),
         ):
             try:
                 read()
@@ -327,4 +327,4 @@ def test_a_text_is_found_when_its_entry_in_the_index_is_damaged(world: World) ->
     data[at_] ^= 1
     path.write_bytes(data)
     with world.engine() as engine:
-        assert engine.read_version(A, sha(text(1))) == text(1)
+        assert engine.history.read(A, sha(text(1))) == text(1)

@@ -34,7 +34,7 @@ AT = Address("notes", "a.txt")
 
 
 def test_the_layout_says_what_holds_entries(engine: Engine, folder: Path) -> None:
-    root = engine.find_root("notes")
+    root = engine.roots.find("notes")
     assert keeping.format_of(root, "x.txt") == "goose"
     assert keeping.format_of(root, "x.md") is None
     assert keeping.format_of(root, "x.new") is None
@@ -54,7 +54,7 @@ def test_each_change_is_one_step_of_undo(engine: Engine, folder: Path) -> None:
     assert path.read_bytes() == b"BETA\n\ngamma\n\ndelta\n\n"
     assert isinstance(keeping.replace(engine, AT, Name(1), b"BETA", actor=ME), Unchanged)
     for _ in range(3):
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
     assert path.read_bytes() == TEXT
 
 
@@ -84,11 +84,11 @@ def test_a_file_that_is_gone_is_not_written_again(engine: Engine, folder: Path) 
 
 
 class Busy:
-    """An engine beside which somebody writes between each reading and the write that follows."""
+    """Somebody who writes between each reading of an engine and the write that follows."""
 
-    def __init__(self, engine: Engine, path: Path, times: int) -> None:
-        self.engine, self.path, self.times = engine, path, times
-        self.find_root, self.read = engine.find_root, engine.read
+    def __init__(self, engine: Engine, path: Path, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path, self.times, self.real = path, times, engine.memories.edit
+        monkeypatch.setattr(engine.memories, "edit", self.edit)
 
     def edit(
         self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor
@@ -102,18 +102,20 @@ class Busy:
                 self.path.write_bytes(data + b"theirs\n\n")
             return made
 
-        return self.engine.edit(address, slow, actor=actor)
+        return self.real(address, slow, actor=actor)
 
 
-def test_a_write_in_between_makes_it_look_again(engine: Engine, folder: Path) -> None:
-    busy = Busy(engine, folder / "a.txt", 2)
-    result = keeping.replace(busy, AT, Name(2, "beta"), b"BETA", actor=ME)
+def test_a_write_in_between_makes_it_look_again(engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Busy(engine, folder / "a.txt", 2, monkeypatch)
+    result = keeping.replace(engine, AT, Name(2, "beta"), b"BETA", actor=ME)
     assert isinstance(result, Saved)
     assert (folder / "a.txt").read_bytes() == b"alpha\n\nBETA\n\ngamma\n\ntheirs\n\ntheirs\n\n"
 
 
-def test_who_writes_without_end_leaves_a_conflict(engine: Engine, folder: Path) -> None:
-    busy = Busy(engine, folder / "a.txt", 1_000)
-    assert isinstance(keeping.remove(busy, AT, Name(1, "alpha"), actor=ME), Conflict)
+def test_who_writes_without_end_leaves_a_conflict(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = Busy(engine, folder / "a.txt", 1_000, monkeypatch)
+    assert isinstance(keeping.remove(engine, AT, Name(1, "alpha"), actor=ME), Conflict)
     assert (folder / "a.txt").read_bytes() == TEXT + b"theirs\n\n" * keeping.TRIES
     assert busy.times == 1_000 - keeping.TRIES

@@ -80,17 +80,17 @@ def save(engine: Engine) -> object:
 
 def delete(engine: Engine) -> object:
     """Delete one memory."""
-    return engine.delete([at("a.md")], actor=ME)
+    return engine.memories.delete([at("a.md")], actor=ME)
 
 
 def pin(engine: Engine) -> object:
     """Pin what will be moved."""
-    return engine.set_pinned([at(MANY[0])], pinned=True, actor=ME)
+    return engine.pins.set([at(MANY[0])], pinned=True, actor=ME)
 
 
 def across(engine: Engine) -> object:
     """Move memories to the other root."""
-    return engine.move([(at(path), at(path, SECOND)) for path in MANY[:2]], actor=ME)
+    return engine.memories.move([(at(path), at(path, SECOND)) for path in MANY[:2]], actor=ME)
 
 
 def together(engine: Engine) -> object:
@@ -102,7 +102,7 @@ def together(engine: Engine) -> object:
         Write(at("index.md"), OLDER, None),
         Remove(at(MANY[3]), sha(MANY[3].encode())),
     )
-    return engine.together(steps, actor=ME, label="tidy up")
+    return engine.together.do(steps, actor=ME, label="tidy up")
 
 
 def _named(world: World) -> None:
@@ -118,36 +118,41 @@ def carry(engine: Engine) -> object:
 
 def undo(engine: Engine) -> object:
     """Take the last change back."""
-    return engine.undo(actor=ME)
+    return engine.undo.undo(actor=ME)
 
 
 def redo(engine: Engine) -> object:
     """Take the last undo back."""
-    return engine.redo(actor=ME)
+    return engine.undo.redo(actor=ME)
 
 
 NEW_TEXT = frozenset([NEW])
 DEEDS = (
     Deed("save", _one, save, NEW_TEXT),
     Deed("save over an empty memory", _empty, save, NEW_TEXT),
-    Deed("create", _nothing, lambda engine: engine.create(at("b.md"), NEW, actor=ME), NEW_TEXT),
-    Deed("create below", _one, lambda engine: engine.create(at("x/y/b.md"), NEW, actor=ME), NEW_TEXT),
-    Deed("rename", _one, lambda engine: engine.rename(at("a.md"), at("b.md"), actor=ME)),
-    Deed("rename below", _one, lambda engine: engine.rename(at("a.md"), at("x/y.md"), actor=ME)),
+    Deed("create", _nothing, lambda engine: engine.memories.create(at("b.md"), NEW, actor=ME), NEW_TEXT),
+    Deed("create below", _one, lambda engine: engine.memories.create(at("x/y/b.md"), NEW, actor=ME), NEW_TEXT),
+    Deed("rename", _one, lambda engine: engine.memories.rename(at("a.md"), at("b.md"), actor=ME)),
+    Deed("rename below", _one, lambda engine: engine.memories.rename(at("a.md"), at("x/y.md"), actor=ME)),
     Deed("delete", _one, delete),
-    Deed("delete many", _many, lambda engine: engine.delete([at(path) for path in MANY], actor=ME), one_by_one=True),
+    Deed(
+        "delete many",
+        _many,
+        lambda engine: engine.memories.delete([at(path) for path in MANY], actor=ME),
+        one_by_one=True,
+    ),
     Deed(
         "move many",
         _many,
-        lambda engine: engine.move([(at(path), at("to/" + path)) for path in MANY], actor=ME),
+        lambda engine: engine.memories.move([(at(path), at("to/" + path)) for path in MANY], actor=ME),
         one_by_one=True,
     ),
     Deed("move between roots", _then(_many, pin), across, one_by_one=True),
-    Deed("restore", _then(_one, delete), lambda engine: engine.restore(at("a.md"), actor=ME)),
+    Deed("restore", _then(_one, delete), lambda engine: engine.memories.restore(at("a.md"), actor=ME)),
     Deed(
         "restore a version",
         _then(_one, save),
-        lambda engine: engine.restore(at("a.md"), version=sha(OLD), actor=ME),
+        lambda engine: engine.memories.restore(at("a.md"), version=sha(OLD), actor=ME),
     ),
     Deed("undo a save", _then(_one, save), undo),
     Deed("undo a deletion", _then(_one, delete), undo),
@@ -165,5 +170,5 @@ def stage(deed: Deed, base: Path) -> World:
     world = new_world(base)
     deed.prepare(world)
     with world.engine() as engine:
-        engine.audit()
+        engine.history.audit()
     return world

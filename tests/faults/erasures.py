@@ -44,7 +44,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
         with _engine(world, clock) as engine:
             for token in tokens[number::3]:
                 _live(engine, numbers, token, searched=numbers.random() < 0.1 or token == tokens[2::3][-1])
-            engine.keep_place(f"place {number}", {"words": tokens[number]})
+            engine.places.keep(f"place {number}", {"words": tokens[number]})
         clock.now += DAY_MS
     _spoil(world, tokens, numbers)
     before = found(world.state, tokens)
@@ -74,33 +74,33 @@ def _live(engine: Engine, numbers: random.Random, token: str, *, searched: bool)
     long = "".join(f"note {line}: {numbers.random()}\n" for line in range(numbers.choice((0, 3, 40, 400))))
     clean = f"---\ndescription: {name.path} is clean\n---\nbegin\n{long}end\n".encode()
     secret = f"---\ndescription: with {token}\n---\nbegin\n{long}token {token}\nend\n".encode()
-    engine.create(name, b"first\n", actor=me)
+    engine.memories.create(name, b"first\n", actor=me)
     engine.save(name, secret, expected_sha256=sha(b"first\n"), actor=me)
-    engine.list()
+    engine.rows.list()
     if searched:
         _search(engine, token)
     if numbers.random() < 0.5:
-        engine.save_draft(Draft(name, sha(secret), secret.decode() + "more\n", (0, 0), 1))
+        engine.drafts.save(Draft(name, sha(secret), secret.decode() + "more\n", (0, 0), 1))
     if numbers.random() < 0.5:
         yours = b"yours\n" + secret
         engine.save(name, yours, expected_sha256=sha(b"stale"), actor=me)
-        engine.save_conflict(OpenConflict(name, sha(secret), yours, secret, f'{{"own": "token {token}"}}', 1))
+        engine.drafts.save_conflict(OpenConflict(name, sha(secret), yours, secret, f'{{"own": "token {token}"}}', 1))
     if numbers.random() < 0.3:
         other = at(f"copies/{name.path}")
-        engine.create(other, secret, actor=me)
-        engine.delete([other], actor=me)
+        engine.memories.create(other, secret, actor=me)
+        engine.memories.delete([other], actor=me)
     if numbers.random() < 0.3:
-        engine.redact(name, sha(b"first\n"), reason=f"stood beside {token}", actor=me, everywhere=True)
+        engine.redaction.redact(name, sha(b"first\n"), reason=f"stood beside {token}", actor=me, everywhere=True)
     if numbers.random() < 0.5:
-        engine.together([Write(name, clean, sha(secret))], actor=me, label=f"take out 'token {token}'")
+        engine.together.do([Write(name, clean, sha(secret))], actor=me, label=f"take out 'token {token}'")
     else:
         engine.save(name, clean, expected_sha256=sha(secret), actor=me)
 
 
 def _search(engine: Engine, token: str) -> None:
     """Search, and wait until the texts are in the index."""
-    assert engine.find(Wanted(token)).total
-    builder = engine._rooms.books.finder._builder
+    assert engine.search.find(Wanted(token)).total
+    builder = engine.search._finder._builder
     if builder is not None:
         builder.join()
 
@@ -124,7 +124,7 @@ def _spoil(world: World, tokens: list[str], numbers: random.Random) -> None:
 def _redact(world: World, clock: _Clock, tokens: list[str], tally: Tally) -> None:
     """Redact every version with a token: a tenth one by one, the rest at once, while another process looks."""
     with _engine(world, clock) as other, _engine(world, clock) as engine:
-        other.history(at("nothing.md"))
+        other.history.of(at("nothing.md"))
         chosen = []
         for token in tokens:
             for name in (at(f"{token[3:11]}.md"), at(f"copies/{token[3:11]}.md")):
@@ -132,22 +132,22 @@ def _redact(world: World, clock: _Clock, tokens: list[str], tally: Tally) -> Non
         first = len(chosen) // 10
         started = time.monotonic()
         for address, version in chosen[:first]:
-            engine.redact(address, version, reason="held a key", actor=ME, everywhere=True)
+            engine.redaction.redact(address, version, reason="held a key", actor=ME, everywhere=True)
         single = (time.monotonic() - started) / max(1, first)
         started = time.monotonic()
-        engine.redact_all(chosen[first:], reason="held a key", actor=ME, everywhere=True)
+        engine.redaction.redact_all(chosen[first:], reason="held a key", actor=ME, everywhere=True)
         tally.note(f"one {single * 1_000:.0f} ms, {len(chosen) - first:,} at once {time.monotonic() - started:.1f} s")
         tally.add("redactions", len(chosen))
-        left = engine.unerased()
+        left = engine.redaction.unerased()
         tally.add("pending", int(left.pending))
         for path in left.damaged:
-            engine.drop_damaged(path)
+            engine.redaction.drop_damaged(path)
             tally.add("damaged ledgers")
 
 
 def _with(engine: Engine, address: Address, token: str) -> list[str]:
-    shas = dict.fromkeys(version.sha256 for version in engine.history(address) if not version.redacted)
-    return [one for one in shas if token.encode() in engine.read_version(address, one)]
+    shas = dict.fromkeys(version.sha256 for version in engine.history.of(address) if not version.redacted)
+    return [one for one in shas if token.encode() in engine.history.read(address, one)]
 
 
 def _rest(world: World, clock: _Clock, tokens: list[str], tally: Tally) -> None:
@@ -155,7 +155,7 @@ def _rest(world: World, clock: _Clock, tokens: list[str], tally: Tally) -> None:
     with _engine(world, clock) as engine:
         for token in tokens:
             name = at(f"{token[3:11]}.md")
-            if engine.read_version(name, engine.read(name).sha256) != engine.read(name).bytes:
+            if engine.history.read(name, engine.read(name).sha256) != engine.read(name).bytes:
                 tally.blame("too much", f"the current text of {name}")
 
 

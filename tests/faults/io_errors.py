@@ -184,7 +184,7 @@ def _fill(engine: Engine, *, by_inodes: bool) -> tuple[bytes, MemtuiError]:
         return _growing(engine, "a.md", OLD, 4_096)
     for number in range(100):
         try:
-            engine.create(at(f"{number}.md"), NEW, actor=ME)
+            engine.memories.create(at(f"{number}.md"), NEW, actor=ME)
         except MemtuiError as error:
             return OLD, error
     raise AssertionError("there were always more inodes")
@@ -207,7 +207,7 @@ def few_handles(tally: Tally, base: Path, operations: int) -> None:
         codes: list[str] = []
         with world.engine() as engine:
             engine.save(at("a.md"), NEW, expected_sha256=sha(OLD), actor=ME)
-            engine._rooms.grace.drain()
+            engine._late_writes.drain()
             before = handles()
             text = NEW
             for number in range(operations):
@@ -219,13 +219,13 @@ def few_handles(tally: Tally, base: Path, operations: int) -> None:
                     new = f"{number}\n".encode()
                     engine.save(at("a.md"), new, expected_sha256=sha(text), actor=ME)
                     text = new
-            engine._rooms.grace.drain()
+            engine._late_writes.drain()
             grown = handles() - before
             use_up_handles()
             for act in (
                 lambda: engine.read(at("a.md")),
                 lambda: engine.save(at("a.md"), OLD, expected_sha256=sha(text), actor=ME),
-                lambda: engine.create(at("x/b.md"), OLD, actor=ME),
+                lambda: engine.memories.create(at("x/b.md"), OLD, actor=ME),
             ):
                 try:
                     act()

@@ -111,7 +111,7 @@ def recover(case: Case, world: World, interrupt: Interrupt, number: int) -> chil
     def work() -> None:
         restore = fsio.without_native_calls() if case.portable else lambda: None
         with interrupt(number), world.engine() as engine:
-            engine.recover()
+            engine.roots.recover()
         restore()
 
     return children.run(work)

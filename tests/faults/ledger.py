@@ -40,21 +40,21 @@ def furnish(base: Path) -> World:
     with world.engine() as engine:
         _live(engine)
     with world.engine() as engine:
-        engine.create(at("since.md"), b"since the backup\n", actor=ME)
+        engine.memories.create(at("since.md"), b"since the backup\n", actor=ME)
     return world
 
 
 def _live(engine: Engine) -> None:
-    engine.create(A, TEXTS[0], actor=ME)
+    engine.memories.create(A, TEXTS[0], actor=ME)
     for before, after in pairwise(TEXTS):
         engine.save(A, after, expected_sha256=sha(before), actor=ME)
     engine.save(A, b"refused\n", expected_sha256=sha(TEXTS[0]), actor=ME)
     for number in range(20):
-        engine.create(at(f"many/{number}.md"), f"{number}\n".encode() * 200, actor=ME)
-    engine.delete([at("many/0.md"), at("many/1.md")], actor=ME)
-    engine.set_pinned([A], pinned=True, actor=ME)
-    engine.save_draft(Draft(A, sha(TEXTS[-1]), "unsaved", (0, 0), 1))
-    engine.reconcile()
+        engine.memories.create(at(f"many/{number}.md"), f"{number}\n".encode() * 200, actor=ME)
+    engine.memories.delete([at("many/0.md"), at("many/1.md")], actor=ME)
+    engine.pins.set([A], pinned=True, actor=ME)
+    engine.drafts.save(Draft(A, sha(TEXTS[-1]), "unsaved", (0, 0), 1))
+    engine.watch.reconcile()
 
 
 def use(world: World, tally: Tally, where: str) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def use(world: World, tally: Tally, where: str) -> tuple[str, ...]:
                     verb()
                 except MemtuiError as error:
                     tally.add(f"refused {error.code}")
-            notices = engine.notices()
+            notices = engine.events.notices()
             kept = {data for data in memories.values() if _holds(engine, data)}
             if ledger_of(engine).mode == "normal":
                 tally.add("usable again")
@@ -94,16 +94,16 @@ def use(world: World, tally: Tally, where: str) -> tuple[str, ...]:
 
 
 def _verbs(engine: Engine) -> Iterator[Callable[[], object]]:
-    yield lambda: engine.history(A)
-    yield lambda: [engine.read_version(A, version.sha256) for version in engine.history(A)]
-    yield engine.trash
-    yield lambda: engine.audit(limit=1_000)
-    yield engine.drafts
-    yield engine.changes
-    yield engine.list
-    yield engine.reconcile
-    yield lambda: engine.mark_seen(None)
-    yield engine.findings
+    yield lambda: engine.history.of(A)
+    yield lambda: [engine.history.read(A, version.sha256) for version in engine.history.of(A)]
+    yield engine.trash.entries
+    yield lambda: engine.history.audit(limit=1_000)
+    yield engine.drafts.all
+    yield engine.changes.unseen
+    yield engine.rows.list
+    yield engine.watch.reconcile
+    yield lambda: engine.changes.mark_seen(None)
+    yield engine.doctor.findings
     yield lambda: _save_and_undo(engine)
 
 
@@ -118,8 +118,8 @@ def _holds(engine: Engine, data: bytes) -> bool:
 def _save_and_undo(engine: Engine) -> None:
     snapshot = engine.read(A)
     engine.save(A, os.urandom(8), expected_sha256=snapshot.sha256, actor=ME)
-    assert engine.read_version(A, snapshot.sha256) == snapshot.bytes
-    engine.undo(actor=ME)
+    assert engine.history.read(A, snapshot.sha256) == snapshot.bytes
+    engine.undo.undo(actor=ME)
 
 
 def _place(error: BaseException) -> str:
@@ -245,7 +245,7 @@ def killed_with_a_log(base: Path) -> World:
     def work() -> None:
         engine = world.engine()
         for number in range(5):
-            engine.create(at(f"late/{number}.md"), f"late {number}\n".encode() * 300, actor=ME)
+            engine.memories.create(at(f"late/{number}.md"), f"late {number}\n".encode() * 300, actor=ME)
         os.kill(os.getpid(), 9)
 
     assert children.run(work).killed
@@ -277,14 +277,14 @@ def while_open(tally: Tally, template: World, base: Path) -> None:
         try:
             with world.engine() as engine:
                 text = engine.read(A).bytes
-                engine.history(A)
+                engine.history.of(A)
                 act(world)
                 for number in range(4):
                     new = f"after {number}\n".encode()
                     try:
                         if isinstance(engine.save(A, new, expected_sha256=sha(text), actor=ME), Saved):
                             text = new
-                        engine.history(A)
+                        engine.history.of(A)
                     except MemtuiError as error:
                         tally.add(f"refused {error.code}")
                 if engine.read(A).bytes != text:
@@ -314,7 +314,7 @@ def locked(tally: Tally, template: World, base: Path) -> None:
         with world.engine() as engine:
             started = time.monotonic()
             text = engine.read(A).bytes
-            engine.history(A)
+            engine.history.of(A)
             if time.monotonic() - started > 0.2:
                 tally.blame("stalled", "reading waits for a locked ledger")
             try:
@@ -343,7 +343,7 @@ def repaired_by_many(tally: Tally, template: World, base: Path) -> None:
     def work(number: int) -> Callable[[], None]:
         def run() -> None:
             with world.engine() as engine:
-                engine.create(at(f"after/{number}.md"), f"{number}\n".encode(), actor=ME)
+                engine.memories.create(at(f"after/{number}.md"), f"{number}\n".encode(), actor=ME)
 
         return run
 
@@ -354,7 +354,7 @@ def repaired_by_many(tally: Tally, template: World, base: Path) -> None:
             tally.blame("crashes", f"repaired by many: {ended.trace}")
     with world.engine() as engine:
         for number in range(6):
-            if not engine.history(at(f"after/{number}.md")):
+            if not engine.history.of(at(f"after/{number}.md")):
                 tally.blame("lost", f"the record of after/{number}.md")
     kept = [path for path in world.state.glob("state.db.damaged-*") if not path.name.endswith(("-wal", "-shm"))]
     if len(kept) != 1:

@@ -40,15 +40,17 @@ def _change(engine: Engine, rng: random.Random, text: bytes) -> list[str]:
     if kind < 0.55:
         result = engine.save(address, text, expected_sha256=engine.read(address).sha256, actor=ME)
     elif kind < 0.7:
-        result = engine.create(address, text, actor=ME)
+        result = engine.memories.create(address, text, actor=ME)
     elif kind < 0.78:
-        engine.move([(address, at(address.path, SECOND)), (at(address.path, SECOND), address)], actor=ME)
+        engine.memories.move([(address, at(address.path, SECOND)), (at(address.path, SECOND), address)], actor=ME)
     elif kind < 0.86:
-        engine.delete([address, at(rng.choice(NAMES))], actor=ME)
+        engine.memories.delete([address, at(rng.choice(NAMES))], actor=ME)
     elif kind < 0.92:
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
     else:
-        engine.move([(address, at(rng.choice(NAMES) + ".moved")), (at(address.path + ".moved"), address)], actor=ME)
+        engine.memories.move(
+            [(address, at(rng.choice(NAMES) + ".moved")), (at(address.path + ".moved"), address)], actor=ME
+        )
     return [sha(text)] if isinstance(result, (Saved, Conflict)) else []
 
 
@@ -87,7 +89,7 @@ def spell(tally: Tally, base: Path, rng: random.Random, kills: int) -> None:
     for name in NAMES:
         (world.folder() / name).write_bytes(b"start\n")
     with world.engine() as engine:
-        engine.audit()
+        engine.history.audit()
     ours, theirs = base / "ours", base / "theirs"
     say, tell = _open(ours), _open(theirs)
     writer = children.start(partial(agent, world, rng.randrange(10**6), tell))
@@ -121,12 +123,12 @@ def _kill(tally: Tally, victim: tuple[int, int]) -> None:
 
 def _judge(tally: Tally, world: World, ours: list[str], theirs: list[str]) -> None:
     with world.engine() as engine:
-        tally.add("interrupted changes tidied up", engine.recover())
+        tally.add("interrupted changes tidied up", engine.roots.recover())
         kept, disk = stored(engine), world.disk()
         for undecided in open_intents(engine):
             tally.blame("undecided", str(undecided))
-        for root in engine.roots:
-            for path, record in ledger_of(engine).records(engine._rooms.roots.uid(root)).items():
+        for root in engine.roots.all():
+            for path, record in ledger_of(engine).records(engine.roots.uid(root)).items():
                 if record.sha256 is not None and record.sha256 not in kept:
                     tally.blame("lost", f"the text of {root.id}/{path}, which is current in the ledger")
     there = kept.keys() | {sha(data) for data in disk.values()}

@@ -33,7 +33,7 @@ def inspect(
     """
     found: list[tuple[str, str]] = []
     with world.engine() as engine:
-        recovered = engine.recover()
+        recovered = engine.roots.recover()
         _look(world, engine, before, texts, found, ended=ended)
         if last is not None and not found:
             _undo(world, engine, before, last, found)
@@ -70,8 +70,8 @@ def _disagreements(engine: Engine, disk: State) -> list[tuple[str, str]]:
     ledger = ledger_of(engine)
     found = []
     pinned = 0
-    for root in engine.roots:
-        for path, record in ledger.records(engine._rooms.roots.uid(root)).items():
+    for root in engine.roots.all():
+        for path, record in ledger.records(engine.roots.uid(root)).items():
             data = disk.get(f"{root.id}/{path}")
             pinned += record.pinned and data is not None
             if record.sha256 is None and not record.versions:
@@ -87,11 +87,11 @@ def _disagreements(engine: Engine, disk: State) -> list[tuple[str, str]]:
 
 
 def _undo(world: World, engine: Engine, before: State, last: int, found: list[tuple[str, str]]) -> None:
-    newest = ledger_of(engine).undoable(engine._rooms.roots.names())
+    newest = ledger_of(engine).undoable(engine.roots.names())
     if newest is None or newest.id <= last:
         return
     try:
-        done = engine.undo(actor=ME)
+        done = engine.undo.undo(actor=ME)
     except MemtuiError as error:
         found.append(("no way back", str(error)))
         return

@@ -26,18 +26,18 @@ def furnish(base: Path, memories: int = 60, saves: int = 12) -> World:
     with world.engine() as engine:
         for number in range(memories):
             _write(engine, at(f"{number % 7}/{number}.md"), rng, saves)
-        engine.set_pinned([at("0/0.md"), at("1/1.md")], pinned=True, actor=ME)
-        engine.delete([at("2/2.md")], actor=ME)
+        engine.pins.set([at("0/0.md"), at("1/1.md")], pinned=True, actor=ME)
+        engine.memories.delete([at("2/2.md")], actor=ME)
     with world.engine() as engine:
         for number in range(memories // 10):
             _write(engine, at(f"since/{number}.md"), rng, saves)
-        engine.save_draft(Draft(at("3/3.md"), None, "unsaved", (0, 0), 1))
+        engine.drafts.save(Draft(at("3/3.md"), None, "unsaved", (0, 0), 1))
     return world
 
 
 def _write(engine: Engine, address: Address, rng: random.Random, saves: int) -> None:
     texts = [rng.randbytes(rng.choice((40, 300, 3_000))).hex().encode() for _ in range(saves)]
-    engine.create(address, texts[0], actor=ME)
+    engine.memories.create(address, texts[0], actor=ME)
     for before, after in pairwise(texts):
         engine.save(address, after, expected_sha256=sha(before), actor=ME)
 
@@ -46,14 +46,14 @@ def versions(world: World) -> dict[tuple[Address, str], bytes]:
     """Every version of every memory, by its address and sha-256."""
     with world.engine() as engine:
         return {
-            (address, version.sha256): engine.read_version(address, version.sha256)
+            (address, version.sha256): engine.history.read(address, version.sha256)
             for address in _known(engine)
-            for version in engine.history(address)
+            for version in engine.history.of(address)
         }
 
 
 def _known(engine: Engine) -> list[Address]:
-    names = engine._roots.names()
+    names = engine.roots.names()
     return [
         Address(names[root], os.fsdecode(path))
         for root, path in ledger_of(engine).rows("SELECT root, path FROM memories")
@@ -75,21 +75,21 @@ def _changes(engine: Engine) -> Iterator[str]:
     before = engine.read(a).sha256
     engine.save(a, b"saved after\n", expected_sha256=before, actor=ME)
     yield "save"
-    engine.create(at("new.md"), b"made after\n", actor=ME)
+    engine.memories.create(at("new.md"), b"made after\n", actor=ME)
     yield "create"
-    for done in (engine.delete([at("5/5.md")], actor=ME), engine.undo(actor=ME)):
+    for done in (engine.memories.delete([at("5/5.md")], actor=ME), engine.undo.undo(actor=ME)):
         for outcome in done.outcomes:
             if outcome.error is not None:
                 raise outcome.error
         yield done.operation
-    engine.rename(at("6/6.md"), at("6/renamed.md"), actor=ME)
+    engine.memories.rename(at("6/6.md"), at("6/renamed.md"), actor=ME)
     yield "rename"
-    engine.set_pinned([at("0/7.md")], pinned=True, actor=ME)
+    engine.pins.set([at("0/7.md")], pinned=True, actor=ME)
     yield "pin"
-    engine.save_draft(Draft(at("1/8.md"), None, "unsaved", (0, 0), 1))
+    engine.drafts.save(Draft(at("1/8.md"), None, "unsaved", (0, 0), 1))
     yield "draft"
-    engine.reconcile()
-    engine.mark_seen(None)
+    engine.watch.reconcile()
+    engine.changes.mark_seen(None)
     yield "seen"
 
 
@@ -103,7 +103,7 @@ def suffer(tally: Tally, template: World, base: Path, page: int, before: dict[tu
             for name in _changes(engine):
                 done.append(name)
         with world.engine() as engine:
-            engine.create(at("at-last.md"), b"at last\n", actor=ME)
+            engine.memories.create(at("at-last.md"), b"at last\n", actor=ME)
             kept = sum(_gives(engine, address, digest, data) for (address, digest), data in before.items())
             if ledger_of(engine).check() == "ok":
                 tally.add("mended")
@@ -120,7 +120,7 @@ def _gives(engine: Engine, address: Address, digest: str, data: bytes) -> bool:
     names = (address, at("6/renamed.md")) if address == at("6/6.md") else (address,)
     for name in names:
         try:
-            if engine.read_version(name, digest) == data:
+            if engine.history.read(name, digest) == data:
                 return True
         except MemtuiError:
             continue

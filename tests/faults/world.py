@@ -87,12 +87,12 @@ def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 def drain(engine: Engine) -> None:
     """Wait for late writes into files that were displaced."""
-    engine._rooms.grace.drain()
+    engine._late_writes.drain()
 
 
 def ledger_of(engine: Engine) -> Ledger:
     """The ledger behind an engine."""
-    return engine._rooms.ledger
+    return engine._ledger
 
 
 def stored(engine: Engine) -> dict[str, bytes]:
@@ -108,12 +108,12 @@ def stored(engine: Engine) -> dict[str, bytes]:
 
 def in_history(engine: Engine, address: Address) -> dict[str, str]:
     """The versions of one memory: sha-256 to note."""
-    return {version.sha256: version.note for version in engine.history(address)}
+    return {version.sha256: version.note for version in engine.history.of(address)}
 
 
 def open_intents(engine: Engine) -> list[AuditRecord]:
     """Audit records without an end."""
-    return [record for record in engine.audit(limit=1_000_000) if record.state == "intent"]
+    return [record for record in engine.history.audit(limit=1_000_000) if record.state == "intent"]
 
 
 def handles() -> int:

@@ -70,7 +70,7 @@ class Folders:
     def look(self) -> tuple[IndexReport, ...]:
         """What is wrong."""
         with self.engine() as engine:
-            return Looker().look(engine, engine.roots)
+            return Looker().look(engine, engine.roots.all())
 
 
 def kinds(reports: Iterable[IndexReport]) -> list[tuple[str, int | None, str]]:

@@ -27,7 +27,7 @@ def folders(tmp_path: Path) -> Folders:
 
 
 def look(engine: Engine) -> tuple[IndexReport, ...]:
-    return Looker().look(engine, engine.roots)
+    return Looker().look(engine, engine.roots.all())
 
 
 def fix(engine: Engine, *wanted: str, root: str | None = None) -> Applied:
@@ -54,7 +54,7 @@ def test_everything_in_several_indexes_is_one_step_of_undo(folders: Folders) -> 
         assert (done.fixes, done.written) == (4, (at("MEMORY.md"), at("MEMORY.md", "other")))
         assert not kinds(look(engine))
         assert folders.held() == (entry("a.md") + entry("b.md", "See")).encode()
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         assert folders.disk() == before
 
 
@@ -64,7 +64,7 @@ def test_an_index_that_is_missing_is_made_and_goes_again(folders: Folders) -> No
     with folders.engine() as engine:
         fix(engine, UNNAMED)
         assert folders.held() == "- [A](a.md) — One\n".encode()
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
     assert folders.disk() == before
 
 
@@ -155,7 +155,7 @@ def test_a_split_that_was_killed_between_the_two_files_is_gone_on_with(tmp_path:
     with folders.engine() as engine:
         fix(engine, CUT)
         whole = folders.disk()
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         folders.lay({"MEMORY-more.md": whole["notes/MEMORY-more.md"]})
         assert folders.held() == index.encode()
         fix(engine, CUT)
@@ -224,11 +224,11 @@ def test_bringing_an_index_under_the_line_is_one_step_of_undo_and_done_once(fold
         assert index.after.rpartition(b"- [MEMORY-more.md]")[0] + rest.after == text
         assert kinds(look(engine)) == []
         assert fix(engine, CUT).written == ()
-        (operation,) = engine.operations(done.txn, done.txn)
+        (operation,) = engine.history.operations(done.txn, done.txn)
         assert operation.label == "fix notes/MEMORY.md"
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         assert folders.disk() == before
-        engine.redo(actor=ME)
+        engine.undo.redo(actor=ME)
         assert kinds(look(engine)) == []
 
 
@@ -242,7 +242,7 @@ def test_what_comes_next_goes_to_the_same_file(folders: Folders) -> None:
         fix(engine, CUT)
         assert folders.held("MEMORY-more.md").endswith((entry("m24.md") + entry("new.md")).encode())
         assert kinds(look(engine)) == []
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         assert folders.disk() == before
 
 
@@ -284,7 +284,7 @@ def test_an_index_over_the_limit_of_writing_can_be_mended(folders: Folders) -> N
         (outside,) = look(engine)[0].of(OUTSIDE)
         for way in ((DANGLING,), (LONG,), (CUT,)):
             assert fix(engine, *way).written
-            engine.undo(actor=ME)
+            engine.undo.undo(actor=ME)
             assert folders.disk() == before
         apply(engine, prepare(engine, [Chosen(look(engine)[0], (outside,))]), actor=ME)
         assert folders.held() == text.replace(b"[o](../o.md)", b"o `../o.md`")
@@ -315,6 +315,6 @@ def test_whatever_is_moved_comes_back_and_is_moved_once(text: str, limit: int) -
             else:
                 assert after["notes/MEMORY.md"].split() == text.encode().split()
             unnamed = {one.path for report in look(engine) for one in report.of(UNNAMED)}
-            engine.undo(actor=ME)
+            engine.undo.undo(actor=ME)
             assert folders.disk() == before
             assert unnamed == {one.path for report in look(engine) for one in report.of(UNNAMED)}

@@ -130,7 +130,7 @@ def test_where_nothing_may_be_written_there_are_findings_without_fixes(folders: 
     folders.lay({"MEMORY.md": entry("gone.md"), "a.md": "a\n"})
     roots = [root._replace(read_only=True) for root in folders.roots()]
     with Engine.open(roots, state_dir=str(folders.base / "state")) as engine:
-        (report,) = Looker().look(engine, engine.roots)
+        (report,) = Looker().look(engine, engine.roots.all())
     assert [(one.kind, one.fix, one.why) for one in report.findings] == [
         (DANGLING, None, READ_ONLY),
         (UNNAMED, None, READ_ONLY),
@@ -165,13 +165,13 @@ def test_an_index_is_read_again_only_when_something_is_different(
             return real(address)  # type: ignore[arg-type]
 
         monkeypatch.setattr(engine, "read", read)
-        first = looker.look(engine, engine.roots)
-        assert looker.look(engine, engine.roots) == first
+        first = looker.look(engine, engine.roots.all())
+        assert looker.look(engine, engine.roots.all()) == first
         assert len(reads) == 1
         folders.lay({"b.md": memory("See")})
-        assert kinds(looker.look(engine, engine.roots)) == [(UNNAMED, None, "b.md")]
+        assert kinds(looker.look(engine, engine.roots.all())) == [(UNNAMED, None, "b.md")]
         folders.lay({"MEMORY.md": entry("a.md") + entry("b.md")})
-        assert kinds(looker.look(engine, engine.roots)) == []
+        assert kinds(looker.look(engine, engine.roots.all())) == []
         assert len(reads) == 3
 
 
@@ -221,7 +221,7 @@ def test_a_cut_index_that_is_only_read_says_that_alone(folders: Folders) -> None
     roots = [root._replace(read_only=True) for root in folders.roots()]
     folders.lay({"MEMORY.md": entry("g.md") * 3})
     with Engine.open(roots, state_dir=str(folders.base / "state")) as engine:
-        (cut,) = Looker().look(engine, engine.roots)[0].of(CUT)
+        (cut,) = Looker().look(engine, engine.roots.all())[0].of(CUT)
     assert (cut.fix, cut.why) == (None, READ_ONLY)
 
 
@@ -229,8 +229,8 @@ def test_a_look_that_nobody_wants_any_more_ends(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("gone.md")})
     with folders.engine() as engine:
         looker = Looker()
-        assert looker.look(engine, engine.roots, outdated=lambda: True) == ()
-        assert len(looker.look(engine, engine.roots, outdated=lambda: False)) == 1
+        assert looker.look(engine, engine.roots.all(), outdated=lambda: True) == ()
+        assert len(looker.look(engine, engine.roots.all(), outdated=lambda: False)) == 1
 
 
 def test_the_rest_of_an_index_is_part_of_it(folders: Folders) -> None:
@@ -266,20 +266,20 @@ def test_the_rest_is_read_again_when_it_changes(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("MEMORY-more.md"), "MEMORY-more.md": entry("a.md"), "a.md": ""})
     with folders.engine() as engine:
         looker = Looker()
-        assert kinds(looker.look(engine, engine.roots)) == []
+        assert kinds(looker.look(engine, engine.roots.all())) == []
         folders.lay({"MEMORY-more.md": "# Nothing\n"})
-        assert kinds(looker.look(engine, engine.roots)) == [(UNNAMED, None, "a.md")]
+        assert kinds(looker.look(engine, engine.roots.all())) == [(UNNAMED, None, "a.md")]
 
 
 def test_what_may_be_gone_counts_as_gone(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("a.md") + entry("held.md"), "a.md": ""})
     with folders.engine() as engine:
-        found = engine.list()
+        found = engine.rows.list()
         row = next(one for one in found.items if one.address == at("a.md"))
         names = ("held.md", "unnamed.md", "sub/MEMORY.md")
         held = tuple(row._replace(address=at(name), missing=True) for name in names)
         listing = found._replace(items=(*found.items, *held))
-        assert kinds(Looker().look(engine, engine.roots, listing)) == [(DANGLING, 2, "held.md")]
+        assert kinds(Looker().look(engine, engine.roots.all(), listing)) == [(DANGLING, 2, "held.md")]
 
 
 def test_a_rest_that_cannot_be_read_is_a_report_with_the_reason(folders: Folders) -> None:
@@ -319,8 +319,8 @@ def test_the_time_grows_with_the_indexes_of_one_root(folders: Folders) -> None:
             here = f"a folder {number}"
             folders.lay({f"{here}/MEMORY.md": lines, **{f"{here}/m{one}.md": "" for one in range(5)}}, name)
     with folders.engine() as engine:
-        roots = {root.id: root for root in engine.roots}
-        listings = {name: engine.list([name]) for name in roots}
+        roots = {root.id: root for root in engine.roots.all()}
+        listings = {name: engine.rows.list([name]) for name in roots}
 
         def look(size: int) -> object:
             return Looker().look(engine, [roots[f"n{size}"]], listings[f"n{size}"])

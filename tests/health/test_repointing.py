@@ -49,7 +49,7 @@ def world(tmp_path: Path) -> World:
 
 
 def plan(engine: Engine, world: World) -> Plan:
-    return repointing.plan(engine, repointing.meant(engine.roots, world.old), str(world.new))
+    return repointing.plan(engine, repointing.meant(engine.roots.all(), world.old), str(world.new))
 
 
 def test_a_plan_writes_nothing_and_doing_it_is_one_step_that_can_be_undone(world: World) -> None:
@@ -68,7 +68,7 @@ def test_a_plan_writes_nothing_and_doing_it_is_one_step_that_can_be_undone(world
         lead = f".claude/projects/{slug(str(world.new))}/memory"
         assert {f"{lead}/{name}" for name in ("MEMORY.md", "a.md", "deep/b.md")} <= world.files().keys()
         assert not any(slug(world.old) in name for name in world.files())
-        engine.undo(actor=USER)
+        engine.undo.undo(actor=USER)
         assert world.files() == before
 
 
@@ -89,7 +89,7 @@ def test_an_index_that_is_there_takes_in_the_pointers_of_what_comes(world: World
         assert index.read_bytes() == b"- [B](b.md) \xe2\x80\x94 theirs\r\n- [A](a.md) \xe2\x80\x94 one\r\n"
         left = [name for name in world.files() if slug(world.old) in name]
         assert left == [f".claude/projects/{slug(world.old)}/memory/b.md"]
-        engine.undo(actor=USER)
+        engine.undo.undo(actor=USER)
     assert {name: Path(world.machine.home / name).read_bytes() for name in world.files()} == before
 
 
@@ -123,7 +123,7 @@ def test_an_index_that_somebody_is_writing_is_not_merged(
 def test_what_may_be_gone_is_not_moved(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.keep(world.old, "a.md", "a\n")
     with world.engine() as engine:
-        listed = engine.list
+        listed = engine.rows.list
 
         def held(root_ids: Iterable[str] | None = None) -> Listing:
             found = listed(root_ids)
@@ -190,7 +190,7 @@ def test_a_worktree_s_memories_go_where_claude_looks_for_its_main_checkout(world
     worktree(main, world.machine.home / "tree")
     world.keep(world.old, "a.md", "a\n")
     with world.engine() as engine:
-        (root,) = repointing.meant(engine.roots, world.old)
+        (root,) = repointing.meant(engine.roots.all(), world.old)
         assert repointing.target(root, str(world.machine.home / "tree")).path.endswith(f"{slug(str(main))}/memory")
 
 
@@ -198,8 +198,8 @@ def test_what_cannot_be_is_refused_in_words(world: World) -> None:
     world.keep(world.old, "a.md", "a\n")
     with world.engine() as engine:
         with pytest.raises(NotFoundError, match="No agent keeps memories"):
-            repointing.meant(engine.roots, "/nowhere")
-        roots = repointing.meant(engine.roots, slug(world.old))
+            repointing.meant(engine.roots.all(), "/nowhere")
+        roots = repointing.meant(engine.roots.all(), slug(world.old))
         with pytest.raises(NotFoundError, match="no folder"):
             repointing.plan(engine, roots, str(world.new / "missing"))
         Path(world.old).mkdir(parents=True)
@@ -232,13 +232,13 @@ def test_undo_brings_back_modes_and_leaves_no_empty_folder(world: World) -> None
         repointing.apply(engine, plan(engine, world), actor=USER)
         assert new.is_dir()
         assert not deep.exists()
-        engine.undo(actor=USER)
+        engine.undo.undo(actor=USER)
         assert world.files() == before
         assert deep.stat().st_mode & 0o777 == 0o755
         assert not new.exists()
-        engine.redo(actor=USER)
+        engine.undo.redo(actor=USER)
         assert (new / "memory/deep/b.md").read_text() == "b\n"
-        engine.undo(actor=USER)
+        engine.undo.undo(actor=USER)
         assert (world.files(), new.exists()) == (before, False)
 
 
@@ -248,7 +248,7 @@ def test_an_empty_folder_that_was_there_stays(world: World) -> None:
     new.mkdir(parents=True)
     with world.engine() as engine:
         repointing.apply(engine, plan(engine, world), actor=USER)
-        engine.undo(actor=USER)
+        engine.undo.undo(actor=USER)
     assert new.is_dir()
 
 

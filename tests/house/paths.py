@@ -147,7 +147,7 @@ def a_save(base: Path) -> tuple[str, ...]:
         def on_disk(_: Changes) -> None:
             found.append(passed.end())
 
-        engine._rooms.events._callbacks.insert(0, on_disk)
+        engine.events._callbacks.insert(0, on_disk)
         passed.begin("memtui-watch", "memtui-listener")
         bridge.run(
             lambda engine: engine.save(A, "second\n", expected_sha256=before, actor=ME), what="save a.md", lane=WRITE

@@ -228,14 +228,14 @@ class Store:
     def rows(self) -> dict[str, Memory]:
         """Rows by address."""
         with self.engine() as engine:
-            return {str(row.address): row for row in engine.list().items}
+            return {str(row.address): row for row in engine.rows.list().items}
 
     def know(self) -> None:
         """Record what is there, so that what comes later is news."""
         with self.engine() as engine:
-            engine.reconcile()
+            engine.watch.reconcile()
 
     def audit(self) -> tuple[AuditRecord, ...]:
         """What was done, newest first."""
         with self.engine() as engine:
-            return engine.audit()
+            return engine.history.audit()

@@ -39,7 +39,7 @@ def test_a_client_without_a_name_has_one_too(desk: Desk) -> None:
 def test_only_memtui_s_own_roots_are_opened(desk: Desk, store: Store) -> None:
     (store.folder.parents[1] / ".claude").mkdir()
     (store.folder.parents[1] / ".claude" / "CLAUDE.md").write_text("theirs")
-    assert {root.agent for root in desk.door().engine.roots} == {"memtui"}
+    assert {root.agent for root in desk.door().engine.roots.all()} == {"memtui"}
 
 
 def test_the_table_and_the_flag_both_count(store: Store) -> None:

@@ -33,7 +33,7 @@ def test_a_newcomer_is_told_how_to_begin(store: Store) -> None:
 def test_what_a_hook_gives_is_not_given_twice(store: Store) -> None:
     store.write("global/hot.md", "the hot text\n")
     with store.engine() as engine:
-        engine.record_use(Address("memtui:global", "hot.md"), actor=Actor("mcp:codex"))
+        engine.pins.record_use(Address("memtui:global", "hot.md"), actor=Actor("mcp:codex"))
     said = composed(context=NONE)
     assert said == f"{instructions.ELSEWHERE} {instructions.WRITING}"
     assert "view /memories" in said
@@ -47,7 +47,7 @@ def test_a_client_whose_hook_may_not_have_run_gets_a_short_index(store: Store) -
     for number in range(400):
         store.write(f"global/{number}.md", f"---\ndescription: {'word ' * 20}\n---\nits text\n")
     with store.engine() as engine:
-        engine.record_use(Address("memtui:global", "7.md"), actor=Actor("mcp:codex"))
+        engine.pins.record_use(Address("memtui:global", "7.md"), actor=Actor("mcp:codex"))
     said = composed(context=SHORT)
     assert said.startswith(instructions.BELOW)
     assert "/memories/global/7.md" in said
@@ -75,7 +75,7 @@ def test_what_is_hot_is_given_whole(store: Store) -> None:
     store.write("global/hot.md", "the hot text\n")
     store.write("global/cold.md", "the cold text\n")
     with store.engine() as engine:
-        engine.record_use(Address("memtui:global", "hot.md"), actor=Actor("mcp:codex"))
+        engine.pins.record_use(Address("memtui:global", "hot.md"), actor=Actor("mcp:codex"))
     said = composed()
     assert "the hot text" in said
     assert "the cold text" not in said
@@ -91,7 +91,7 @@ def test_many_memories_stay_within_the_budgets(store: Store) -> None:
         store.write(f"global/{number}.md", f"---\ndescription: {'word ' * 38}\n---\n{'text ' * 2_000}")
     with store.engine() as engine:
         for number in range(40):
-            engine.record_use(Address("memtui:global", f"{number}.md"), actor=Actor("mcp:codex"))
+            engine.pins.record_use(Address("memtui:global", f"{number}.md"), actor=Actor("mcp:codex"))
     budgets = Budgets()
     said = composed()
     assert "more memories not listed" in said

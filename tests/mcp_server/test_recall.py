@@ -21,7 +21,7 @@ def engine(store: Store, tmp_path: Path) -> Iterator[Engine]:
     other.mkdir()
     (other / "x.md").write_text("tabs elsewhere\n")
     with store.engine() as made:
-        made.add_roots([Root("notes", str(other))])
+        made.roots.add([Root("notes", str(other))])
         yield made
 
 

@@ -157,12 +157,12 @@ def planted(store: Store) -> Path:
     note.parent.mkdir(parents=True)
     note.write_text("Deploy on Mondays.\n")
     with store.engine() as engine:
-        engine.reconcile()
+        engine.watch.reconcile()
         review(engine)
-        engine.set_pinned([Address("memtui:project", "deploy.md")], pinned=True, actor=Actor("tui"))
+        engine.pins.set([Address("memtui:project", "deploy.md")], pinned=True, actor=Actor("tui"))
         note.write_text(f"---\ndescription: {SECRETLY}\n---\n{SECRETLY}, always.\n")
-        engine.reconcile()
-        engine.mark_seen(None)
+        engine.watch.reconcile()
+        engine.changes.mark_seen(None)
     return note.absolute()
 
 

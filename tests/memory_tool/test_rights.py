@@ -30,7 +30,10 @@ def test_they_are_the_engines(
 
 def test_an_engine_that_only_reads_gives_none(tmp_path: Path) -> None:
     found = open_tool(tmp_path)
-    with found.engine, type(found.engine).open(found.engine.roots, state_dir=str(tmp_path), read_only=True) as engine:
+    with (
+        found.engine,
+        type(found.engine).open(found.engine.roots.all(), state_dir=str(tmp_path), read_only=True) as engine,
+    ):
         assert rights(engine) == Rights(ALL, ())
 
 

@@ -51,7 +51,7 @@ def moved(call: dict[str, object], scope: str) -> dict[str, object]:
 def test_rights_are_said_before_anything_is_looked_at(access: Access, command: str, tmp_path: Path) -> None:
     with open_tool(tmp_path).engine as engine:
         for scope in ("global", "project", "workspace"):
-            engine.create(Address(f"memtui:{scope}", "a.md"), "one\n", actor=ACTOR)
+            engine.memories.create(Address(f"memtui:{scope}", "a.md"), "one\n", actor=ACTOR)
     found = open_tool(tmp_path, access=access)
     with found.engine:
         for scope in ("global", "project", "workspace"):
@@ -65,7 +65,7 @@ def test_rights_are_said_before_anything_is_looked_at(access: Access, command: s
 
 
 def test_an_engine_that_only_reads_says_the_same(tool: Tool, a: Path) -> None:
-    engine = type(tool.engine).open(tool.engine.roots, state_dir=str(tool.base / "state"), read_only=True)
+    engine = type(tool.engine).open(tool.engine.roots.all(), state_dir=str(tool.base / "state"), read_only=True)
     with engine:
         result = ScopedTool(engine, ACTOR).call({"command": "delete", "path": A})
     assert result.text == "The global memory scope is read-only for this agent; only 'view' is allowed."
@@ -261,7 +261,7 @@ def test_a_folder_with_what_cannot_be_deleted_is_deleted_in_part_and_says_so(too
 
 def test_uses_are_counted_for_files_and_not_for_failures(tool: Tool, a: Path) -> None:
     def uses(path: str) -> int:
-        return tool.engine.memory(Address("memtui:global", path)).uses
+        return tool.engine.rows.get(Address("memtui:global", path)).uses
 
     assert uses("a.md") == 1
     for fields in ({"path": A}, {"path": A, "offset": 2}):
@@ -274,7 +274,7 @@ def test_uses_are_counted_for_files_and_not_for_failures(tool: Tool, a: Path) ->
     tool.done("insert", path=A, insert_line=0, insert_text="")
     tool.done("rename", old_path=A, new_path=B)
     assert uses("b.md") == 6
-    row = tool.engine.memory(Address("memtui:global", "b.md"))
+    row = tool.engine.rows.get(Address("memtui:global", "b.md"))
     assert row.actor == ACTOR.name
     assert row.last_written_at
 
@@ -285,7 +285,7 @@ def test_a_ledger_that_cannot_count_does_not_hide_a_memory(
     def broken(*given: object, **named: object) -> None:
         raise StorageError("no", code="E_STORE")
 
-    monkeypatch.setattr(type(tool.engine), "record_use", broken)
+    monkeypatch.setattr(tool.engine.pins, "record_use", broken)
     assert tool.done("view", path=A) == "1\tone\n2\t"
 
 
@@ -322,8 +322,11 @@ def test_every_code_is_a_sentence_of_its_own(code: str, tool: Tool, a: Path, mon
     def refuse(*given: object, **named: object) -> None:
         raise MemtuiError(f"{secret} memtui:global/a.md is in the way", code=code, hint=secret)
 
-    for name in ("read_bytes", "edit", "create", "delete", "rename"):
-        monkeypatch.setattr(type(tool.engine), name, refuse)
+    monkeypatch.setattr(tool.engine, "read_bytes", refuse)
+    for name in ("edit", "create"):
+        monkeypatch.setattr(tool.engine.memories, name, refuse)
+    for name in ("delete", "rename"):
+        monkeypatch.setattr(tool.engine.folders, name, refuse)
     for command, fields in CALLS.items():
         text = tool.refused(command, **fields)
         assert secret not in text
@@ -360,7 +363,7 @@ def test_a_busy_scope_ends_in_a_sentence(tool: Tool, a: Path, monkeypatch: pytes
     def busy(*given: object, **named: object) -> None:
         raise BusyError("tui (process 1) is writing")
 
-    monkeypatch.setattr(type(tool.engine), "edit", busy)
+    monkeypatch.setattr(tool.engine.memories, "edit", busy)
     text = f"{FAILED}another program is writing to this scope; try again in a moment"
     assert tool.refused("insert", path=A, insert_line=0, insert_text="x") == text
 
@@ -406,4 +409,4 @@ def test_refusals_of_names_hold_the_reason_and_no_root(tool: Tool) -> None:
     deep = GLOBAL + "/d" * 30
     assert "levels deep" in tool.refused("create", path=deep, file_text="")
     with pytest.raises(RefusedError):
-        tool.engine.create(Address("memtui:global", "d/" * 30 + "x"), "", actor=ACTOR)
+        tool.engine.memories.create(Address("memtui:global", "d/" * 30 + "x"), "", actor=ACTOR)

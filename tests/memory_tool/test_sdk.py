@@ -160,7 +160,7 @@ def test_a_file_that_is_not_utf8_is_said_to_be_none_and_left_alone(world: SdkWor
     assert world.disk() == {"a.md": LATIN}
     world.do("rename", old_path="/memories/a.md", new_path="/memories/b.md")
     world.do("delete", path="/memories/b.md")
-    assert world.engine.history(Address("memories", "b.md"))[-1].bytes == len(LATIN)
+    assert world.engine.history.of(Address("memories", "b.md"))[-1].bytes == len(LATIN)
 
 
 def test_a_nul_in_a_path_is_an_answer(world: SdkWorld) -> None:
@@ -375,7 +375,7 @@ def test_clearing_is_one_step_that_can_be_taken_back(world: SdkWorld) -> None:
     assert world.tool.clear().text == "All memory cleared"
     assert world.disk() == {}
     assert world.folder.stat().st_ino == before
-    world.engine.undo(actor=ACTOR)
+    world.engine.undo.undo(actor=ACTOR)
     assert world.disk() == {"a": None, "a/b.md": b"x", ".hidden": b"y"}
 
 
@@ -396,10 +396,10 @@ def test_every_change_is_kept_recorded_and_can_be_undone(world: SdkWorld) -> Non
     world.do("create", path="/memories/a.md", file_text="one\n")
     world.do("str_replace", path="/memories/a.md", old_str="one", new_str="two")
     world.do("delete", path="/memories/a.md")
-    assert [version.operation for version in world.engine.history(address)] == ["modified", "created"]
-    assert {record.actor for record in world.engine.audit(address=address)} == {"agent:test"}
+    assert [version.operation for version in world.engine.history.of(address)] == ["modified", "created"]
+    assert {record.actor for record in world.engine.history.audit(address=address)} == {"agent:test"}
     for left in ({"a.md": b"two\n"}, {"a.md": b"one\n"}, {}):
-        world.engine.undo(actor=ACTOR)
+        world.engine.undo.undo(actor=ACTOR)
         assert world.disk() == left
 
 
@@ -409,7 +409,7 @@ def test_views_and_writes_are_uses(world: SdkWorld) -> None:
     world.do("view", path="/memories")
     world.do("insert", path="/memories/a.md", insert_line=0, insert_text="x")
     world.do("rename", old_path="/memories/a.md", new_path="/memories/b.md")
-    assert world.engine.memory(Address("memories", "b.md")).uses == 4
+    assert world.engine.rows.get(Address("memories", "b.md")).uses == 4
 
 
 def test_who_may_only_read_changes_nothing(world: SdkWorld, tmp_path: Path) -> None:

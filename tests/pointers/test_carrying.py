@@ -50,11 +50,11 @@ def test_everything_follows_a_rename_in_one_step_of_undo(notes: Path, engine: En
         "other.md": FILES["other.md"],
     }
     assert disk(notes) == after
-    (operation,) = engine.operations(done.txn, done.txn)
+    (operation,) = engine.history.operations(done.txn, done.txn)
     assert (operation.label, operation.records) == ("rename notes/a.md to notes/user.md", 5)
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == FILES
-    engine.redo(actor=ME)
+    engine.undo.redo(actor=ME)
     assert disk(notes) == after
 
 
@@ -63,7 +63,7 @@ def test_a_memory_that_moves_to_another_folder_takes_its_own_links_along(notes: 
     assert disk(notes)["topics/a.md"] == b"See [B](../b.md), [[b]] and mem:topics/c.\n"
     assert disk(notes)["topics/MEMORY.md"] == b"- [C](c.md)\n- [A](a.md)\n"
     assert b"[A](topics/a.md)" in disk(notes)["MEMORY.md"]
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == FILES
 
 
@@ -75,15 +75,15 @@ def test_the_entries_of_what_is_trashed_go_and_links_in_prose_are_named(notes: P
     assert done.also == "2 pointers carried along"
     assert "b.md" in done.left
     assert "topics/c.md" in done.left
-    assert [entry.address for entry in engine.trash()] == [at("a.md")]
-    engine.undo(actor=ME)
+    assert [entry.address for entry in engine.trash.entries()] == [at("a.md")]
+    engine.undo.undo(actor=ME)
     assert disk(notes) == FILES
 
 
 def test_a_memory_that_leaves_the_root_leaves_its_indexes(notes: Path, engine: Engine) -> None:
     rename(engine, "a.md", "a.md", "other")
     assert b"a.md" not in disk(notes)["MEMORY.md"]
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == FILES
 
 
@@ -94,7 +94,7 @@ def test_a_folder_takes_what_names_its_memories_along(notes: Path, engine: Engin
     assert disk(notes)["MEMORY.md"] == b"- [all](themes/x/)\n- [C](themes/x/c.md)\n"
     assert disk(notes)["themes/x/MEMORY.md"] == b"- [C](c.md)\n- [A](../../a.md)\n"
     assert disk(notes)["a.md"] == b"See [B](b.md), [[b]] and mem:themes/x/c.\n"
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == before
 
 
@@ -104,13 +104,13 @@ def test_many_at_once_follow_together(notes: Path, engine: Engine) -> None:
     assert disk(notes)["x/a.md"] == b"See [B](b.md), [[b]] and mem:topics/c.\n"
     trash(engine, "x/a.md", "x/b.md")
     assert disk(notes)["MEMORY.md"] == b"# Index\r\n\r\n"
-    engine.undo(actor=ME)
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == FILES
 
 
 def test_what_failed_carries_nothing(notes: Path, engine: Engine) -> None:
-    stale = engine.delete([at("a.md")], actor=ME, expected={at("a.md"): "0" * 64})
+    stale = engine.memories.delete([at("a.md")], actor=ME, expected={at("a.md"): "0" * 64})
     assert carry(engine, stale, actor=ME) == stale
     assert disk(notes) == FILES
 
@@ -164,7 +164,7 @@ def test_a_file_that_changes_all_the_time_is_left_and_named(
     assert "MEMORY.md (it was changed meanwhile)" in done.left
     assert index.read_bytes() == FILES["MEMORY.md"] + b"more\n" * 3
     assert disk(notes)["b.md"].startswith(b"Back to [[user]]")
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == FILES | {"MEMORY.md": index.read_bytes()}
 
 
@@ -197,14 +197,14 @@ def test_a_folder_that_could_not_be_listed_is_named(
     def broken(root_id: str, **_: object) -> object:
         raise translate(OSError(errno.EIO, "I/O"), f"Listing {root_id}")
 
-    monkeypatch.setattr(engine, "folder", broken)
+    monkeypatch.setattr(engine.folders, "items", broken)
     done = rename(engine, "a.md", "user.md")
     assert disk(notes)["MEMORY.md"] == FILES["MEMORY.md"]
     assert done.left == "Not searched for links to it: notes (E_IO: Listing notes failed: Input/output error)."
 
 
 def test_a_folder_that_is_gone_names_nothing(notes: Path, engine: Engine) -> None:
-    done = engine.rename(at("a.md"), at("user.md"), actor=ME)
+    done = engine.memories.rename(at("a.md"), at("user.md"), actor=ME)
     notes.rename(notes.with_name("away"))
     assert carry(engine, done, actor=ME) == done
 
@@ -231,26 +231,26 @@ def test_the_plan_says_what_would_follow_and_can_be_done_together(notes: Path, e
     assert found.also == "4 pointers carried along"
     assert [one.address for one in found.left] == [at("topics/a.md")]
     steps: tuple[Step, ...] = (Rename(*pairs[0]), Remove(at("b.md")), *found.steps)
-    done = engine.together(steps, actor=ME, label="tidy up")
+    done = engine.together.do(steps, actor=ME, label="tidy up")
     assert all(outcome.ok for outcome in done.outcomes)
     assert disk(notes)["MEMORY.md"] == b"# Index\r\n\r\n- [A](topics/a.md) \xe2\x80\x94 one\r\n"
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == FILES
 
 
 def test_a_joined_change_stands_alone_once_the_first_was_taken_back(notes: Path, engine: Engine) -> None:
-    done = engine.rename(at("other.md"), at("o.md"), actor=ME)
-    engine.undo(actor=ME)
+    done = engine.memories.rename(at("other.md"), at("o.md"), actor=ME)
+    engine.undo.undo(actor=ME)
     joined = carry(engine, done, actor=ME)
     assert joined.also == ""
-    engine.rename(at("a.md"), at("user.md"), actor=ME)
-    first = engine.next_undo()
+    engine.memories.rename(at("a.md"), at("user.md"), actor=ME)
+    first = engine.undo.next()
     assert first is not None
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     found = plan(engine, [(at("b.md"), at("c.md"))])
-    written = engine.together(found.steps[:1], actor=ME, label="alone", joins=first)
+    written = engine.together.do(found.steps[:1], actor=ME, label="alone", joins=first)
     assert written.txn != first
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == FILES
 
 
@@ -286,5 +286,5 @@ def test_the_entries_of_what_is_trashed_go_from_the_rest_of_an_index_as_well(not
     before = disk(notes)
     trash(engine, "a.md")
     assert disk(notes)["MEMORY-more.md"] == b"- [B](b.md)\n"
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == before

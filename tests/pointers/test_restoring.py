@@ -22,7 +22,7 @@ FILES = {
 
 def wanted(engine: Engine, *names: str) -> list[Restoring]:
     """What is in the trash under these names."""
-    return [Restoring(one.address, one.sha256) for one in engine.trash(taken=True) if one.address.path in names]
+    return [Restoring(one.address, one.sha256) for one in engine.trash.entries(taken=True) if one.address.path in names]
 
 
 def test_all_come_back_with_their_entries_in_one_step(notes: Path, engine: Engine) -> None:
@@ -32,9 +32,9 @@ def test_all_come_back_with_their_entries_in_one_step(notes: Path, engine: Engin
     done = restoring.restore_all(engine, wanted(engine, "a.md", "topics/c.md"), actor=ME)
     assert (done.also, done.left) == ("4 pointers brought back", "")
     assert disk(notes) == FILES
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert disk(notes) == without
-    engine.redo(actor=ME)
+    engine.undo.redo(actor=ME)
     assert disk(notes) == FILES
 
 
@@ -52,15 +52,15 @@ def test_one_after_the_other_comes_back_too(notes: Path, engine: Engine) -> None
 
 def test_what_was_deleted_again_by_redo_comes_back_as_well(notes: Path, engine: Engine) -> None:
     carrying.trash(engine, [at("a.md")], actor=ME)
-    engine.undo(actor=ME)
-    engine.redo(actor=ME)
+    engine.undo.undo(actor=ME)
+    engine.undo.redo(actor=ME)
     assert restoring.restore(engine, at("a.md"), version=None, actor=ME).also == "2 pointers brought back"
     assert disk(notes) == FILES
 
 
 def test_another_name_is_the_one_that_is_named(notes: Path, engine: Engine) -> None:
     carrying.trash(engine, [at("a.md")], actor=ME)
-    engine.create(at("a.md"), "another\n", actor=ME)
+    engine.memories.create(at("a.md"), "another\n", actor=ME)
     (one,) = wanted(engine, "a.md")
     restoring.restore_all(engine, [one._replace(to=at("old.md"))], actor=ME)
     assert disk(notes)["MEMORY.md"] == FILES["MEMORY.md"].replace(b"a.md", b"old.md")
@@ -78,7 +78,7 @@ def test_an_index_that_is_gone_or_names_it_is_left_alone(notes: Path, engine: En
 
 
 def test_an_old_version_of_a_memory_that_is_there_changes_no_index(notes: Path, engine: Engine) -> None:
-    engine.reconcile()
+    engine.watch.reconcile()
     old = engine.read(at("a.md")).sha256
     engine.save(at("a.md"), "new\n", expected_sha256=old, actor=ME)
     carrying.trash(engine, [at("b.md")], actor=ME)

@@ -74,7 +74,7 @@ class Watcher:
         self._rows: dict[Address, Memory] = {}
         self._engine = engine
         standing = threading.Event()
-        self._watch = engine.watch(self._hear, lambda _health: standing.set())
+        self._watch = engine.watch.start(self._hear, lambda _health: standing.set())
         assert standing.wait(SECONDS)
 
     def _hear(self, changes: Changes) -> None:
@@ -233,7 +233,7 @@ def judge(tally: Tally, store: Store, ones: list[One], engine: Engine, watcher: 
         for name, count in one.counts.items():
             if f"count {one.number} {count}\n" not in disk[name]:
                 tally.blame("lost", f"the count {count} of {one.name} in {name}")
-    rows = {row.address.path: row for row in engine.list().items}
+    rows = {row.address.path: row for row in engine.rows.list().items}
     for name in sorted({name for one in ones for name in one.uses}):
         used = sum(one.uses[name] for one in ones)
         if rows[name].uses != used:
@@ -247,7 +247,7 @@ def attribute(tally: Tally, ones: list[One], engine: Engine, watcher: Watcher) -
     done: Counter[str] = Counter()
     transactions: set[str] = set()
     known = {one.actor for one in ones}
-    for record in engine.audit(limit=1_000_000):
+    for record in engine.history.audit(limit=1_000_000):
         if record.actor not in known:
             tally.blame("misattributed", str(record))
         if record.state == "intent":
@@ -269,7 +269,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
     store = Store(base / "clients")
     ones = [One(number, tally, seed) for number in range(CLIENTS)]
     with store.engine() as engine:
-        engine.reconcile()
+        engine.watch.reconcile()
         watcher = Watcher(engine)
         started = time.monotonic()
         anyio.run(everybody, ones, store, 12 if short else 500)

@@ -39,7 +39,7 @@ def everybody_edits(tally: Tally, base: Path, memories: int, edits: int, seed: i
     for number in range(memories):
         (world.folder() / f"{number}.md").write_bytes(b"")
     with world.engine() as engine:
-        engine.audit()
+        engine.history.audit()
     started = time.monotonic()
     running = [children.start(partial(editor, world, number, edits, memories, seed)) for number in range(PROCESSES)]
     ended = [children.finish(*child) for child in running]

@@ -133,8 +133,8 @@ def reader(world: World, reads: int, seed: int, *, portable: bool) -> Stood:
 
 
 def _scan(engine: Engine, escapes: list[str]) -> None:
-    engine.reconcile()
-    for row in engine.list().items:
+    engine.watch.reconcile()
+    for row in engine.rows.list().items:
         if row.bytes == len(CANARY):
             escapes.append(f"{row.address} was listed with the canary's size")
 
@@ -162,13 +162,13 @@ def writer(world: World, writes: int, seed: int, *, portable: bool) -> Stood:
 def _write(engine: Engine, path: str, text: bytes, kind: float) -> None:
     address = at(path)
     if kind < 0.1:
-        outcome = engine.delete([address], actor=ME).outcomes[0]
+        outcome = engine.memories.delete([address], actor=ME).outcomes[0]
         if outcome.error is not None:
             raise outcome.error
     elif kind < 0.2:
-        engine.rename(address, at(f"sub/moved-{path.replace('/', '-')}"), actor=ME)
+        engine.memories.rename(address, at(f"sub/moved-{path.replace('/', '-')}"), actor=ME)
     elif kind < 0.5:
-        engine.create(address, text, actor=ME)
+        engine.memories.create(address, text, actor=ME)
     else:
         result = engine.save(address, text, expected_sha256=engine.read(address).sha256, actor=ME)
         assert not isinstance(result, Saved) or result.sha256
@@ -202,8 +202,8 @@ def _judge(tally: Tally, world: World, outside: Path, before: dict[Path, os.stat
         if path.is_file() and now.st_atime_ns != then.st_atime_ns:
             tally.blame("escapes", f"{path} was read")
     with world.engine() as engine:
-        engine.recover()
-        ledger = engine._rooms.ledger
+        engine.roots.recover()
+        ledger = engine._ledger
         for (key,) in ledger.rows("SELECT sha FROM blobs WHERE data NOT NULL"):
             if CANARY in (ledger.blob(key.hex()) or b""):
                 tally.blame("escapes", "the canary is in history")
@@ -219,7 +219,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
             reads, writes = reads // 50, writes // 50
         world, outside = furnish(base / f"world-{portable}")
         with world.engine() as engine:
-            engine.audit()
+            engine.history.audit()
         before = {path: path.lstat() for path in outside.rglob("*")}
         attackers = [children.start(partial(attack, world, seed + n)) for n in range(2)]
         running = [

@@ -25,7 +25,7 @@ def _grab(world: World, seconds: float) -> tuple[float, list[tuple[float, float]
     """Take the lock again and again; returns the longest wait, and when it was held from and to."""
     longest, held = 0.0, []
     with world.engine(lock_wait=30.0) as engine:
-        root, roots = engine.find_root("notes"), engine._rooms.roots
+        root, roots = engine.roots.find("notes"), engine.roots
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             started = time.monotonic()
@@ -38,7 +38,7 @@ def _grab(world: World, seconds: float) -> tuple[float, list[tuple[float, float]
 
 def _hold(world: World, say: int, wait_for: int) -> None:
     """Take the lock, say so, and keep it until told otherwise."""
-    with world.engine() as engine, engine._rooms.roots.site(engine.find_root("notes"), HOLDER):
+    with world.engine() as engine, engine.roots.site(engine.roots.find("notes"), HOLDER):
         os.write(say, b"!")
         os.read(wait_for, 1)
 
@@ -96,7 +96,7 @@ def killed(tally: Tally, base: Path, times: int) -> None:
             holder = Holder(world)
             os.kill(holder.pid, signal.SIGKILL)
             started = time.monotonic()
-            with engine._rooms.roots.site(engine.find_root("notes"), ME):
+            with engine.roots.site(engine.roots.find("notes"), ME):
                 waits.append(time.monotonic() - started)
             holder.end()
             tally.add("holders killed")
@@ -115,7 +115,7 @@ def stopped(tally: Tally, base: Path) -> None:
     with world.engine(lock_wait=0.5) as engine:
         started = time.monotonic()
         try:
-            engine.create(at("b.md"), b"b\n", actor=ME)
+            engine.memories.create(at("b.md"), b"b\n", actor=ME)
             tally.blame("double holds", "broke into a stopped process's lock")
         except BusyError as error:
             took = time.monotonic() - started
@@ -127,7 +127,7 @@ def stopped(tally: Tally, base: Path) -> None:
         ended = holder.end()
         if ended.trace:
             tally.blame("errors", ended.trace)
-        engine.create(at("b.md"), b"b\n", actor=ME)
+        engine.memories.create(at("b.md"), b"b\n", actor=ME)
     tally.add("holders stopped")
     world.remove()
 
@@ -141,9 +141,9 @@ def file_removed(tally: Tally, base: Path, times: int) -> None:
             path.unlink()
             if number % 2:
                 path.write_bytes(b"somebody else's")
-            with first._rooms.roots.site(first.find_root("notes"), HOLDER):
+            with first.roots.site(first.roots.find("notes"), HOLDER):
                 try:
-                    second.create(at("b.md"), b"b\n", actor=ME)
+                    second.memories.create(at("b.md"), b"b\n", actor=ME)
                     tally.blame("double holds", "after the lock file was removed")
                 except BusyError:
                     tally.add("lock files removed")
@@ -154,10 +154,10 @@ def inherited(tally: Tally, base: Path) -> None:
     """A program started while the lock is held does not keep it."""
     world = _world(base / "inherited")
     with world.engine() as engine, world.engine(lock_wait=0.5) as other:
-        with engine._rooms.roots.site(engine.find_root("notes"), HOLDER):
+        with engine.roots.site(engine.roots.find("notes"), HOLDER):
             program = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
         try:
-            other.create(at("b.md"), b"b\n", actor=ME)
+            other.memories.create(at("b.md"), b"b\n", actor=ME)
             tally.add("programs started while holding")
         except BusyError as error:
             tally.blame("double holds", f"inherited: {error}")
@@ -168,7 +168,7 @@ def inherited(tally: Tally, base: Path) -> None:
 def _world(base: Path) -> World:
     world = new_world(base)
     with world.engine() as engine:
-        engine.create(at("a.md"), b"a\n", actor=ME)
+        engine.memories.create(at("a.md"), b"a\n", actor=ME)
     return world
 
 

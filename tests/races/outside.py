@@ -162,7 +162,7 @@ def saver(world: World, name: str, seed: int, seconds: float, rate: float, *, po
     started = time.monotonic()
     number = 0
     with world.engine() as engine:
-        engine.subscribe(hear)
+        engine.events.subscribe(hear)
         while time.monotonic() - started < seconds:
             number += 1
             address = at(rng.choice(NAMES))
@@ -189,10 +189,14 @@ def _save(engine: Engine, address: Address, text: bytes) -> Saved | Unchanged | 
 def judge(tally: Tally, world: World, tolds: list[Told], meants: list[Meant]) -> None:
     """Look for every version anybody finished."""
     with world.engine() as engine:
-        engine.recover()
+        engine.roots.recover()
         kept, disk = stored(engine), world.disk()
         undecided = open_intents(engine)
-        races = [record for record in engine.audit(limit=1_000_000) if record.note == "a foreign version landed first"]
+        races = [
+            record
+            for record in engine.history.audit(limit=1_000_000)
+            if record.note == "a foreign version landed first"
+        ]
     tally.add("of them in the moment of the commit", len(races))
     there = kept.keys() | {sha(data) for data in disk.values()}
     for told in tolds:
@@ -232,7 +236,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
         for name in NAMES:
             (world.folder() / name).write_bytes(START)
         with world.engine() as engine:
-            engine.audit()
+            engine.history.audit()
         duration = seconds * share
         agents = [
             children.start(partial(agent, world, name, seed + number, duration)) for number, name in enumerate(NAMES)

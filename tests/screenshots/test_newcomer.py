@@ -29,7 +29,7 @@ def around(home: Path, tmp_path: Path) -> Surroundings:
 
 
 def kinds(engine: Engine) -> list[str]:
-    reports = Looker().look(engine, (engine.find_root(ROOT),))
+    reports = Looker().look(engine, (engine.roots.find(ROOT),))
     return [finding.kind for report in reports for finding in report.findings]
 
 
@@ -44,10 +44,10 @@ def test_what_the_guide_tells_is_so(around: Surroundings, tmp_path: Path) -> Non
         assert [table.agent for table in startcost.agents(engine, around)][:3] == ["claude-code", "codex", "serena"]
         assert kinds(engine) == ["cut", "dangling", "unnamed", "duplicate", *["below"] * 9]
         assert cut_off(engine, around) == (922, 208)
-        reports = Looker().look(engine, (engine.find_root(ROOT),))
+        reports = Looker().look(engine, (engine.roots.find(ROOT),))
         apply(engine, prepare(engine, choose(reports, TOGETHER)), actor=ME)
         assert kinds(engine) == ["cut", *["below"] * 8]
-        index = Address(engine.find_root(ROOT).id, "MEMORY.md")
+        index = Address(engine.roots.find(ROOT).id, "MEMORY.md")
         text = engine.read(index).text
         notes = [line for line in text.splitlines(keepends=True) if "session_" in line]
         assert len(notes) == NOTES

@@ -47,9 +47,9 @@ class Machine:
 
     def export(self, *, history: bool = False) -> bytes:
         """A bundle of everything."""
-        self.engine.reconcile()
-        deleted = [entry.address for entry in self.engine.trash()] if history else []
-        return write(collect(self.engine, self.engine.list().items, history=history, deleted=deleted).bundle)
+        self.engine.watch.reconcile()
+        deleted = [entry.address for entry in self.engine.trash.entries()] if history else []
+        return write(collect(self.engine, self.engine.rows.list().items, history=history, deleted=deleted).bundle)
 
     def plan(self, data: bytes, into: Mapping[str, str] | None = None) -> Plan:
         """What an import would do."""

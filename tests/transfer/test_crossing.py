@@ -42,8 +42,8 @@ def source(base: Path) -> Agents:
 def bundle_of(agents: Agents, *, history: bool = False) -> bytes:
     """Everything a machine has, as a file."""
     with agents.engine() as engine:
-        engine.reconcile()
-        return write(collect(engine, engine.list().items, history=history).bundle)
+        engine.watch.reconcile()
+        return write(collect(engine, engine.rows.list().items, history=history).bundle)
 
 
 def wanted(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) -> Plan:
@@ -87,9 +87,9 @@ def test_what_arrives_is_what_a_copy_would_be_and_one_undo_takes_it_back(tmp_pat
         assert here.held("qwen-code") == both.held("qwen-code")
         assert b"* [role.md](role.md): knows SQL\n" in here.held("qwen-code")["MEMORY.md"]
         assert done.done is not None
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         assert here.everything() == before
-        assert engine.next_undo() is None
+        assert engine.undo.next() is None
 
 
 @pytest.mark.parametrize("history", [False, True])
@@ -101,10 +101,10 @@ def test_a_second_import_changes_nothing(tmp_path: Path, history: bool) -> None:
     with here.engine() as engine:
         for root in ("memtui:project", QWEN, "serena:project"):
             take(engine, data, root)
-            before = here.everything(), engine.next_undo()
+            before = here.everything(), engine.undo.next()
             assert set(what(wanted(engine, data, root)).values()) <= {SAME, STAYS}
             assert take(engine, data, root).done is None
-            assert (here.everything(), engine.next_undo()) == before
+            assert (here.everything(), engine.undo.next()) == before
     assert here.held("memtui")["testing.md"] == (FRONT + BODY).encode()
     assert here.held("serena")["testing.md"] == BODY.encode()
 
@@ -122,7 +122,7 @@ def test_front_matter_that_may_not_be_there_is_left_out_and_said_and_history_has
         ]
         importing.apply(engine, found, actor=ME, now=NOW)
         address = Address("serena:project", "testing.md")
-        texts = [engine.read_version(address, one.sha256) for one in engine.history(address)]
+        texts = [engine.history.read(address, one.sha256) for one in engine.history.of(address)]
         assert texts == [BODY.encode(), (FRONT + BODY).encode()]
     assert here.held("serena") == {"role.md": BARE.encode(), "testing.md": BODY.encode()}
 
@@ -147,7 +147,7 @@ def test_both_changed_since_is_merged_in_the_shape_of_here(tmp_path: Path) -> No
         text = MAPPED.replace("wanted", "done") + BODY.replace("one", "ONE").replace("four", "FOUR")
         assert here.held("qwen-code")["testing.md"].decode() == text
         assert what(wanted(engine, data))["testing.md"] in (OLDER, SAME)
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         assert here.held("qwen-code")["testing.md"].decode() == theirs
 
 
@@ -174,12 +174,12 @@ def test_a_conflict_is_of_three_texts_in_the_shape_of_here(tmp_path: Path) -> No
     with here.engine() as engine:
         assert what(wanted(engine, data))["testing.md"] == CONFLICT
         take(engine, data)
-        found = engine.open_conflict(Address(QWEN, "testing.md"))
+        found = engine.drafts.conflict(Address(QWEN, "testing.md"))
         assert found is not None
         mine, base = MAPPED + BODY.replace("one", "ONE"), MAPPED + BODY
         assert (found.yours, found.theirs) == (mine.encode(), theirs.encode())
         assert found.base_sha256 == sha256(base.encode()).hexdigest()
-        (draft,) = engine.drafts()
+        (draft,) = engine.drafts.all()
         assert (draft.text, draft.base_sha256) == (mine, sha256(base.encode()).hexdigest())
 
 
@@ -256,7 +256,7 @@ def test_an_index_that_comes_along_gets_the_lines_of_the_others(tmp_path: Path) 
     with here.engine() as engine:
         take(engine, data, "claude-code:project")
         assert here.held("claude-code")["MEMORY.md"] == b"- [a](a.md)\n- [B](b.md)\n"
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
     assert here.held("claude-code") == {}
 
 
@@ -344,5 +344,5 @@ def test_any_memories_arrive_once_whatever_the_agents(
             assert take(engine, data, f"{new}:project").done is None
             assert here.everything() == before
             if done.done is not None:
-                engine.undo(actor=ME)
+                engine.undo.undo(actor=ME)
             assert here.held(new) == {}

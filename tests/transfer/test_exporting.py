@@ -16,8 +16,8 @@ def test_bytes_pins_uses_and_history_go_along(tmp_path: Path) -> None:
     here = Machine(tmp_path)
     here.write("a.md", b"one\n")
     here.write("a.md", b"two\r\n\xff")
-    here.engine.set_pinned([here.at("a.md")], pinned=True, actor=ME)
-    here.engine.take_uses([Usage(here.at("a.md"), 4, 5, 6)])
+    here.engine.pins.set([here.at("a.md")], pinned=True, actor=ME)
+    here.engine.pins.take_uses([Usage(here.at("a.md"), 4, 5, 6)])
     (memory,) = read(here.export(history=True)).memories
     assert (memory.data, memory.pinned, memory.uses, memory.last_used_at) == (b"two\r\n\xff", True, 4, 5)
     assert [past.data for past in memory.history] == [b"two\r\n\xff", b"one\n"]
@@ -37,7 +37,7 @@ def test_what_cannot_go_along_is_said(tmp_path: Path) -> None:
     here.write("a.md", b"one\n")
     (here.folder / os.fsdecode(b"b\xff.md")).write_bytes(b"x")
     (here.folder / "big.md").write_bytes(b"x" * 2_000_000)
-    found = collect(here.engine, here.engine.list().items, history=True)
+    found = collect(here.engine, here.engine.rows.list().items, history=True)
     assert [memory.path for memory in found.bundle.memories] == ["a.md"]
     assert len(found.left) == 2
 
@@ -46,8 +46,8 @@ def test_a_redacted_version_does_not_go_along(tmp_path: Path) -> None:
     here = Machine(tmp_path)
     here.write("a.md", b"secret\n")
     here.write("a.md", b"two\n")
-    old = here.engine.history(here.at("a.md"))[-1].sha256
-    here.engine.redact(here.at("a.md"), old, reason="a token", actor=ME)
+    old = here.engine.history.of(here.at("a.md"))[-1].sha256
+    here.engine.redaction.redact(here.at("a.md"), old, reason="a token", actor=ME)
     data = here.export(history=True)
     assert b"secret" not in data
     assert [past.data for past in read(data).memories[0].history] == [b"two\n"]

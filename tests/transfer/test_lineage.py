@@ -47,12 +47,12 @@ def test_a_deletion_is_offered_and_what_was_deleted_does_not_come_back(tmp_path:
     a.write("m.md", X)
     a.write("n.md", X)
     exchange(a, b)
-    b.engine.delete([b.at("m.md")], actor=ME)
+    b.engine.memories.delete([b.at("m.md")], actor=ME)
     assert exchange(a, b) == {"m.md": OLDER, "n.md": SAME}
     assert b.held() == {"n.md": X}
     assert exchange(b, a) == {"m.md": DELETED, "n.md": SAME}
     assert a.held() == {"n.md": X}
-    a.engine.undo(actor=ME)
+    a.engine.undo.undo(actor=ME)
     assert a.held() == {"m.md": X, "n.md": X}
 
 
@@ -60,7 +60,7 @@ def test_a_memory_changed_since_survives_a_deletion_elsewhere(tmp_path: Path) ->
     a, b = pair(tmp_path)
     a.write("m.md", X)
     exchange(a, b)
-    b.engine.delete([b.at("m.md")], actor=ME)
+    b.engine.memories.delete([b.at("m.md")], actor=ME)
     a.write("m.md", Y)
     assert exchange(b, a) == {"m.md": OLDER}
     assert exchange(a, b) == {"m.md": NEW}
@@ -71,7 +71,7 @@ def test_a_deletion_of_another_memory_of_the_name_is_not_believed(tmp_path: Path
     a, b = pair(tmp_path)
     a.write("m.md", X)
     b.write("m.md", Z)
-    b.engine.delete([b.at("m.md")], actor=ME)
+    b.engine.memories.delete([b.at("m.md")], actor=ME)
     assert exchange(b, a) == {"m.md": OLDER}
     assert a.held() == {"m.md": X}
 
@@ -105,21 +105,21 @@ def do(homes: list[Machine], move: tuple[str, int, int, bytes]) -> None:
         lines[place] = text
         home.write("m.md", b"\n".join(lines))
     elif kind == "back" and held is not None:
-        past = home.engine.history(home.at("m.md"))
-        home.write("m.md", home.engine.read_version(home.at("m.md"), past[place % len(past)].sha256))
+        past = home.engine.history.of(home.at("m.md"))
+        home.write("m.md", home.engine.history.read(home.at("m.md"), past[place % len(past)].sha256))
     elif kind == "delete" and held is not None:
-        home.engine.delete([home.at("m.md")], actor=ME)
+        home.engine.memories.delete([home.at("m.md")], actor=ME)
     elif kind == "exchange":
         other = homes[place % len(homes)]
-        if other is not home and (other.held() or other.engine.trash()):
+        if other is not home and (other.held() or other.engine.trash.entries()):
             decide(home, exchange(other, home))
 
 
 def decide(home: Machine, found: dict[str, str]) -> None:
     """Answer a conflict as a person would who wants the lines of both: by a text of their own."""
     if found.get("m.md") == CONFLICT:
-        for draft in home.engine.drafts():
-            home.engine.drop_draft(draft.address)
+        for draft in home.engine.drafts.all():
+            home.engine.drafts.drop(draft.address)
         home.write("m.md", home.held()["m.md"] + b"\ndecided")
 
 
@@ -137,18 +137,18 @@ def test_homes_that_stop_writing_agree_and_stay_so(moves: list[tuple[str, int, i
         for _ in range(2 * count):
             for taker in homes:
                 for giver in homes:
-                    if giver is not taker and (giver.held() or giver.engine.trash()):
+                    if giver is not taker and (giver.held() or giver.engine.trash.entries()):
                         decide(taker, exchange(giver, taker))
         held = [home.held() for home in homes]
         assert all(one == held[0] for one in held)
         for taker in homes:
             for giver in homes:
-                if giver is not taker and (giver.held() or giver.engine.trash()):
+                if giver is not taker and (giver.held() or giver.engine.trash.entries()):
                     assert set(exchange(giver, taker).values()) <= {SAME, OLDER}
         assert [home.held() for home in homes] == held
         for text in written:
             assert any(
-                text == home.engine.read_version(home.at("m.md"), one.sha256)
+                text == home.engine.history.read(home.at("m.md"), one.sha256)
                 for home in homes
-                for one in home.engine.history(home.at("m.md"))
+                for one in home.engine.history.of(home.at("m.md"))
             )

@@ -38,31 +38,33 @@ def test_an_empty_root_gets_the_same_bytes_pins_uses_and_history(tmp_path: Path)
     here.write("a.md", b"one\n")
     here.write("a.md", b"two\r\n")
     here.write("deep/b.md", b"\xff\x00")
-    here.engine.set_pinned([here.at("a.md")], pinned=True, actor=ME)
-    here.engine.take_uses([Usage(here.at("a.md"), 4, 5, 6)])
+    here.engine.pins.set([here.at("a.md")], pinned=True, actor=ME)
+    here.engine.pins.take_uses([Usage(here.at("a.md"), 4, 5, 6)])
     data = here.export(history=True)
     done = there.take(data)
     assert there.held() == here.held()
     assert (done.pinned, done.conflicts) == (1, ())
-    row = there.engine.memory(there.at("a.md"))
+    row = there.engine.rows.get(there.at("a.md"))
     assert (row.pinned, row.uses, row.last_used_at) == (True, 4, 5)
-    texts = [there.engine.read_version(there.at("a.md"), one.sha256) for one in there.engine.history(there.at("a.md"))]
+    texts = [
+        there.engine.history.read(there.at("a.md"), one.sha256) for one in there.engine.history.of(there.at("a.md"))
+    ]
     assert texts == [b"two\r\n", b"two\r\n", b"one\n"]  # written here, written there, and before
     assert there.plan(data).idle
-    there.engine.undo(actor=ME)
+    there.engine.undo.undo(actor=ME)
     assert there.held() == {}
 
 
 def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
     here, there = pair(tmp_path)
     here.write("a.md", b"one\n")
-    here.engine.set_pinned([here.at("a.md")], pinned=True, actor=ME)
+    here.engine.pins.set([here.at("a.md")], pinned=True, actor=ME)
     data = here.export(history=True)
     there.take(data)
-    before = there.held(), there.engine.history(there.at("a.md")), there.engine.next_undo()
+    before = there.held(), there.engine.history.of(there.at("a.md")), there.engine.undo.next()
     again = there.take(data)
     assert (again.done, again.pinned) == (None, 0)
-    assert (there.held(), there.engine.history(there.at("a.md")), there.engine.next_undo()) == before
+    assert (there.held(), there.engine.history.of(there.at("a.md")), there.engine.undo.next()) == before
 
 
 def test_a_newer_text_is_taken_and_an_older_one_is_not(tmp_path: Path) -> None:
@@ -97,10 +99,10 @@ def test_what_merges_cleanly_is_merged_and_one_undo_takes_it_back(tmp_path: Path
     there.take(data)
     assert there.held() == {"a.md": b"ONE\ntwo\nthree\nFOUR\n"}
     assert there.plan(data).idle
-    there.engine.undo(actor=ME)
+    there.engine.undo.undo(actor=ME)
     assert there.held() == {"a.md": theirs}
     assert what(there.plan(data)) == {"a.md": OLDER}  # it was taken, and left again
-    there.engine.redo(actor=ME)
+    there.engine.undo.redo(actor=ME)
     assert there.held() == {"a.md": b"ONE\ntwo\nthree\nFOUR\n"}
 
 
@@ -124,13 +126,13 @@ def test_what_does_not_merge_is_a_draft_and_a_conflict_of_its_common_past(tmp_pa
     done = there.take(data)
     assert (done.done, done.conflicts) == (None, (there.at("a.md"),))
     assert there.held() == {"a.md": theirs}
-    (draft,) = there.engine.drafts()
+    (draft,) = there.engine.drafts.all()
     assert (draft.text.encode(), draft.base_sha256) == (mine, sha256(BASE).hexdigest())
-    found = there.engine.open_conflict(there.at("a.md"))
+    found = there.engine.drafts.conflict(there.at("a.md"))
     assert found is not None
     assert (found.base_sha256, found.yours, found.theirs) == (sha256(BASE).hexdigest(), mine, theirs)
     assert there.take(data).conflicts == (there.at("a.md"),)
-    assert there.engine.drafts() == (draft,)
+    assert there.engine.drafts.all() == (draft,)
 
 
 def test_without_a_common_past_a_person_decides(tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ def test_without_a_common_past_a_person_decides(tmp_path: Path) -> None:
     data = here.export()
     assert what(there.plan(data)) == {"a.md": CONFLICT}
     there.take(data)
-    (draft,) = there.engine.drafts()
+    (draft,) = there.engine.drafts.all()
     assert draft.base_sha256 is None
     assert there.held() == {"a.md": b"theirs\n"}
 
@@ -150,9 +152,9 @@ def test_a_draft_that_is_there_stays_and_is_said(tmp_path: Path) -> None:
     there.take(data)
     here = Machine(tmp_path / "third")
     here.write("a.md", b"yet another\n")
-    before = there.engine.drafts()
+    before = there.engine.drafts.all()
     assert there.take(here.export()).waiting == (there.at("a.md"),)
-    assert there.engine.drafts() == before
+    assert there.engine.drafts.all() == before
 
 
 def test_what_is_no_text_is_not_merged(tmp_path: Path) -> None:
@@ -181,7 +183,7 @@ def test_one_that_was_deleted_here_comes_back_and_is_said_where_no_history_tells
     here, there = pair(tmp_path)
     here.write("a.md", b"one\n")
     there.take(here.export())
-    there.engine.delete([there.at("a.md")], actor=ME)
+    there.engine.memories.delete([there.at("a.md")], actor=ME)
     (one,) = there.plan(here.export()).arrivals
     assert (one.what, one.why) == (NEW, "it was here, and deleted")
 
@@ -267,7 +269,7 @@ def test_what_is_here_already_is_no_clash(tmp_path: Path) -> None:
     there = Machine(tmp_path)
     for name in ("a.md", "A.md"):  # a file system that tells them apart may have got both from others
         (there.folder / name).write_bytes(b"1")
-    there.engine.reconcile()
+    there.engine.watch.reconcile()
     origin = Origin("notes", "files", "global")
     data = write(Bundle((Packed(origin, "A.md", b"1"), Packed(origin, "a.md", b"1"))))
     assert what(there.plan(data)) == {"A.md": SAME, "a.md": SAME}
@@ -290,7 +292,7 @@ def test_any_memories_arrive_as_they_were_and_once(files: dict[str, bytes], hist
         with here.engine, there.engine:
             for name, text in files.items():
                 with suppress(MemtuiError):
-                    here.engine.create(here.at(name), text, actor=ME)
+                    here.engine.memories.create(here.at(name), text, actor=ME)
             data = here.export(history=history)
             there.take(data)
             assert there.held() == here.held()

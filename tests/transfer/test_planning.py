@@ -54,7 +54,7 @@ def test_a_copy_is_mapped_and_named_in_the_index_in_its_own_style(tmp_path: Path
         assert now["MEMORY.md"] == b"* [x.md](x.md): old\n* [testing.md](testing.md): no mocks\n"
         assert agents.held("claude-code") == before["claude-code"]
         assert "note: links that lead nowhere there: role.md" in notes(wanted)
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
     assert agents.everything() == before
 
 
@@ -62,8 +62,8 @@ def test_a_move_takes_history_along_and_the_line_out_of_the_old_index(tmp_path: 
     agents = world(tmp_path)
     before = agents.everything()
     with agents.engine() as engine:
-        engine.reconcile()
-        engine.set_pinned([ONE[0]], pinned=True, actor=ME)
+        engine.watch.reconcile()
+        engine.pins.set([ONE[0]], pinned=True, actor=ME)
         done = apply(engine, plan(engine, [ONE], Wish(moving=True)), actor=ME)
         assert all(outcome.ok for outcome in done.outcomes)
         assert agents.held("claude-code") == {
@@ -71,12 +71,12 @@ def test_a_move_takes_history_along_and_the_line_out_of_the_old_index(tmp_path: 
             "role.md": ROLE.encode(),
         }
         assert "1 pointer carried along" in done.also
-        assert engine.memory(ONE[1]).pinned
-        kept = [engine.read_version(ONE[1], version.sha256) for version in engine.history(ONE[1])]
+        assert engine.rows.get(ONE[1]).pinned
+        kept = [engine.history.read(ONE[1], version.sha256) for version in engine.history.of(ONE[1])]
         assert TESTING.encode() in kept
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
         assert agents.everything() == before
-        engine.redo(actor=ME)
+        engine.undo.redo(actor=ME)
         assert "testing.md" in agents.held("qwen-code")
 
 
@@ -84,13 +84,13 @@ def test_what_is_left_behind_is_said_and_stays_in_history(tmp_path: Path) -> Non
     agents = world(tmp_path)
     new = pair("claude-code:project/role.md", "serena:project/role.md")
     with agents.engine() as engine:
-        engine.reconcile()
+        engine.watch.reconcile()
         wanted = plan(engine, [new], Wish(moving=True))
         lost = [text for text in notes(wanted) if text.startswith("left behind")]
         assert [text.split()[2] for text in lost] == ["name:", "description:", "type:"]
         apply(engine, wanted, actor=ME)
         assert agents.held("serena") == {"role.md": b"\nSQL.\n"}
-        kept = [engine.read_version(new[1], version.sha256) for version in engine.history(new[1])]
+        kept = [engine.history.read(new[1], version.sha256) for version in engine.history.of(new[1])]
         assert ROLE.encode() in kept
 
 
@@ -122,7 +122,7 @@ def test_a_missing_index_is_made_and_one_that_names_the_memory_stays(tmp_path: P
     with agents.engine() as engine:
         apply(engine, plan(engine, [pair("serena:project/a.md", "claude-code:project/b.md")], Wish()), actor=ME)
         assert agents.held("claude-code") == {"MEMORY.md": b"- [B](b.md)\n", "b.md": b"# About\n\nText.\n"}
-        engine.delete([Address("claude-code:project", "b.md")], actor=ME)
+        engine.memories.delete([Address("claude-code:project", "b.md")], actor=ME)
         wanted = plan(engine, [pair("serena:project/a.md", "claude-code:project/b.md")], Wish())
         assert not wanted.indexes
 
@@ -136,7 +136,7 @@ def test_an_index_that_comes_along_as_a_file_gets_the_lines_of_the_others(tmp_pa
         pairs = [pair(f"serena:project/{name}", f"claude-code:project/{name}") for name in ("MEMORY.md", "a.md")]
         apply(engine, plan(engine, pairs, wish), actor=ME)
         assert agents.held("claude-code")["MEMORY.md"].endswith(b"- [C](c.md)\n- [A](a.md)\n")
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
     assert agents.everything() == before
 
 
@@ -239,7 +239,7 @@ def test_a_read_only_root_refuses(tmp_path: Path) -> None:
     with agents.engine() as engine:
         wanted = plan(engine, [ONE], Wish())
         assert wanted.going
-        engine.add_roots([root("letta", str(tmp_path / "letta"), read_only=True)])
+        engine.roots.add([root("letta", str(tmp_path / "letta"), read_only=True)])
         (tmp_path / "letta").mkdir()
         wanted = plan(engine, [pair("claude-code:project/role.md", "letta:project/role.md")], Wish())
         with pytest.raises(RefusedError):
@@ -250,7 +250,7 @@ def test_nothing_is_moved_out_of_a_read_only_root_and_a_copy_is_made(tmp_path: P
     agents = world(tmp_path)
     agents.lay("letta", {"a.md": "a\n"})
     with agents.engine() as engine:
-        engine.add_roots([root("letta", str(tmp_path / "letta"), read_only=True)])
+        engine.roots.add([root("letta", str(tmp_path / "letta"), read_only=True)])
         pairs = [pair("letta:project/a.md", "serena:project/a.md")]
         assert [item.problem for item in plan(engine, pairs, Wish(moving=True)).items] == ["letta:project is read-only"]
         assert all(outcome.ok for outcome in apply(engine, plan(engine, pairs, Wish()), actor=ME).outcomes)

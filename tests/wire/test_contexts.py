@@ -17,7 +17,7 @@ def test_everything_is_said(tmp_path: Path, clock: Clock) -> None:
     with world.engine() as engine:
         address = world.write("global", "a.md", "key ghp_" + "a1B2" * 9)
         planted = world.write("project", "b.md", "x")
-        engine.set_pinned([address, planted], pinned=True, actor=TUI)
+        engine.pins.set([address, planted], pinned=True, actor=TUI)
         world.use(engine, address, 2)
         found = build(engine)
     document = json.loads(json.dumps(contexts.document(found)))

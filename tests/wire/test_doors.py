@@ -119,13 +119,13 @@ def door(home: Path, tmp_path: Path) -> Session:
 def test_the_engine_holds_to_it(door: Session) -> None:
     actor = door.options.actor
     assert actor == Actor("mcp:codex")
-    door.engine.create(Address("memtui:global", "a.md"), "yes", actor=actor)
+    door.engine.memories.create(Address("memtui:global", "a.md"), "yes", actor=actor)
     with pytest.raises(RefusedError) as error:
-        door.engine.create(Address("memtui:project", "a.md"), "no", actor=actor)
+        door.engine.memories.create(Address("memtui:project", "a.md"), "no", actor=actor)
     assert error.value.code == "E_ACCESS"
     with pytest.raises(NotFoundError):
         door.engine.read(Address("memtui:workspace", "a.md"))
-    assert [root.id for root in door.roots] == [root.id for root in door.engine.roots]
+    assert [root.id for root in door.roots] == [root.id for root in door.engine.roots.all()]
     assert [root.id for root in door.roots] == ["memtui:global", "memtui:project"]
     door.engine.close()
 

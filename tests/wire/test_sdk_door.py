@@ -26,7 +26,7 @@ def opened(
 
 def test_it_opens_one_folder_and_touches_nothing(tmp_path: Path) -> None:
     with opened(tmp_path).engine as engine:
-        assert [root.path for root in engine.roots] == [str(tmp_path / "base/memories")]
+        assert [root.path for root in engine.roots.all()] == [str(tmp_path / "base/memories")]
     assert not (tmp_path / "base").exists()
     assert not (tmp_path / "s").exists()
 

@@ -28,7 +28,7 @@ def test_the_options_reach_the_roots(settings: Settings, tmp_path: Path) -> None
     project.mkdir()
     options = Options(project=str(project), roots=(f"notes={tmp_path}",))
     session = open_session(settings, options, lock_wait=1)
-    assert session.engine.find_root("notes").path == str(tmp_path)
+    assert session.engine.roots.find("notes").path == str(tmp_path)
     assert session.surroundings.project == str(project)
     assert session.options is options
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from textual import events
 from textual.pilot import Pilot
@@ -21,6 +21,7 @@ from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import BrowserScreen, Facts
 from tests.workbench.fake_engine import FakeEngine
+from tests.workbench.fake_parts import engine_of
 
 DIRECTORIES = Directories("/nowhere", "/nowhere/state", "/nowhere/data", "--home")
 
@@ -45,7 +46,7 @@ def make_app(
     engine: FakeEngine, *, read_only: bool = False, settings: dict[str, Any] | None = None, **facts: Any
 ) -> MemtuiApp:
     """The app on an engine; `facts` are those of `Facts`."""
-    bridge = Bridge(cast("Any", engine), actor=Actor("tui"), read_only=read_only, clock=lambda: engine.now)
+    bridge = Bridge(engine_of(engine), actor=Actor("tui"), read_only=read_only, clock=lambda: engine.now)
     chosen = Settings(DIRECTORIES, "/home/ann", **(settings or {}))
     told = {"project": "acme-api", "workspace": "fix-login", "listing": engine.list(), **facts}
     return MemtuiApp(bridge, Facts(chosen, engine.roots, **told))

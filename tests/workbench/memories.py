@@ -81,7 +81,7 @@ class Memories:
         """The workbench's own engine; what is there when it is opened counts as seen."""
         if not self.state.exists():
             with Engine.open(self.roots, state_dir=str(self.state), clock=self.clock) as first:
-                first.reconcile()
+                first.watch.reconcile()
         return self.another(read_only=self.read_only)
 
     def open(self) -> None:
@@ -121,25 +121,25 @@ class Memories:
     @property
     def rows(self) -> dict[Address, Memory]:
         """Every memory as the engine knows it."""
-        return {row.address: row for row in self.engine.list().items}
+        return {row.address: row for row in self.engine.rows.list().items}
 
     @property
     def unseen(self) -> tuple[Change, ...]:
         """What others did and nobody has looked at."""
-        return self.engine.changes()
+        return self.engine.changes.unseen()
 
     @property
     def drafts(self) -> dict[Address, Draft]:
         """Unsaved texts."""
-        return {draft.address: draft for draft in self.engine.drafts()}
+        return {draft.address: draft for draft in self.engine.drafts.all()}
 
     def versions(self, name: str) -> tuple[Version, ...]:
         """The history of a memory, newest first."""
-        return self.engine.history(Address.parse(name))
+        return self.engine.history.of(Address.parse(name))
 
     def steps(self, *operations: str) -> int:
         """How many steps of the user's own the audit has, of these operations (`deleted`, `pinned` ...) or of all."""
-        records = [record for record in self.engine.audit(limit=2_000) if record.actor == str(ME)]
+        records = [record for record in self.engine.history.audit(limit=2_000) if record.actor == str(ME)]
         return len({record.txn for record in records if not operations or record.operation in operations})
 
     # What is done to it
@@ -166,7 +166,7 @@ class Memories:
         address = Address.parse(name)
         with self.another() as other:
             Memories.opened.remove(other)
-            other.delete([address], actor=by)
+            other.memories.delete([address], actor=by)
         return address
 
     def save(self, name: str, *texts: str, by: Actor = ME) -> Address:
@@ -177,17 +177,17 @@ class Memories:
                 before = self.engine.read(address).sha256
                 self.engine.save(address, text, expected_sha256=before, actor=by)
             else:
-                self.engine.create(address, text, actor=by)
+                self.engine.memories.create(address, text, actor=by)
         return address
 
     def pin(self, *names: str) -> None:
         """Pin memories."""
-        self.engine.set_pinned([Address.parse(name) for name in names], pinned=True, actor=ME)
+        self.engine.pins.set([Address.parse(name) for name in names], pinned=True, actor=ME)
 
     def use(self, name: str, times: int = 1) -> None:
         """Have an agent use a memory."""
         for _ in range(times):
-            self.engine.record_use(Address.parse(name), actor=CLAUDE)
+            self.engine.pins.record_use(Address.parse(name), actor=CLAUDE)
 
 
 @contextmanager

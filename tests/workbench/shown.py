@@ -50,7 +50,7 @@ def make_app(
     bridge = Bridge(memories.engine, actor=ME, read_only=read_only, clock=memories.clock)
     chosen = Settings(DIRECTORIES, str(Path.home()), **(settings or {}))
     if "listing" not in facts:
-        facts["listing"] = memories.engine.list()
+        facts["listing"] = memories.engine.rows.list()
     told = {"project": "acme-api", "workspace": "fix-login", **facts}
     return MemtuiApp(bridge, Facts(chosen, memories.roots, **told))
 

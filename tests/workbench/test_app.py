@@ -435,7 +435,7 @@ async def test_looking_marks_nothing_as_seen_and_a_draft_waits_when_nothing_may_
     world.write("one\n", "two\n")
     with world.engine() as engine:
         base = engine.read(at("a.md")).sha256
-        engine.save_draft(Draft(at("a.md"), base, "mine\n", (0, 0), world.clock()))
+        engine.drafts.save(Draft(at("a.md"), base, "mine\n", (0, 0), world.clock()))
     (world.folder / "a.md").write_text("three\n")
     async with real(world, read_only=True) as screen:
         assert screen.browser.forest.totals.unseen == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from textual.message import Message
@@ -14,6 +14,7 @@ from memtui.errors import NotFoundError, StorageError
 from memtui.workbench import messages
 from memtui.workbench.bridge import AT_ONCE, ONE_BY_ONE, ROWS, WRITE, Bridge
 from tests.workbench.fake_engine import NOW, FakeEngine
+from tests.workbench.fake_parts import engine_of
 
 
 class Box:
@@ -46,7 +47,7 @@ def engine() -> FakeEngine:
 
 @pytest.fixture
 def bridge(engine: FakeEngine) -> Bridge:
-    return Bridge(cast("Any", engine), actor=Actor("tui"), clock=lambda: NOW)
+    return Bridge(engine_of(engine), actor=Actor("tui"), clock=lambda: NOW)
 
 
 @pytest.fixture

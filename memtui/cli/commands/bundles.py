@@ -21,9 +21,9 @@ from memtui.wire import outcomes, transfers
 
 def export(call: Call) -> int:
     """Write a bundle."""
-    call.engine.lift_limits()
+    call.engine.rows.lift_limits()
     if call.args.flag("history"):
-        call.engine.reconcile()  # what others wrote lately belongs to it
+        call.engine.watch.reconcile()  # what others wrote lately belongs to it
     rows, cut = _rows(call)
     deleted = _deleted(call) if call.args.flag("history") else []
     found = collect(call.engine, rows, history=call.args.flag("history"), deleted=deleted)
@@ -57,13 +57,13 @@ def _rows(call: Call) -> tuple[list[Memory], list[tuple[Address, str]]]:
     """The memories that are meant, and the roots that hold more than can be listed, with the reason."""
     engine, chosen = call.engine, call.args.texts("places")
     if not chosen:
-        found = engine.list([root.id for root in engine.roots if root.kind == "memories"])
+        found = engine.rows.list([root.id for root in engine.roots.all() if root.kind == "memories"])
         return [row for row in found.items if not row.missing], _cut(found)
     rows: dict[str, Memory] = {}
     cut: list[tuple[Address, str]] = []
     for text in chosen:
         place = places.place(engine, text)
-        found = engine.list(place.roots)
+        found = engine.rows.list(place.roots)
         here = [row for row in found.items if place.holds(row) and not row.missing]
         if not here:
             raise NotFoundError(f"There is no {text}.", hint="`memtui ls` lists the memories there are.")
@@ -76,10 +76,10 @@ def _deleted(call: Call) -> list[Address]:
     """The deleted memories of the places that are meant."""
     engine = call.engine
     chosen = [places.place(engine, text) for text in call.args.texts("places")]
-    roots = {root.id for root in engine.roots if root.kind == "memories"}
+    roots = {root.id for root in engine.roots.all() if root.kind == "memories"}
     return [
         entry.address
-        for entry in engine.trash()
+        for entry in engine.trash.entries()
         if (not chosen and entry.address.root in roots)
         or any(entry.address.root in (place.roots or ()) and place.has(entry.address.path) for place in chosen)
     ]
@@ -111,7 +111,7 @@ def import_(call: Call) -> int:
     file, out = call.args.need("file"), call.out
     data = _input() if file == "-" else bundlefile.read(_path(call, file))
     as_is = call.args.flag("as_is")
-    call.engine.lift_limits()  # a memory that is here must not be taken for a new one
+    call.engine.rows.lift_limits()  # a memory that is here must not be taken for a new one
     wanted = merging.plan(call.engine, bundle.read(data), _into(call), merged_alone, as_is=as_is)
     if call.args.flag("dry_run"):
         if out.json:

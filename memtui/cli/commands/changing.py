@@ -15,14 +15,14 @@ _READ_LIMIT = 4 * 1_048_576
 
 def create(call: Call) -> int:
     """Make a new memory."""
-    address = call.engine.resolve(call.args.need("address"))
+    address = call.engine.roots.resolve(call.args.need("address"))
     text = given_text(call)
-    return results.saved(call.out, call.engine.create(address, text, actor=call.actor), word="created")
+    return results.saved(call.out, call.engine.memories.create(address, text, actor=call.actor), word="created")
 
 
 def save(call: Call) -> int:
     """Save a memory, compare-and-set."""
-    address = call.engine.resolve(call.args.need("address"))
+    address = call.engine.roots.resolve(call.args.need("address"))
     expected = call.args.need("expect")
     text = given_text(call)
     return results.saved(
@@ -66,10 +66,10 @@ def _limited(data: bytes, what: str) -> bytes:
 
 def rm(call: Call) -> int:
     """Move memories to the trash."""
-    addresses = [call.engine.resolve(text) for text in call.args.texts("addresses")]
+    addresses = [call.engine.roots.resolve(text) for text in call.args.texts("addresses")]
     if call.args.flag("alone"):
         with call.followed():
-            done = call.engine.delete(addresses, actor=call.actor)
+            done = call.engine.memories.delete(addresses, actor=call.actor)
         return results.done(call.out, done)
     from memtui.pointers import carrying
 
@@ -80,10 +80,10 @@ def rm(call: Call) -> int:
 
 def restore(call: Call) -> int:
     """Bring back a deleted memory or an old version."""
-    address = call.engine.resolve(call.args.need("address"))
+    address = call.engine.roots.resolve(call.args.need("address"))
     version = call.args.text("version")
     if call.args.flag("alone"):
-        value = call.engine.restore(address, version=version, actor=call.actor)
+        value = call.engine.memories.restore(address, version=version, actor=call.actor)
         return results.saved(call.out, value, word="restored")
     from memtui.pointers import restoring
 
@@ -108,7 +108,7 @@ def _steps(call: Call, *, back: bool) -> int:
     try:
         for _ in range(call.args.number("steps", 1)):
             _reach(call, "undo" if back else "redo")
-            step = call.engine.undo if back else call.engine.redo
+            step = call.engine.undo.undo if back else call.engine.undo.redo
             with call.followed():
                 finished.append(step(actor=call.actor))
     except MemtuiError as error:
@@ -127,7 +127,7 @@ def _steps(call: Call, *, back: bool) -> int:
 
 def _reach(call: Call, kind: str) -> None:
     """Open the folders of the next step if it went from one project to another: nobody stands in both."""
-    if next(call.engine.beyond(kind), None) is None:
+    if next(call.engine.undo.beyond(kind), None) is None:
         return
     from memtui.health import repointing
     from memtui.wire.session import other_projects
@@ -146,9 +146,9 @@ def unpin(call: Call) -> int:
 
 
 def _set_pinned(call: Call, *, pinned: bool) -> int:
-    addresses = [call.engine.resolve(text) for text in call.args.texts("addresses")]
-    rows = [call.engine.memory(address) for address in addresses]  # a mistyped name is said
-    status = results.done(call.out, call.engine.set_pinned(addresses, pinned, actor=call.actor))
+    addresses = [call.engine.roots.resolve(text) for text in call.args.texts("addresses")]
+    rows = [call.engine.rows.get(address) for address in addresses]  # a mistyped name is said
+    status = results.done(call.out, call.engine.pins.set(addresses, pinned, actor=call.actor))
     for root in dict.fromkeys(row.address.root for row in rows if pinned and row.trust == BROUGHT):
         call.out.say(
             f"Agents are given no text before you review it: g a in the workbench, or memtui roots --accept {root}"
@@ -174,7 +174,7 @@ def _version(call: Call, text: str) -> tuple[Address, str]:
     bare, sha = places.version(text)
     if sha is None:
         raise UsageError("memtui redact needs ADDRESS@SHA.", hint=f"`memtui history {bare}` lists the versions.")
-    return call.engine.resolve(bare), sha
+    return call.engine.roots.resolve(bare), sha
 
 
 def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, ...]:
@@ -185,16 +185,18 @@ def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, .
     where = f"in the workbench in the versions of {versions[0][0]} (H) by the key X"
     approving.ask(call, "redact a version", f"Clear the text of {what} for good?", where)
     try:
-        return call.engine.redact_all(versions, reason=reason, actor=actor, everywhere=call.args.flag("everywhere"))
+        return call.engine.redaction.redact_all(
+            versions, reason=reason, actor=actor, everywhere=call.args.flag("everywhere")
+        )
     except RefusedError as error:
         if error.code != "E_SHARED" or not approving.agrees(call, f"{error.message} Clear it there, too?"):
             raise
-    return call.engine.redact_all(versions, reason=reason, actor=actor, everywhere=True)
+    return call.engine.redaction.redact_all(versions, reason=reason, actor=actor, everywhere=True)
 
 
 def _finish_redacting(call: Call) -> None:
     """Say what redacted texts may still be in, and delete damaged ledgers one by one when that is wanted."""
-    left = call.engine.unerased()
+    left = call.engine.redaction.unerased()
     if left.pending:
         call.out.say("Pending: freed bytes of the ledger are not overwritten yet; the next start of memtui does it.")
     for path in left.damaged:
@@ -202,7 +204,7 @@ def _finish_redacting(call: Call) -> None:
         if call.args.flag("damaged") or approving.agrees(
             call, f"{name} is damaged and may hold the text, too. Delete it?"
         ):
-            call.engine.drop_damaged(path)
+            call.engine.redaction.drop_damaged(path)
             call.out.say(f"Deleted {name}.")
         else:
             call.out.say(f"{name} is damaged, stays, and may hold the text: --damaged deletes it.")
@@ -212,14 +214,14 @@ def workspace(call: Call) -> int:
     """Show or remove the workspace's memories."""
     from memtui.cli.commands.listing import show
 
-    mine = tuple(root.id for root in call.engine.roots if root.agent == "memtui" and root.scope == "workspace")
-    found = call.engine.list(mine)
+    mine = tuple(root.id for root in call.engine.roots.all() if root.agent == "memtui" and root.scope == "workspace")
+    found = call.engine.rows.list(mine)
     if call.args.text("action") is None:
         return show(call, list(found.items), truncated=found.truncated)
     addresses = [row.address for row in found.items]
     if not addresses:
         raise NotFoundError(
-            f"There are no memories in the workspace {os.path.basename(call.engine.find_root(mine[0]).path)!r}.",
+            f"There are no memories in the workspace {os.path.basename(call.engine.roots.find(mine[0]).path)!r}.",
             hint="Run it in the checkout, or name the workspace with MEMTUI_WORKSPACE.",
         )
-    return results.done(call.out, call.engine.delete(addresses, actor=call.actor))
+    return results.done(call.out, call.engine.memories.delete(addresses, actor=call.actor))

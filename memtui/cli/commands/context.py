@@ -20,7 +20,7 @@ def context(call: Call) -> int:
         _print(call, build(engine, parts=PARTS if part == "all" else (part,)), json=form == "json")
     finally:
         engine.close()
-    for notice in engine.notices():
+    for notice in engine.events.notices():
         call.out.say(f"memtui: {notice}")
     return outcomes.DONE
 

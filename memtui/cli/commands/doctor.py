@@ -67,8 +67,8 @@ def _all(call: Call) -> Iterator[Finding]:
             file = call.args.text("file")
             # Notices name it without its folder.
             here = os.path.abspath(file) if file is not None and os.path.exists(file) else file
-            yield Finding("note", "salvage", call.engine.salvage(here))
-        yield from call.engine.findings()
+            yield Finding("note", "salvage", call.engine.doctor.salvage(here))
+        yield from call.engine.doctor.findings()
     except MemtuiError as error:
         yield Finding("error", "roots" if error.code != "E_STORE" else "ledger", error.message, error.hint)
     yield from _agents(call, settings)

@@ -29,7 +29,7 @@ _DISCARD = ("d", "discard it; its text stays in the history")
 
 def edit(call: Call) -> int:
     """Edit a memory."""
-    address = call.engine.resolve(call.args.need("address"))
+    address = call.engine.roots.resolve(call.args.need("address"))
     flow = Flow(call, address)
     flow.refuse_read_only()
     flow.start(new=call.args.flag("new"))
@@ -95,7 +95,7 @@ class Flow:
 
     def _waiting(self) -> Draft | None:
         """The text of this memory that nobody saved."""
-        return next((draft for draft in self._call.engine.drafts() if draft.address == self._address), None)
+        return next((draft for draft in self._call.engine.drafts.all() if draft.address == self._address), None)
 
     def _offer(self, draft: Draft) -> None:
         """Ask whether to go on with a text that was never saved, by the workbench or by an edit that was killed."""
@@ -112,7 +112,7 @@ class Flow:
             return
         answer = self._ask(_GO_ON, _LEAVE, _DISCARD)
         if answer == "d":
-            self._call.engine.drop_draft(self._address, own=(draft.text,))
+            self._call.engine.drafts.drop(self._address, own=(draft.text,))
         elif answer == "g":
             self._draft, self._text, self._expected = draft, data, draft.base_sha256
             self._base = self._started_from(draft)
@@ -122,7 +122,7 @@ class Flow:
         if draft.base is not None or draft.base_sha256 is None:
             return draft.base or b""
         try:
-            return self._call.engine.read_version(self._address, draft.base_sha256)
+            return self._call.engine.history.read(self._address, draft.base_sha256)
         except NotFoundError:
             return b""
 
@@ -137,11 +137,11 @@ class Flow:
 
     def refuse_what_cannot_be_saved(self) -> None:
         """Say before the editor opens, not after an hour in it, that nothing could be saved here."""
-        if self._call.engine.find_root(self._address.root).read_only:
+        if self._call.engine.roots.find(self._address.root).read_only:
             raise RefusedError(
                 f"{self._address.root} is read-only.", code="E_READ_ONLY", hint=f"memtui view {self._address} shows it."
             )
-        for problem in self._call.engine.memory(self._address).problems:
+        for problem in self._call.engine.rows.get(self._address).problems:
             if problem.code in CODES:
                 raise RefusedError(
                     problem.text, code=problem.code, hint=f"memtui view {self._address} shows it as it is."
@@ -189,7 +189,7 @@ class Flow:
 
     def _open_editor(self) -> None:
         self._forget()
-        root = self._call.engine.find_root(self._address.root)
+        root = self._call.engine.roots.find(self._address.root)
         self._copy = PrivateCopy(
             self._text,
             name=self._address.name,
@@ -304,7 +304,7 @@ class Flow:
         self._forget()
         if self._draft is not None:
             saved = self._text.decode("utf-8", "replace")
-            self._call.engine.drop_draft(self._address, own=(self._draft.text, saved), trace=False)
+            self._call.engine.drafts.drop(self._address, own=(self._draft.text, saved), trace=False)
             self._draft = None
 
     def _forget(self) -> None:

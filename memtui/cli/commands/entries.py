@@ -19,7 +19,7 @@ from memtui.wire import outcomes
 
 def entries(call: Call) -> int:
     """List, show, add, edit or remove entries."""
-    address = call.engine.resolve(call.args.need("address"))
+    address = call.engine.roots.resolve(call.args.need("address"))
     action = call.args.need("action")
     if action == "list":
         return _list(call, address)
@@ -32,7 +32,7 @@ def entries(call: Call) -> int:
 
 def _list(call: Call, address: Address) -> int:
     file, snapshot = keeping.read_file(call.engine, address)
-    used = counting.usage(file, call.engine.find_root(address.root).policy.limit_of(address.path))
+    used = counting.usage(file, call.engine.roots.find(address.root).policy.limit_of(address.path))
     if call.out.json:
         call.out.document(wire.entries(snapshot, file, used))
         return outcomes.DONE

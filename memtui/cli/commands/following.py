@@ -19,9 +19,9 @@ def changes(call: Call) -> int:
     """List what others changed."""
     engine, args = call.engine, call.args
     scope, agent = args.text("scope"), args.text("agent")
-    engine.reconcile()
-    kept = {root.id for root in engine.roots if scope in (None, root.scope) and agent in (None, root.agent)}
-    found = [change for change in engine.changes() if change.address.root in kept]
+    engine.watch.reconcile()
+    kept = {root.id for root in engine.roots.all() if scope in (None, root.scope) and agent in (None, root.agent)}
+    found = [change for change in engine.changes.unseen() if change.address.root in kept]
     if call.out.json:
         call.out.document(
             values.listing(values.change(each) | {"writers": list(_writers(call, each))} for each in found)
@@ -37,7 +37,7 @@ def changes(call: Call) -> int:
 
 
 def _writers(call: Call, change: Change) -> tuple[str, ...]:
-    return writers(change, call.engine.history(change.address))
+    return writers(change, call.engine.history.of(change.address))
 
 
 def _by(call: Call, change: Change) -> str:
@@ -54,9 +54,9 @@ def seen(call: Call) -> int:
     texts = call.args.texts("addresses")
     if bool(texts) == call.args.flag("all"):
         raise UsageError("memtui seen needs addresses or --all.", hint="`memtui changes` lists what is not seen yet.")
-    call.engine.reconcile()
-    chosen = [call.engine.resolve(text) for text in texts] if texts else None
-    waiting = {change.address for change in call.engine.changes()}
+    call.engine.watch.reconcile()
+    chosen = [call.engine.roots.resolve(text) for text in texts] if texts else None
+    waiting = {change.address for change in call.engine.changes.unseen()}
     count = len(waiting if chosen is None else waiting.intersection(chosen))
     if count:
         memories = "1 memory" if count == 1 else f"{count:,} memories"
@@ -66,7 +66,7 @@ def seen(call: Call) -> int:
             f"Mark what others wrote in {memories} as seen by you?",
             "in the workbench by the keys x and X in the changes",
         )
-    count = call.engine.mark_seen(chosen)
+    count = call.engine.changes.mark_seen(chosen)
     call.out.fact({"seen": count}, f"{count} marked as seen")
     return outcomes.DONE
 
@@ -80,10 +80,10 @@ def log(call: Call) -> int:
         raise UsageError(f"{text!r} is not a time.", hint="Write 2h, 3d, 2026-11-20 or 2026-11-20T09:30:00Z.")
     address = args.text("address")
     limit = args.number("limit", 200)
-    records = call.engine.audit(
+    records = call.engine.history.audit(
         actor=args.text("actor"),
         since=since,
-        address=None if address is None else call.engine.resolve(address),
+        address=None if address is None else call.engine.roots.resolve(address),
         limit=limit + 1,
     )
     truncated, records = len(records) > limit, records[:limit]
@@ -128,7 +128,7 @@ def _tell_actors(call: Call, wanted: str | None) -> None:
     """Say which actors there are when one was asked for by a name that nobody has."""
     if wanted is None:
         return
-    known = call.engine.actors()
+    known = call.engine.history.actors()
     if wanted in known:
         call.out.say(f"Nothing of {wanted} is recorded there.")
     elif not known:
@@ -149,10 +149,10 @@ def watch(call: Call) -> int:
         batches.put(Changes(health=value))
 
     # What is there now is known before the first line says that the watch stands: whatever comes after it is a change.
-    found = call.engine.reconcile()
+    found = call.engine.watch.reconcile()
     if found != Changes():
         batches.put(found)
-    watching = call.engine.watch(batches.put, health)
+    watching = call.engine.watch.start(batches.put, health)
     left = call.args.number("count", 0)
     try:
         while True:

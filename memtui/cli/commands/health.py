@@ -21,7 +21,7 @@ def health(call: Call) -> int:
     engine = call.engine
     named = call.args.text("root")
     chosen = None if named is None else places.place(engine, named).roots
-    roots = [root for root in engine.roots if chosen is None or root.id in chosen]
+    roots = [root for root in engine.roots.all() if chosen is None or root.id in chosen]
     reports = Looker().look(engine, roots)
     kind = call.args.text("fix")
     if kind is not None:

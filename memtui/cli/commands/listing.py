@@ -17,14 +17,14 @@ def roots(call: Call) -> int:
         count = _accept(call, chosen)
         what = "1 version" if count == 1 else f"{count:,} versions"
         call.out.fact(
-            {"accepted": call.engine.find_root(chosen).id, "reviewed": count}, f"accepted {chosen}: {what} reviewed"
+            {"accepted": call.engine.roots.find(chosen).id, "reviewed": count}, f"accepted {chosen}: {what} reviewed"
         )
         return outcomes.DONE
     if call.args.flag("names") and not call.out.json:
         for each in call.session.roots:
             call.out.line(each.id)
         return outcomes.DONE
-    found = call.engine.root_status()
+    found = call.engine.rows.status()
     if call.out.json:
         call.out.document(values.listing(values.root(status) for status in found))
         return outcomes.DONE
@@ -59,7 +59,7 @@ def roots(call: Call) -> int:
 def _accept(call: Call, chosen: str) -> int:
     """Review every version that waits in a root; says how many."""
     try:
-        found = call.engine.list([chosen])
+        found = call.engine.rows.list([chosen])
         if not found.roots[0].exists:
             raise NotFoundError(
                 f"The folder of {chosen} does not exist.", code="E_ROOT_MISSING", hint="There is nothing to review yet."
@@ -73,10 +73,10 @@ def _accept(call: Call, chosen: str) -> int:
                 f"Give agents {texts} of {chosen}, which came with the checkout {found.roots[0].root.path}?",
                 f"in the workbench by the key g a on {chosen}",
             )
-        return call.engine.review(versions, actor=call.actor)
+        return call.engine.history.review(versions, actor=call.actor)
     except NotFoundError as error:
         if error.code == "E_NO_ROOT":
-            waiting = [status.root.id for status in call.engine.root_status() if not status.accepted]
+            waiting = [status.root.id for status in call.engine.rows.status() if not status.accepted]
             what = f"These wait for it: {', '.join(waiting)}." if waiting else "No root waits for a review."
             error.hint = f"{error.hint} {what}" if error.hint.startswith("Did you mean") else what
         raise
@@ -97,7 +97,7 @@ def ls(call: Call) -> int:
     args = call.args
     text = args.text("place")
     wanted = places.EVERYWHERE if text is None else places.place(call.engine, text)
-    found = call.engine.list(wanted.roots)
+    found = call.engine.rows.list(wanted.roots)
     rows = [row for row in found.items if wanted.holds(row)]
     if wanted.path and not rows:
         raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
@@ -175,7 +175,7 @@ def _memories(call: Call, rows: list[Memory]) -> None:
 
 def _short_names(call: Call) -> dict[str, str]:
     """The shortest name each root answers to here, for a person; a script gets the one that holds everywhere."""
-    return {root.id: min((root.id, *root.aliases), key=len) for root in call.engine.roots if root.aliases}
+    return {root.id: min((root.id, *root.aliases), key=len) for root in call.engine.roots.all() if root.aliases}
 
 
 _WORDS = {
@@ -206,8 +206,8 @@ def marks(row: Memory, *, readable: bool) -> str:
 def search(call: Call) -> int:
     """Find memories."""
     args, limit = call.args, call.args.number("limit", 50)
-    call.engine.lift_limits()
-    hits, truncated = call.engine.search(
+    call.engine.rows.lift_limits()
+    hits, truncated = call.engine.search.once(
         " ".join(args.texts("query")),
         scope=args.text("scope"),
         agent=args.text("agent"),
@@ -237,7 +237,7 @@ def _where(hit: Hit) -> str:
 
 def trash(call: Call) -> int:
     """List what can be restored."""
-    entries = call.engine.trash()
+    entries = call.engine.trash.entries()
     if call.out.json:
         call.out.document(values.listing(map(values.trash, entries)))
         return outcomes.DONE

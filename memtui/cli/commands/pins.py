@@ -42,14 +42,14 @@ def pins(call: Call) -> int:
     risen = [one for one in found if one.risen]
     status, txn, counted = outcomes.DONE, None, 0
     if write and fresh:
-        done = call.engine.set_pinned(fresh, pinned=True, actor=call.actor)
+        done = call.engine.pins.set(fresh, pinned=True, actor=call.actor)
         txn = done.txn
         failures = [failed for failed in map(results.failure, done.outcomes) if failed is not None]
         for failed in failures:
             call.out.error(failed)
         status = outcomes.exit_code(failures[0]) if failures else status
     if write and risen:
-        counted = call.engine.take_uses(
+        counted = call.engine.pins.take_uses(
             Usage(one.memory.address, one.kept.uses, one.kept.last_used_at, one.kept.last_written_at) for one in risen
         )
     if call.out.json:
@@ -68,12 +68,12 @@ def _look(call: Call) -> tuple[list[Found], int, int]:
     absent = gone = 0
     for one in kept(call.session.surroundings):
         try:
-            root = engine.find_root(one.root)
+            root = engine.roots.find(one.root)
         except NotFoundError:
             absent += 1
             continue
         try:
-            memory = engine.memory(Address(root.id, one.path))
+            memory = engine.rows.get(Address(root.id, one.path))
         except MemtuiError:  # deleted since, or no name of a memory at all
             gone += 1
             continue

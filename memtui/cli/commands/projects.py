@@ -20,7 +20,7 @@ def orphans(call: Call) -> int:
     """List what is out of place."""
     roots = other_projects(call.session)
     found = survey(roots, call.settings.home)
-    call.engine.add_roots(one.root for one in found.orphans)
+    call.engine.roots.add(one.root for one in found.orphans)
     held = {one.root.id: _held(call, one.root.id) for one in found.orphans}
     kept = tuple(one for one in found.orphans if held[one.root.id][0])
     if call.out.json:
@@ -55,7 +55,7 @@ def orphans(call: Call) -> int:
 def _held(call: Call, root_id: str) -> tuple[int, int]:
     """Count the memories of a root and their bytes, straight from its folder: thousands of roots are not registered."""
     try:
-        found = call.engine.folder(root_id, depth=DEPTH, sizes=True)
+        found = call.engine.folders.items(root_id, depth=DEPTH, sizes=True)
     except MemtuiError as error:
         call.out.say(f"{root_id} cannot be looked at: {error.message}")
         return 0, 0
@@ -85,12 +85,12 @@ def _tell(call: Call, kept: tuple[Orphan, ...], found: Survey) -> None:
 
 def repoint(call: Call) -> int:
     """Show what re-pointing would do, or do it."""
-    call.engine.add_roots(other_projects(call.session))
+    call.engine.roots.add(other_projects(call.session))
     old = call.args.text("old") or ""
     new = call.args.text("new") or ""
     home = call.settings.home
     old = os.path.abspath(expand_user(old, home)) if old.startswith(("/", "~", ".")) else old
-    roots = repointing.meant(call.engine.roots, old)
+    roots = repointing.meant(call.engine.roots.all(), old)
     wanted = repointing.plan(call.engine, roots, os.path.abspath(expand_user(new, home)))
     write = call.args.flag("write")
     done = repointing.apply(call.engine, wanted, actor=call.actor) if write else None

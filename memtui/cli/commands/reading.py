@@ -15,9 +15,9 @@ def view(call: Call) -> int:
     text = call.args.need("address")
     bare, sha = places.version(text)
     if sha is not None:
-        address = call.engine.resolve(bare)
+        address = call.engine.roots.resolve(bare)
         try:
-            data = call.engine.read_version(address, sha)
+            data = call.engine.history.read(address, sha)
         except NotFoundError:
             if call.out.json or not _named(call, text):
                 raise
@@ -25,9 +25,9 @@ def view(call: Call) -> int:
             return _show(
                 call, data, {"address": str(address), "sha256": _whole(call, address, sha), "bytes": len(data)}
             )
-    snapshot = call.engine.read(call.engine.resolve(text))
+    snapshot = call.engine.read(call.engine.roots.resolve(text))
     if call.options.actor.name.startswith(_AGENTS):
-        call.engine.record_use(snapshot.address, actor=call.options.actor)
+        call.engine.pins.record_use(snapshot.address, actor=call.options.actor)
     if call.out.json:
         call.out.document(values.content(snapshot))
         return outcomes.DONE
@@ -36,15 +36,15 @@ def view(call: Call) -> int:
 
 def _named(call: Call, text: str) -> bool:
     """Whether a memory's own name ends like a version."""
-    address = call.engine.resolve(text)
-    return any(row.address == address for row in call.engine.list((address.root,)).items)
+    address = call.engine.roots.resolve(text)
+    return any(row.address == address for row in call.engine.rows.list((address.root,)).items)
 
 
 def _whole(call: Call, address: Address, sha: str) -> str:
     """Return the whole sha for the beginning of one."""
     if len(sha) == 64:
         return sha
-    return next((each.sha256 for each in call.engine.history(address) if each.sha256.startswith(sha)), sha)
+    return next((each.sha256 for each in call.engine.history.of(address) if each.sha256.startswith(sha)), sha)
 
 
 def _show(call: Call, data: bytes, fields: dict[str, object]) -> int:
@@ -60,8 +60,8 @@ def _show(call: Call, data: bytes, fields: dict[str, object]) -> int:
 
 def history(call: Call) -> int:
     """List versions."""
-    address = call.engine.resolve(call.args.need("address"))
-    versions = call.engine.history(address)
+    address = call.engine.roots.resolve(call.args.need("address"))
+    versions = call.engine.history.of(address)
     if call.out.json:
         call.out.document(values.listing(map(values.version, versions)))
         return outcomes.DONE
@@ -91,16 +91,16 @@ def _note(note: str, *, redacted: bool) -> str:
 def diff(call: Call) -> int:
     """Show what changed between two versions."""
     engine = call.engine
-    address = engine.resolve(call.args.need("address"))
+    address = engine.roots.resolve(call.args.need("address"))
     newer = call.args.text("to")
     if newer is None:
         snapshot = engine.read(address)
         new, after = snapshot.sha256, snapshot.bytes
     else:
-        new, after = _whole(call, address, newer), engine.read_version(address, newer)
+        new, after = _whole(call, address, newer), engine.history.read(address, newer)
     older = call.args.text("from") or _before(call, address, new)
     old = _whole(call, address, older) if older else None
-    before = engine.read_version(address, old) if old else b""
+    before = engine.history.read(address, old) if old else b""
     lines = _unified(before, after, f"{address}@{old[:12] if old else 'nothing'}", f"{address}@{new[:12]}")
     if call.out.json:
         fields: dict[str, object] = {"address": str(address), "from": old, "to": new, "same": before == after}
@@ -114,10 +114,10 @@ def diff(call: Call) -> int:
 
 def _before(call: Call, address: Address, new: str) -> str | None:
     """Choose what to compare with: what the user last saw, else the version before."""
-    seen = call.engine.seen_version(address)
+    seen = call.engine.changes.seen_version(address)
     if seen is not None and seen != new:
         return seen
-    shas = [each.sha256 for each in call.engine.history(address) if not each.redacted]
+    shas = [each.sha256 for each in call.engine.history.of(address) if not each.redacted]
     if new in shas:
         shas = shas[shas.index(new) + 1 :]
     return next((sha for sha in shas if sha != new), None)

@@ -28,7 +28,7 @@ def cp(call: Call) -> int:
     way = _way(call, call.args.texts("old"), call.args.need("new"))
     if call.args.flag("dry_run") or _translates(call, way):
         return _transfer(call, way, moving=False)
-    return results.done(call.out, call.engine.copy(way.pairs, actor=call.actor))
+    return results.done(call.out, call.engine.memories.copy(way.pairs, actor=call.actor))
 
 
 def mv(call: Call) -> int:
@@ -36,7 +36,9 @@ def mv(call: Call) -> int:
     engine, olds, new = call.engine, call.args.texts("old"), call.args.need("new")
     if len(olds) == 1 and not call.args.flag("dry_run"):
         old = _address(call, olds[0])
-        if old.path and not differs(engine.find_root(old.root), engine.find_root(places.target(engine, old, new).root)):
+        if old.path and not differs(
+            engine.roots.find(old.root), engine.roots.find(places.target(engine, old, new).root)
+        ):
             return _rename(call, ((old, places.target(engine, old, new)),))
     way = _way(call, olds, new)
     if call.args.flag("dry_run") or _translates(call, way):
@@ -49,7 +51,11 @@ def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
     if call.args.flag("alone"):
         single = len(pairs) == 1
         with call.followed():
-            value: Done = engine.rename(*pairs[0], actor=call.actor) if single else engine.move(pairs, actor=call.actor)
+            value: Done = (
+                engine.memories.rename(*pairs[0], actor=call.actor)
+                if single
+                else engine.memories.move(pairs, actor=call.actor)
+            )
         return results.done(call.out, value)
     with call.followed():
         value = carrying.rename(engine, pairs, actor=call.actor)
@@ -73,13 +79,13 @@ def _way(call: Call, olds: Sequence[str], new: str) -> Way:
     """
     engine = call.engine
     sources = [_address(call, text) for text in olds]
-    rows = [row.address for row in engine.list([source.root for source in sources]).items if not row.missing]
+    rows = [row.address for row in engine.rows.list([source.root for source in sources]).items if not row.missing]
     known = frozenset(rows)
     into = places.folder(engine, new)
     named = into is None
     if named and len(sources) > 1:
         raise UsageError(f"{len(sources)} cannot have the one name {new!r}.", hint="End it in `/` to name a folder.")
-    target = engine.resolve(new) if into is None else into
+    target = engine.roots.resolve(new) if into is None else into
     pairs: list[tuple[Address, Address]] = []
     for source, text in zip(sources, olds, strict=True):
         here = below(source, target, rows, keep=not named)
@@ -95,7 +101,7 @@ def _translates(call: Call, way: Way) -> bool:
     if call.args.flag("as_is") and call.args.flag("alone"):
         return False
     engine = call.engine
-    return any(differs(engine.find_root(old.root), engine.find_root(new.root)) for old, new in way.pairs)
+    return any(differs(engine.roots.find(old.root), engine.roots.find(new.root)) for old, new in way.pairs)
 
 
 def _transfer(call: Call, way: Way, *, moving: bool) -> int:

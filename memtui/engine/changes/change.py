@@ -32,8 +32,8 @@ from memtui.engine.save.jobs import (
     Txn,
     batched,
     calmly,
-    each,
     in_batches,
+    made_again,
     transaction,
 )
 from memtui.engine.save.merge_note import merge_note
@@ -43,7 +43,7 @@ Publish = Callable[[Iterable[Change]], None]
 
 
 class Changer:
-    """Saves, creates, renames, deletes, restores, pins; knows the rules, leaves the disk to `files`."""
+    """Saves, creates, renames, deletes and restores; knows the rules, leaves the disk to `files`."""
 
     def __init__(self, roots: Roots, ledger: Ledger, publish: Publish, rules: Rules) -> None:
         """Take what it works with; `publish` is told of every finished change."""
@@ -54,11 +54,13 @@ class Changer:
 
     # --- one memory
 
+    @made_again
     def save(
         self,
         address: Address,
         text: str | bytes,
         expected: str | None,
+        *,
         actor: Actor,
         merge: MergeOf | None = None,
         news_since: str | None = None,
@@ -68,7 +70,7 @@ class Changer:
         data = encode(text, root, address)
         if expected is None:
             try:
-                return self.create(address, data, actor)
+                return self.create(address, data, actor=actor)
             except ConflictError as error:
                 if error.code != "E_EXISTS":
                     raise
@@ -95,10 +97,24 @@ class Changer:
             self._tell(address, "modified", actor, result.before, result.sha256)
         return result
 
+    @made_again
     def edit(
-        self, address: Address, change: Callable[[bytes], str | bytes], actor: Actor
+        self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor
     ) -> Saved | Unchanged | Conflict:
-        """See `Engine.edit`."""
+        """Replace a memory's text by what `change` makes of it; no other memtui gets in between.
+
+        Args:
+            address: the memory.
+            change: from the raw content to the new one. It runs under the root's lock, so it must be quick; what it
+                raises is passed on, and nothing has happened then.
+            actor: who does it.
+
+        Returns:
+            As `save`; `Conflict` only when a program outside memtui was in between, so that the caller may try again.
+
+        Raises:
+            NotFoundError: `E_NOT_FOUND`, `E_ROOT_MISSING`; and as `save`.
+        """
         root = self._rules.writable(address, actor)
 
         def replace(job: Job) -> Saved | Unchanged | Conflict:
@@ -139,8 +155,9 @@ class Changer:
         finally:
             fsio.close(found.handle)
 
-    def create(self, address: Address, text: str | bytes, actor: Actor) -> Saved | Unchanged:
-        """See `Engine.create`."""
+    @made_again
+    def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
+        """Make a new memory; `ConflictError` (`E_EXISTS`, `E_CLASH`) when the name is taken by another text."""
         root = self._rules.writable(address, actor)
         data = encode(text, root, address)
         self._rules.check_new(root, address)
@@ -152,8 +169,9 @@ class Changer:
             self._tell(address, "created", actor, None, result.sha256)
         return result
 
-    def restore(self, address: Address, version: str | None, actor: Actor) -> Saved | Unchanged | Conflict:
-        """See `Engine.restore`."""
+    @made_again
+    def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
+        """Bring a memory back from the trash, or put one of its old versions under its name."""
         root = self._rules.writable(address, actor)
         uid = self._roots.uid(root)
         if version is None:
@@ -176,15 +194,30 @@ class Changer:
             self._tell(address, "created" if result.before is None else "modified", actor, result.before, sha)
         return result
 
+    @made_again
     def edit_fields(
-        self, address: Address, edits: Iterable[FieldEdit], expected: str, actor: Actor
+        self, address: Address, edits: Iterable[FieldEdit], *, expected_sha256: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
-        """See `Engine.edit_fields`."""
+        """Set and remove front-matter fields as one save and one undo step, changing no other byte.
+
+        Args:
+            address: the memory.
+            edits: which fields, and what they shall be.
+            expected_sha256: the version the edit started from.
+            actor: who does it.
+
+        Returns:
+            As `save`. A `Conflict` when the memory is another one by now, whatever the fields are there.
+
+        Raises:
+            RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG`; and as `save`.
+        """
         root = self._rules.writable(address, actor)
         found = whole_file.read(self._roots.reading(root), paths.split(address.path), address)
         fsio.close(found.handle)
-        started = found.data if found.sha == expected else self._kept(root, address, expected) or found.data
-        return self.save(address, read.set_fields(started, edits), expected, actor)
+        same = found.sha == expected_sha256
+        started = found.data if same else self._kept(root, address, expected_sha256) or found.data
+        return self.save(address, read.set_fields(started, edits), expected_sha256, actor=actor)
 
     def _kept(self, root: Root, address: Address, sha: str) -> bytes | None:
         """A version that is still kept."""
@@ -195,13 +228,13 @@ class Changer:
 
     # --- many
 
-    def delete(
+    def delete_each(
         self, addresses: Iterable[Address], actor: Actor, expected: Mapping[Address, str | None] | None = None
     ) -> Done:
-        """See `Engine.delete`."""
+        """Move memories to the trash, none of them a folder; see `Memories.delete`."""
         chosen = list(dict.fromkeys(addresses))
         self._rules.refuse_read_only()
-        txn = transaction(self._ledger, "delete", actor, _label("delete", chosen))
+        txn = transaction(self._ledger, "delete", actor, label_of("delete", chosen))
         job = Job(txn, actor, "deleted")
 
         def one(address: Address) -> Outcome:
@@ -233,21 +266,26 @@ class Changer:
             )
             return {address: _outcome(address, result) for address, result in found.items()}
 
-        outcomes = in_batches(self._roots.pace, batched(chosen, _folder), some, one, _failed)
-        return Done(str(txn.id), "delete", outcomes, _label("delete", chosen))
+        outcomes = in_batches(self._roots.pace, batched(chosen, _folder), some, one, failed)
+        return Done(str(txn.id), "delete", outcomes, label_of("delete", chosen))
 
-    def move(
+    @made_again
+    def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
+        """Rename many memories as one undo step, with an outcome for each."""
+        return self.move_each(pairs, actor)
+
+    def move_each(
         self,
         pairs: Iterable[tuple[Address, Address]],
         actor: Actor,
         expected: str | None = None,
         txn: Txn | None = None,
     ) -> Done:
-        """See `Engine.move`; as a part of a transaction, where there is one."""
+        """As `move`, where they are the expected version (None: whatever they are), in a transaction that was begun."""
         chosen = list(pairs)
         self._rules.refuse_read_only()
         label = (
-            f"rename {chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else _label("move", [a for a, _ in chosen])
+            f"rename {chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else label_of("move", [a for a, _ in chosen])
         )
         txn = txn or transaction(self._ledger, "rename", actor, label)
         targets = dict(chosen)
@@ -268,7 +306,7 @@ class Changer:
 
         job = Job(txn, actor, "renamed")
         batches = batched(targets, lambda old: (_folder(old), _folder(targets[old])))
-        return Done(str(txn.id), "rename", in_batches(self._roots.pace, batches, some, one, _failed), label)
+        return Done(str(txn.id), "rename", in_batches(self._roots.pace, batches, some, one, failed), label)
 
     def _move_some(
         self, wanted: Mapping[Address, Address], expected: str | None, job: Job, siblings: Siblings
@@ -358,27 +396,6 @@ class Changer:
             finally:
                 fsio.close(found.handle)
 
-    def set_pinned(self, addresses: Iterable[Address], pinned: bool, actor: Actor) -> Done:
-        """See `Engine.set_pinned`."""
-        chosen = list(dict.fromkeys(addresses))
-        self._rules.refuse_read_only()
-        operation = "pin" if pinned else "unpin"
-        # Before the transaction: whoever lists the roots meanwhile holds them and waits for the ledger.
-        uids = {address: _pinnable(self._rules, self._roots, address) for address in chosen}
-        with self._ledger.transaction():
-            txn = transaction(self._ledger, operation, actor, _label(operation, chosen))
-
-            def one(address: Address) -> Outcome:
-                uid = uids[address]
-                if isinstance(uid, MemtuiError):
-                    raise uid
-                if self._ledger.pinned(uid, address.path) is not pinned:
-                    self._ledger.pin(txn.id, uid, address.path, actor=actor.name, pinned=pinned)
-                return Outcome(address, None)
-
-            outcomes = each(self._roots.pace, chosen, one, _failed)
-        return Done(str(txn.id), operation, outcomes, _label(operation, chosen))
-
     @contextmanager
     def _site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:
         with self._roots.site(root, actor, create=create) as site:
@@ -436,18 +453,11 @@ def _folder(address: Address) -> tuple[str, str]:
     return address.root, address.path.rpartition("/")[0]
 
 
-def _failed(address: Address, error: MemtuiError) -> Outcome:
+def failed(address: Address, error: MemtuiError) -> Outcome:
+    """The outcome of a memory that stayed as it was."""
     return Outcome(address, None, error)
 
 
-def _label(verb: str, addresses: list[Address]) -> str:
+def label_of(verb: str, addresses: list[Address]) -> str:
+    """What a change of several memories is called, for people."""
     return f"{verb} {addresses[0]}" if len(addresses) == 1 else f"{verb} {len(addresses)} memories"
-
-
-def _pinnable(rules: Rules, roots: Roots, address: Address) -> int | MemtuiError:
-    """The ledger's id of a memory's root, or why the memory cannot be pinned."""
-    try:
-        rules.check_storable(address)
-        return roots.uid(rules.allowed(address.root))
-    except MemtuiError as error:
-        return error

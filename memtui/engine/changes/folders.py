@@ -1,218 +1,452 @@
-"""Moving or deleting a whole folder of memories as one step.
+"""Whole folders: what is in one, taking one away with all there is in it, and giving one another name in one step.
 
-A folder is no memory and has no history; it is there as long as something is in it. It is settled here, so that no
-front leaves empty folders behind, moves a folder into itself or mixes two of them.
+A folder holds more than memories (hidden files, links), and a program that was told it is gone or renamed must not
+find half of it. Texts go to history first; a link is removed and never what it leads to.
 """
 
-from collections.abc import Iterable, Mapping
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from memtui.engine.changes.change import Changer
 from memtui.engine.changes.rules import Rules
-from memtui.engine.disk import fsio, paths
-from memtui.engine.disk.selection import Selection
+from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.disk.paths import RootHandle
 from memtui.engine.ledger import Ledger
-from memtui.engine.look.folder_listing import Shelf, kind_of, selected
+from memtui.engine.look.folder_listing import FolderItems, look
 from memtui.engine.look.roots import Roots
-from memtui.engine.model import Actor, Address, Done, Outcome
-from memtui.engine.save.jobs import Job, Txn, transaction
-from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
+from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
+from memtui.engine.save import files, several
+from memtui.engine.save.commit import Site
+from memtui.engine.save.jobs import Job, batched, calmly, made_again, transaction
+from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
+
+MAX_FILES = 20_000
+_TRIES = 3
+
+
+class Found(NamedTuple):
+    """Everything below a folder, as paths relative to the root."""
+
+    memories: list[str]
+    others: list[str]
+    """Links, FIFOs, sockets, devices: nothing that holds a text."""
+    folders: list[str]
+    """The folder itself first, each before what is in it."""
 
 
 class Folders:
-    """Changes whole folders, memory by memory, as one undo step."""
+    """Looks into folders, and takes them away or renames them with all there is in them."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, changer: Changer, rules: Rules, shelf: Shelf) -> None:
-        """Take what it works with."""
+    def __init__(
+        self,
+        roots: Roots,
+        ledger: Callable[[], Ledger],
+        rules: Callable[[], Rules],
+        publish: Callable[[Iterable[Change]], None],
+    ) -> None:
+        """Take what it works with; the ledger and the rules are asked for when something is to be changed."""
         self._roots = roots
+        self._publish = publish
         self._ledger = ledger
-        self._changer = changer
         self._rules = rules
-        self._shelf = shelf
 
-    def rename(self, address: Address, new: Address, below: Iterable[Address], actor: Actor) -> Done:
-        """Give a folder another name: all of its memories have it afterwards, or none."""
-        self._refuse_taken(address, new)
-        pairs = [(item, Address(new.root, new.path + item.path[len(address.path) :])) for item in below]
-        for item, target in pairs:
-            self._rules.writable(item, actor)
-            self._rules.check_new(self._rules.writable(target, actor), target)
-        if not pairs:
-            raise NotFoundError(f"There are no memories in {address}.", hint="Only folders of memories are renamed.")
-        label = f"rename {address} to {new}"
-        txn = transaction(self._ledger, "rename", actor, label)
-        done = self._changer.move(pairs, actor, txn=txn)._replace(label=label)
-        failed = next((outcome for outcome in done.outcomes if not outcome.ok), None)
-        if failed is not None:
-            raise self._moved_back(txn, [outcome for outcome in done.outcomes if outcome.ok], failed, actor)
-        self._clear(address, actor)
-        return done
+    def follow(self, address: Address) -> Address:
+        """The address without links that a path with links means; nothing needs to be there.
 
-    def _moved_back(self, txn: Txn, moved: list[Outcome], failed: Outcome, actor: Actor) -> MemtuiError:
-        """Take the rest of a renaming back of which a part could not be done; returns why it could not."""
-        stuck = 0
-        for outcome in reversed(moved):
-            if outcome.new_address is not None:
-                job = Job(txn, actor, "renamed")
-                try:
-                    back = self._changer.move_one(outcome.new_address, outcome.address, None, job, again=True)
-                    stuck += not back.ok
-                except MemtuiError:
-                    stuck += 1
-        if not stuck:
-            self._ledger.mark_undone(txn.id)
-        error = failed.error or ConflictError(
-            f"{failed.address} was changed by another program in that moment.", hint="Try again."
-        )
-        if stuck:
-            error.unharmed = f"{stuck} of the others could not be given their old name again; undo takes them back."
-        return error
-
-    def delete(self, addresses: Iterable[Address], actor: Actor, expected: Mapping[Address, str | None] | None) -> Done:
-        """See `Engine.delete`."""
-        chosen: list[Address] = []
-        folders: list[Address] = []
-        for address in addresses:
-            below = self._shelf.below(address)
-            if below is None:
-                chosen.append(address)
-            else:
-                folders.append(address)
-                chosen += below
-        done = self._changer.delete(chosen, actor, expected)
-        bare = []
-        for folder in folders:
-            touched = any(item.path.startswith(folder.path + "/") and item.root == folder.root for item in chosen)
-            try:
-                self._clear(folder, actor)
-                if not touched and self._shelf.below(folder) is not None:
-                    raise _not_empty(folder)
-            except MemtuiError as error:
-                bare.append(Outcome(folder, None, error))
-            else:
-                bare += [] if touched else [Outcome(folder, None)]
-        return done._replace(outcomes=(*done.outcomes, *bare))
-
-    def _refuse_taken(self, address: Address, new: Address) -> None:
-        if address == new:
-            raise ConflictError(f"{address} has that name already.", code="E_EXISTS", hint="Choose another name.")
-        if new.root == address.root and new.path.startswith(address.path + "/"):
-            raise RefusedError(
-                f"{address} cannot be moved to {new}: a folder cannot be moved inside itself.",
-                code="E_NAME",
-                hint="Choose a name outside of it.",
-            )
-        target = self._roots.find(new.root)
+        Raises:
+            RefusedError: `E_SYMLINK`, when a link leads out of the root.
+        """
+        root = self._roots.find(address.root)
         try:
-            handle = self._roots.reading(target)
-            with handle.folder(paths.split(new.path)[:-1]) as above:
-                fsio.stat_at(above, new.name)
-            with handle.folder(paths.split(new.path)) as there:
-                taken = bool(fsio.list_dir(there))
-        except (NotFoundError, FileNotFoundError) as error:
-            taken = isinstance(error, NotFoundError) and error.code == "E_NOT_FOUND" and self._is_file(new)
+            base = fsio.real_path(root.path)
+            target = fsio.real_path(f"{base}/{address.path}")
         except OSError as error:
-            raise paths.translate(error, f"Looking at {new}") from error
-        if taken:
-            raise ConflictError(
-                f"{new} exists already.",
-                code="E_EXISTS",
-                unharmed="Both are as they were.",
-                hint="Choose another name.",
+            raise paths.translate(error, f"Following {address}") from error
+        if target != base and not target.startswith(base.rstrip("/") + "/"):
+            raise RefusedError(
+                f"{address} leads out of its root.", code="E_SYMLINK", hint="Use an address inside the root."
             )
+        return Address(root.id, target[len(base) :].strip("/"))
 
-    def _is_file(self, address: Address) -> bool:
-        """Whether a name is taken by something that is no folder."""
-        parts = paths.split(address.path)
-        try:
-            with self._roots.reading(self._roots.find(address.root)).folder(parts[:-1]) as above:
-                fsio.stat_at(above, parts[-1])
-        except (NotFoundError, OSError):
-            return False  # there is no such folder above either: whoever makes it finds out
-        return True
+    def items(
+        self, root_id: str, path: str = "", *, depth: int = 1, limit: int = 20_000, sizes: bool = False
+    ) -> FolderItems:
+        """What is in a folder, straight from its handle; nothing is read or recorded.
 
-    def _clear(self, address: Address, actor: Actor) -> None:
-        """Remove what is left of a folder whose memories are gone, as far as it is empty."""
-        root = self._rules.writable(address, actor)
-        parts = paths.split(address.path)
-        with self._roots.site(root, actor) as site:
-            if site.ledger.unended.get(site.uid):
-                return  # recovery has to look into these folders first
+        Args:
+            root_id: the root, by id or alias.
+            path: the folder, relative to the root; empty for the root itself.
+            depth: how many levels to list.
+            limit: how many names to return at most.
+            sizes: whether to ask for them.
+
+        Raises:
+            NotFoundError: `E_NOT_FOUND`, also for a memory, `E_NO_ROOT`, `E_ROOT_MISSING`.
+            RefusedError: `E_SYMLINK`, `E_OTHER_DEVICE`, ...
+        """
+        return look(self._roots, root_id, path, depth, limit, sizes=sizes)
+
+    def tree(self, address: Address, depth: int) -> Tree:
+        """What a folder holds, memory or not; links are followed as far as they stay inside the root.
+
+        Args:
+            address: the folder; an empty path for the root itself.
+            depth: how many levels: 1 is the folder's own names.
+
+        Raises:
+            MemtuiError: `E_NOT_FOUND`, `E_ROOT_MISSING`, `E_NOT_REGULAR`, `E_SYMLINK`, ...
+        """
+        root = self._roots.find(address.root)
+        handle = self._roots.reading(root)
+        parts = paths.split(address.path) if address.path else ()
+        with handle.folder(parts) as folder:
             try:
-                with site.handle.folder(parts) as folder:
-                    _clear_below(folder, selected(root.policy, parts))
-            except NotFoundError:
-                return  # it went with the last of its memories
-            site.handle.prune(parts)
+                size = fsio.fstat(folder).st_size
+                return Tree(size, tuple(self._entries(handle, folder, parts, "", depth)))
+            except OSError as error:
+                raise paths.translate(error, f"Listing {address}") from error
 
-
-class _Level(NamedTuple):
-    """One folder on the way down."""
-
-    name: str
-    identity: tuple[int, int]
-    rest: list[tuple[str, Selection]]
-    """The folders in it that were not looked into yet."""
-
-
-def _clear_below(folder: int, selection: Selection | None) -> None:
-    """Remove the empty folders in a folder, from the innermost out; those a layout does not show are left alone.
-
-    One handle is open at a time and nothing calls itself: thousands of folders may lie in each other.
-    """
-    if selection is None:
-        return
-    handle = fsio.open_dir(folder, ".")
-    try:
-        levels = [_level("", handle, selection)]
-        while True:
-            level = levels[-1]
-            if level.rest:
-                name, inside = level.rest.pop()
-                with suppress(OSError):  # it may not be looked into, or went: nothing is lost when it stays
-                    handle = _step_to(handle, name)
-                    levels.append(_level(name, handle, inside))
+    def _entries(
+        self, handle: RootHandle, folder: int, parts: tuple[str, ...], prefix: str, depth: int
+    ) -> Iterator[TreeEntry]:
+        for entry in sorted(fsio.list_dir(folder), key=lambda entry: entry.name):
+            name = entry.name
+            if name[0] == ".":
                 continue
-            levels.pop()
-            if not levels:
-                return
-            handle = _step_to(handle, "..")
-            if _identity(handle) != levels[-1].identity:
-                return  # somebody moved it meanwhile: what is around it now is none of ours
-            with suppress(OSError):  # something is in it, or it may not be removed
-                fsio.remove_dir(handle, level.name)
-    except OSError:
-        return  # nothing is lost when the rest of the empty folders stays
-    finally:
-        fsio.close(handle)
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue  # it went since it was listed, or nobody may look at it
+            below: tuple[str, ...] = (*parts, name)
+            if stat.S_ISLNK(status.st_mode):
+                target = self._target(handle, below)
+                if target is None:
+                    continue
+                status, below = target
+            if stat.S_ISREG(status.st_mode):
+                yield TreeEntry(prefix + name, status.st_size)
+            elif stat.S_ISDIR(status.st_mode):
+                yield TreeEntry(f"{prefix}{name}/", status.st_size)
+                if depth > 1:
+                    with suppress(MemtuiError, OSError), handle.folder(below) as inner:
+                        yield from self._entries(handle, inner, below, f"{prefix}{name}/", depth - 1)
+
+    def _target(self, handle: RootHandle, parts: tuple[str, ...]) -> "tuple[os.stat_result, tuple[str, ...]] | None":
+        """What a link leads to, when that lies inside the root."""
+        try:
+            real = self.follow(Address(handle.root.id, "/".join(parts)))
+            if not real.path:
+                return fsio.fstat(handle.fd), ()
+            below = paths.split(real.path)
+            with handle.folder(below[:-1]) as folder:
+                return fsio.stat_at(folder, below[-1]), below
+        except (MemtuiError, OSError):
+            return None
+
+    def kind(self, address: Address) -> str:
+        """What has a name: `file`, `folder`, `link` or `other`; empty when nothing has."""
+        handle = self._roots.reading(self._roots.find(address.root))
+        try:
+            if not address.path:
+                return "folder"
+            parts = paths.split(address.path)
+            with handle.folder(parts[:-1]) as folder:
+                return _kind(fsio.stat_at(folder, parts[-1]))
+        except (FileNotFoundError, NotFoundError, RefusedError):
+            return ""
+        except OSError as error:
+            raise paths.translate(error, f"Looking at {address}") from error
+
+    @made_again
+    def make_root(self, root_id: str) -> None:
+        """Make the folder of a root if it is missing, and what is missing above it."""
+        root = self._roots.find(root_id)
+        try:
+            there = fsio.is_dir(root.path)
+        except OSError as error:
+            raise paths.translate(error, f"Looking at the folder of {root.id}") from error
+        if not there:
+            self._rules().refuse_read_only()
+            paths.make_root(self._rules().allowed(root_id))
+
+    @made_again
+    def unlink(self, address: Address, *, actor: Actor) -> None:
+        """Remove a link, never what it leads to."""
+        root = self._rules().writable(address, actor)
+        with self._roots.site(root, actor) as site:
+            _unlink(site, address)
+
+    @made_again
+    def delete(self, address: Address, *, actor: Actor) -> Done:
+        """Delete a memory, or a folder with all there is in it, as one undo step; an empty path means the whole root.
+
+        Links in the folder go, and what they lead to stays.
+        """
+        root = self._rules().writable(address, actor)
+        label = f"delete {address}" if address.path else f"delete everything in {root.id}"
+        txn = transaction(self._ledger(), "delete", actor, label)
+        outcomes: list[Outcome] = []
+
+        def remove(job: Job) -> bool:
+            with self._roots.site(root, actor) as site:
+                if outcomes and not self.kind(address):
+                    return True  # the rest of it went since we looked
+                if address.path:
+                    try:
+                        outcomes.append(self._remove(site, address, job))
+                    except RefusedError as error:
+                        if error.code != "E_NOT_REGULAR" or self.kind(address) != "folder":
+                            raise
+                    else:
+                        return True
+                calm = job._replace(patient=False)  # many memories are one change: none of them is waited for
+                return self._remove_all(site, root, address, calm, outcomes)
+
+        job = Job(txn, actor, "deleted")
+        if not any(calmly(job, remove) for _ in range(_TRIES)):
+            raise ConflictError(
+                f"Somebody keeps writing below {address}.",
+                code="E_CONFLICT",
+                unharmed="What was deleted is in the trash.",
+                hint="Delete it again in a moment.",
+            )
+        return Done(str(txn.id), "delete", tuple(outcomes), label)
+
+    def _remove_all(self, site: Site, root: Root, address: Address, job: Job, outcomes: list[Outcome]) -> bool:
+        """Take away everything in a folder, and the folder; says whether nobody put something there meanwhile."""
+        parts = paths.split(address.path) if address.path else ()
+        found = self._everything(site, root, parts, job.actor)
+        memories = [Address(root.id, path) for path in found.memories]
+        for batch in batched(memories, lambda address: address.path.rpartition("/")[0]):
+            outcomes += self._remove_some(site, batch, job)
+        for path in found.others:
+            _unlink(site, Address(root.id, path))
+        return _remove_folders(site, found.folders)
+
+    def _remove_some(self, site: Site, batch: list[Address], job: Job) -> list[Outcome]:
+        """Take several memories of one folder away; each that cannot go with the others goes alone."""
+        folder, now = paths.split(batch[0].path)[:-1], self._ledger().clock()
+        done = several.remove_some(site, folder, dict.fromkeys(batch), job) if len(batch) > 1 else {}
+        gone = [(address, result) for address, result in done.items() if isinstance(result, Saved)]
+        self._publish([Change(address, "deleted", job.actor.name, one.before, None, now) for address, one in gone])
+        outcomes = []
+        for address in batch:
+            result = done.get(address)
+            if isinstance(result, MemtuiError):
+                raise result
+            if result is None:
+                outcomes.append(self._remove(site, address, job))
+            else:
+                outcomes.append(Outcome(address, result if isinstance(result, Conflict) else None))
+        return outcomes
+
+    def _remove(self, site: Site, address: Address, job: Job) -> Outcome:
+        result = files.remove(site, address, None, job)
+        if isinstance(result, Conflict):
+            return Outcome(address, result)
+        self._publish([Change(address, "deleted", job.actor.name, result.before, None, self._ledger().clock())])
+        return Outcome(address, None)
+
+    @made_again
+    def rename(self, address: Address, new: Address, *, actor: Actor) -> Done:
+        """Give a memory, or a folder with all there is in it, a new name in the same root, in one step."""
+        rules = self._rules()
+        root = rules.writable(address, actor)
+        rules.writable(new, actor)
+        rules.check_new(root, new)
+        label = f"rename {address} to {new}"
+        txn = transaction(self._ledger(), "rename", actor, label)
+
+        def rename(job: Job) -> list[tuple[Address, Address, Saved | Conflict]]:
+            with self._roots.site(root, actor) as site:
+                if address == new:
+                    raise _exists(new)
+                try:
+                    return [(address, new, files.rename(site, address, new, None, job))]
+                except RefusedError as error:
+                    if error.code != "E_NOT_REGULAR" or self.kind(address) != "folder":
+                        raise
+                return self._rename_all(site, root, address, new, job)
+
+        outcomes, changes, now = [], [], self._ledger().clock()
+        for old, moved, result in calmly(Job(txn, actor, "renamed"), rename):
+            outcomes.append(Outcome(old, result, new_address=moved))
+            if isinstance(result, Saved):
+                changes.append(Change(moved, "renamed", actor.name, result.before, result.sha256, now, old))
+        self._publish(changes)
+        return Done(str(txn.id), "rename", tuple(outcomes), label)
+
+    def _rename_all(
+        self, site: Site, root: Root, address: Address, new: Address, job: Job
+    ) -> list[tuple[Address, Address, Saved | Conflict]]:
+        source, target = paths.split(address.path), paths.split(new.path)
+        if target[: len(source)] == source:
+            raise RefusedError(
+                f"{address} cannot be moved inside itself.", code="E_NAME", hint="Choose a name outside the folder."
+            )
+        found = self._everything(site, root, source, job.actor)
+        pairs = [(path, new.path + path[len(address.path) :]) for path in found.memories]
+        for _, path in pairs:
+            self._rules().writable(Address(root.id, path), job.actor)
+            paths.split(path)
+        shas = _rename(site, address, new, pairs, job)
+        txn = str(job.txn.id)
+        return [
+            (Address(root.id, path), Address(root.id, moved), Saved(Address(root.id, moved), sha, sha, txn))
+            for (path, moved), sha in zip(pairs, shas, strict=True)
+        ]
+
+    def _everything(self, site: Site, root: Root, parts: tuple[str, ...], actor: Actor) -> Found:
+        """Walk a folder; raises before anything is touched when something in it may not be changed."""
+        found = Found([], [], [])
+        with site.handle.folder(parts) as folder:
+            try:
+                _walk(folder, parts, site.handle.identity[0], found, root.policy.read_bytes)
+            except OSError as error:
+                raise paths.translate(error, f"Looking into {'/'.join(parts)!r} of {root.id}") from error
+        for path in found.memories:
+            self._rules().writable(Address(root.id, path), actor)
+        return found
 
 
-def _step_to(handle: int, name: str) -> int:
-    """Open a folder from an open one, which is closed then."""
-    found = fsio.open_dir(handle, name)
-    fsio.close(handle)
-    return found
+def _walk(folder: int, parts: tuple[str, ...], device: int, found: Found, limit: int) -> None:
+    if parts:
+        found.folders.append("/".join(parts))
+    if len(found.memories) + len(found.others) + len(found.folders) > MAX_FILES:
+        raise RefusedError(
+            f"It holds more than {MAX_FILES:,} files.", code="E_TOO_MANY", hint="Take its folders one by one."
+        )
+    for entry in sorted(fsio.list_dir(folder), key=lambda entry: entry.name):
+        below = (*parts, entry.name)
+        path = "/".join(below)
+        status = fsio.stat_at(folder, entry.name)
+        kind = _kind(status)
+        if kind == "folder":
+            if status.st_dev != device:
+                raise RefusedError(
+                    f"{path!r} lies on another file system mounted inside the root.",
+                    code="E_OTHER_DEVICE",
+                    hint="Unmount it first.",
+                )
+            paths.split(path)
+            with fsio.closing(fsio.open_dir(folder, entry.name)) as inner:
+                _walk(inner, below, device, found, limit)
+        elif kind == "file":
+            if status.st_size > limit:
+                raise RefusedError(
+                    f"{path!r} has {status.st_size:,} bytes; memtui keeps texts up to {limit:,}.",
+                    code="E_TOO_BIG",
+                    hint="Take it away with another program first.",
+                    details={"limit": limit, "bytes": status.st_size},
+                )
+            found.memories.append(path)
+        else:
+            found.others.append(path)
 
 
-def _level(name: str, handle: int, selection: Selection) -> _Level:
-    identity = _identity(handle)
-    try:
-        entries = fsio.list_dir(handle)
-    except OSError:
-        entries = []  # it may not be listed: nothing is lost when it stays
-    inside = ((entry.name, selection.folder(entry.name)) for entry in entries if kind_of(entry) == "folder")
-    return _Level(name, identity, [(below, some) for below, some in inside if some is not None])
+def _kind(status: os.stat_result) -> str:
+    if stat.S_ISREG(status.st_mode):
+        return "file"
+    if stat.S_ISDIR(status.st_mode):
+        return "folder"
+    return "link" if stat.S_ISLNK(status.st_mode) else "other"
 
 
-def _identity(handle: int) -> tuple[int, int]:
-    status = fsio.fstat(handle)
-    return status.st_dev, status.st_ino
+def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, str]], job: Job) -> list[str]:
+    """Give a folder a new name in one step; the ledger is told of every memory in it.
+
+    Returns:
+        The versions of the memories, in the order of the pairs.
+    """
+    source, target = paths.split(address.path), paths.split(new.path)
+    with site.handle.folder(source[:-1]) as folder, site.handle.folder(target[:-1], create=True) as new_folder:
+        seqs, shas = _announce(site, pairs, job)
+        try:
+            site.handle.check()
+            fsio.rename_noreplace(folder, source[-1], new_folder, target[-1])
+        except (OSError, MemtuiError) as error:
+            for seq in seqs:
+                site.ledger.end(seq, "aborted", note=getattr(error, "code", type(error).__name__))
+            if isinstance(error, FileExistsError):
+                raise _exists(new) from None
+            raise error if isinstance(error, MemtuiError) else paths.translate(error, f"Renaming {address}") from error
+        try:
+            fsio.fsync_dir(new_folder)
+            fsio.fsync_dir(folder)
+        except OSError as error:
+            with suppress(OSError):
+                fsio.rename_noreplace(new_folder, target[-1], folder, source[-1])
+            raise paths.translate(error, f"Renaming {address}") from error  # recovery looks at what this left
+    with suppress(StorageError, BusyError), site.ledger.transaction(durable=False):
+        # The renaming happened; when the ledger cannot be told, recovery does it from the intents.
+        for (path, moved), seq, sha in zip(pairs, seqs, shas, strict=True):
+            site.ledger.end(seq, "done", after=sha)
+            files.finish_rename(site, path, moved, sha, job)
+    return shas
 
 
-def _not_empty(folder: Address) -> RefusedError:
-    return RefusedError(
-        f"{folder} holds no memories, but other files.",
-        code="E_NOT_REGULAR",
-        hint="Look into it with another program; memtui deletes memories only.",
+def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[int], list[str]]:
+    """Write the intents of a folder's renaming; every text in it is on its history before."""
+    seqs, shas = [], []
+    with site.ledger.transaction():
+        for path, moved in pairs:
+            address = Address(site.handle.root.id, path)
+            found = whole_file.read(site.handle, paths.split(path), address, calm=True)
+            fsio.close(found.handle)
+            files.keep_before(site, address, found)
+            shas.append(found.sha)
+            seqs.append(
+                site.ledger.intend(
+                    job.txn.id,
+                    site.uid,
+                    path,
+                    actor=job.actor.name,
+                    operation=job.operation,
+                    before=found.sha,
+                    after=found.sha,
+                    target=(site.uid, moved),
+                )
+            )
+    return seqs, shas
+
+
+def _exists(address: Address) -> ConflictError:
+    return ConflictError(
+        f"{address} exists already.", code="E_EXISTS", unharmed="It was not touched.", hint="Choose another name."
     )
+
+
+def _unlink(site: Site, address: Address) -> None:
+    """Remove a link or another name without a text; what a link leads to stays."""
+    parts = paths.split(address.path)
+    try:
+        with site.handle.folder(parts[:-1]) as folder:
+            status = fsio.stat_at(folder, parts[-1])
+            if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+                raise ConflictError(f"{address} became something else meanwhile.", hint="Look at it again.")
+            site.handle.check()
+            fsio.unlink(folder, parts[-1])
+            fsio.fsync_dir(folder)
+    except FileNotFoundError:
+        pass  # somebody was first
+    except OSError as error:
+        raise paths.translate(error, f"Removing {address}") from error
+
+
+def _remove_folders(site: Site, folders: Iterable[str]) -> bool:
+    """Remove emptied folders, the innermost first; says whether all are gone."""
+    for path in reversed(list(folders)):
+        parts = paths.split(path)
+        try:
+            with site.handle.folder(parts[:-1]) as parent:
+                fsio.remove_dir(parent, parts[-1])
+                fsio.fsync_dir(parent)
+        except (FileNotFoundError, NotFoundError):
+            continue  # it went with the last thing in it
+        except OSError as error:
+            if paths.translate(error, "").code == "E_EXISTS":
+                return False  # somebody put something there meanwhile
+            raise paths.translate(error, f"Removing the folder {path!r}") from error
+    return True

@@ -1,31 +1,36 @@
-"""The user's and the agents' marks on memories: seen, changed since, used."""
+"""What others did since the user looked: listing it, and remembering what was looked at."""
 
 from collections.abc import Iterable
 
-from memtui.engine.approval import Approver
 from memtui.engine.changes.rules import Rules
-from memtui.engine.disk import paths
+from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger, Record
+from memtui.engine.library import Library
 from memtui.engine.look.roots import Roots
-from memtui.engine.model import Actor, Address, Change, Memory, Root, SeenMark, Usage, Vanished, is_person
+from memtui.engine.model import Address, Change, Memory, Root, SeenMark, is_person
+from memtui.engine.save.jobs import made_again
 from memtui.errors import MemtuiError
 
 
 class Marks:
-    """Reads and writes what the ledger remembers beside versions."""
+    """Knows what the user has not seen, and marks it as seen."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules) -> None:
-        """Take what it works with."""
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, rows: Library) -> None:
+        """Take what it works with; the rows tell what nobody has recorded when nothing may be written."""
         self._roots = roots
-        self._rules = rules
         self._ledger = ledger
+        self._rules = rules
+        self._events = events
+        self._rows = rows
 
-    def changes(self) -> tuple[Change, ...]:
-        """Everything unseen, newest first."""
+    def unseen(self) -> tuple[Change, ...]:
+        """What others did since the user last looked, newest first; deletions included."""
         found = [_change(root, record) for root, _, record in self._unseen()]
+        if self._ledger.read_only:
+            found = self._with_unrecorded(found, self._rows.list().items)
         return tuple(sorted(found, key=lambda change: change.at, reverse=True))
 
-    def with_unrecorded(self, changes: Iterable[Change], rows: Iterable[Memory]) -> tuple[Change, ...]:
+    def _with_unrecorded(self, changes: Iterable[Change], rows: Iterable[Memory]) -> list[Change]:
         """Add what the disk shows and nobody has recorded, because nothing may be written here.
 
         Args:
@@ -40,32 +45,63 @@ class Marks:
                     seen = None if record is None else record.seen_sha256
                     kind = "created" if seen is None else "modified"
                     found[row.address] = Change(row.address, kind, row.actor, seen, row.sha256, row.modified_at)
-        return tuple(sorted(found.values(), key=lambda change: change.at, reverse=True))
+        return list(found.values())
 
-    def mark_seen(self, addresses: Iterable[Address] | None, approver: Approver | None = None) -> list[Address]:
-        """Mark memories as seen, which somebody approves or else is no approval; returns those that were not."""
-        if addresses is None:
-            chosen = [(root, uid, record) for root, uid, record in self._unseen()]
-        else:
-            chosen = []
-            for address in addresses:
-                root = self._roots.find(address.root)
-                uid = self._roots.uid(root)
-                record = self._ledger.record(uid, address.path)
-                if record is not None and not record.seen:
-                    chosen.append((root, uid, record))
+    @made_again
+    def mark_seen(self, addresses: Iterable[Address] | None, *, looked: bool = False) -> int:
+        """Remember that the user has looked at the current versions; None means everything.
+
+        Args:
+            addresses: which.
+            looked: they only looked, and did not say so: no approval, and nothing where an agent runs the screen.
+
+        Returns:
+            How many memories were unseen before.
+
+        Raises:
+            RefusedError: `E_PERSON`: an agent runs this process; and as any change.
+        """
+        asked = None if addresses is None else tuple(addresses)
+        self._rules.refuse_marks(asked)
+        approver = self._rules.approver
+        if not looked:
+            approver.require("mark what others wrote as seen")
+        elif approver.agent:
+            return 0
+        chosen = self._not_seen(asked)
         marks = [(uid, record.path, record.sha256) for _, uid, record in chosen]
         with self._ledger.transaction(durable=False):
             self._ledger.mark_seen(marks)
-            if approver is not None:
+            if not looked:
                 self._ledger.approve("seen", marks, approver)
-        return [Address(root.id, record.path) for root, _, record in chosen]
+        self._events.touched(Address(root.id, record.path) for root, _, record in chosen)
+        return len(chosen)
 
-    def mark_changes_seen(self, changes: Iterable[Change], approver: Approver) -> tuple[SeenMark, ...]:
-        """Mark what these changes ended in as seen, whatever happened since; returns the marks before."""
+    def _not_seen(self, addresses: Iterable[Address] | None) -> list[tuple[Root, int, Record]]:
+        if addresses is None:
+            return list(self._unseen())
+        chosen = []
+        for address in addresses:
+            root = self._roots.find(address.root)
+            uid = self._roots.uid(root)
+            record = self._ledger.record(uid, address.path)
+            if record is not None and not record.seen:
+                chosen.append((root, uid, record))
+        return chosen
+
+    @made_again
+    def mark_shown(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
+        """Remember that the user has looked at these changes as they were shown; what came later stays unseen.
+
+        Returns:
+            The marks before, for `unmark`.
+        """
+        chosen = tuple(changes)
+        self._rules.refuse_marks(tuple(change.address for change in chosen))
+        self._rules.approver.require("mark what others wrote as seen")
         before: list[SeenMark] = []
         marks: list[tuple[int, str, str | None, str | None]] = []
-        for change in changes:
+        for change in chosen:
             root = self._roots.find(change.address.root)
             uid = self._roots.uid(root)
             record = self._ledger.record(uid, change.address.path)
@@ -74,11 +110,15 @@ class Marks:
                 marks.append((uid, record.path, change.after, None))
         with self._ledger.transaction(durable=False):
             self._ledger.put_seen(marks)
-            self._ledger.approve("seen", [mark[:3] for mark in marks], approver)
+            self._ledger.approve("seen", [mark[:3] for mark in marks], self._rules.approver)
+        self._events.touched(mark.address for mark in before)
         return tuple(before)
 
-    def restore_seen(self, marks: Iterable[SeenMark]) -> None:
-        """Put marks back as they were."""
+    @made_again
+    def unmark(self, marks: Iterable[SeenMark]) -> None:
+        """Take seen marks back: put them as they were before `mark_shown`."""
+        chosen = tuple(marks)
+        self._rules.refuse_marks(tuple(mark.address for mark in chosen))
         self._ledger.put_seen(
             [
                 (
@@ -87,66 +127,15 @@ class Marks:
                     mark.sha256,
                     None if mark.old_address is None else mark.old_address.path,
                 )
-                for mark in marks
+                for mark in chosen
             ]
         )
-
-    def review(self, versions: Iterable[tuple[Address, str]], actor: Actor, approver: Approver) -> int:
-        """See `Engine.review`."""
-        self._rules.refuse_read_only()
-        chosen = []
-        for address, sha in versions:
-            paths.split(address.path)
-            self._rules.check_storable(address)
-            chosen.append((self._roots.uid(self._rules.allowed(address.root)), address.path, sha))
-        return self._ledger.review(chosen, actor=actor.name, note=approver.note())
-
-    def vanished(self) -> tuple[Vanished, ...]:
-        """Roots whose folder is gone although memories were in it."""
-        found = []
-        for root in self._roots.all():
-            try:
-                opened = self._roots.open(root)
-            except MemtuiError:
-                continue  # a folder that cannot be opened shows its reason in the list of roots
-            if opened.handle is None and not opened.fresh:
-                memories, at = self._ledger.held(opened.uid)
-                if memories:
-                    found.append(Vanished(root, memories, at))
-        return tuple(found)
-
-    def trusted_version(self, address: Address) -> str | None:
-        """See `Engine.trusted_version`."""
-        uid = self._roots.uid(self._roots.find(address.root))
-        kept = (one.sha256 for one in self._ledger.history(uid, address.path) if not one.redacted)
-        return next((sha for sha in kept if self._ledger.trusts(uid, sha)), None)
+        self._events.touched(mark.address for mark in chosen)
 
     def seen_version(self, address: Address) -> str | None:
-        """The version the user last looked at."""
+        """The version of a memory the user last looked at."""
         record = self._ledger.record(self._roots.uid(self._roots.find(address.root)), address.path)
         return record.seen_sha256 if record else None
-
-    def record_use(self, address: Address, actor: Actor, *, wrote: bool, soon: bool) -> None:
-        """Count a use by an agent."""
-        paths.split(address.path)
-        if not is_person(actor.name):
-            root = self._roots.find(address.root)
-            if soon:
-                self._ledger.note_use(root.id, lambda: self._roots.uid(root), address.path, wrote=wrote)
-            else:
-                self._ledger.record_use(self._roots.uid(root), address.path, wrote=wrote)
-
-    def take_uses(self, usages: Iterable[Usage]) -> list[Address]:
-        """Take over counts; returns the memories whose count rose."""
-        counted, named = [], {}
-        for usage in usages:
-            address, now = usage.address, self._ledger.clock()
-            paths.split(address.path)
-            uid = self._roots.uid(self._roots.find(address.root))
-            named[uid, address.path] = address
-            used, written = (None if at is None else min(at, now) for at in usage[2:])
-            counted.append((uid, address.path, usage.uses, used, written))
-        return [named[place] for place in self._ledger.take_uses(counted)]
 
     def _unseen(self) -> Iterable[tuple[Root, int, Record]]:
         for root in self._roots.all():

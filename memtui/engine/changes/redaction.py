@@ -10,7 +10,6 @@ from functools import partial
 from hashlib import sha256
 
 from memtui.engine import places
-from memtui.engine.approval import Approver
 from memtui.engine.changes.rules import Rules
 from memtui.engine.disk import fsio, paths, unsaved, whole_file
 from memtui.engine.find import index
@@ -20,14 +19,14 @@ from memtui.engine.ledger.quotes import Quotes
 from memtui.engine.look import row_cache
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Unerased, Version
-from memtui.engine.save.jobs import transaction
+from memtui.engine.save.jobs import made_again, transaction
 from memtui.errors import NotFoundError, RefusedError, UsageError
 
 _COPIES = 4 * 1_048_576
 """Bytes of an editor's copy that are looked at."""
 
 
-class Redactor:
+class Redaction:
     """Clears versions, and what else holds their texts."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules) -> None:
@@ -36,17 +35,33 @@ class Redactor:
         self._ledger = ledger
         self._rules = rules
 
-    def redact(
-        self,
-        chosen: Iterable[tuple[Address, str]],
-        reason: str,
-        actor: Actor,
-        approver: Approver,
-        *,
-        everywhere: bool,
+    def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor, everywhere: bool = False) -> Version:
+        """Clear one stored text for good and keep its record; see `redact_all`."""
+        (version,) = self.redact_all([(address, sha256)], reason=reason, actor=actor, everywhere=everywhere)
+        return version
+
+    @made_again
+    def redact_all(
+        self, versions: Iterable[tuple[Address, str]], *, reason: str, actor: Actor, everywhere: bool = False
     ) -> tuple[Version, ...]:
-        """See `Engine.redact_all`."""
-        wanted = list(dict.fromkeys(chosen))
+        """Clear stored texts for good, in every file memtui keeps, and keep their records; all or none.
+
+        Labels, notes and reasons that quote one are cleared, and so are conflicts it is a side of. `unerased` tells
+        afterwards what is left to do.
+
+        Args:
+            versions: memories, and which of their versions.
+            reason: why, for the record; no part of a text.
+            actor: who does it.
+            everywhere: also when other memories, drafts or left copies keep a text: it is cleared there, too.
+
+        Raises:
+            RefusedError: `E_CURRENT_VERSION`, or `E_SHARED`: something else keeps a text, and nothing is cleared;
+                `E_PERSON`: an agent runs this process.
+        """
+        approver = self._rules.approver
+        approver.require("redact a version")
+        wanted = list(dict.fromkeys(versions))
         roots = {root.id: root for root in (self._rules.writable(address, actor) for address, _ in wanted)}
         if not reason.strip():
             raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
@@ -82,12 +97,13 @@ class Redactor:
         )
 
     def unerased(self) -> Unerased:
-        """See `Engine.unerased`."""
+        """Say what redacted texts may still be in: freed bytes that are still to be overwritten, damaged ledgers."""
         pending = self._ledger.unerased() or index.is_spilled(self._ledger.directory)
         return Unerased(pending, tuple(self._ledger.damaged()))
 
     def drop_damaged(self, path: str) -> None:
-        """See `Engine.drop_damaged`."""
+        """Delete a damaged copy of the ledger that `unerased` named."""
+        self._rules.approver.require("delete a damaged ledger")
         self._rules.refuse_read_only()
         self._ledger.drop_damaged(path)
 

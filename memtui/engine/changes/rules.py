@@ -1,9 +1,10 @@
 """What a root allows: who may change it, which names and sizes it takes, how many memories it holds."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cached_property
 
-from memtui.engine.access import Access
+from memtui.engine.approval import Approver
 from memtui.engine.disk import fsio, paths
 from memtui.engine.look.roots import Roots, included
 from memtui.engine.model import Actor, Address, Root, is_person
@@ -14,11 +15,16 @@ from memtui.errors import RefusedError
 class Rules:
     """Answers before anything is touched; every refusal says what to do instead."""
 
-    def __init__(self, roots: Roots, *, read_only: bool, access: Access) -> None:
-        """Take the roots, whether memtui only looks, and what this client may change."""
+    def __init__(self, roots: Roots, approver: Callable[[], Approver] = Approver) -> None:
+        """Take the roots, which know what this client may change, and what tells who approves."""
         self._roots = roots
-        self._read_only = read_only
-        self._access = access
+        self._access = roots.access
+        self._approver = approver
+
+    @cached_property
+    def approver(self) -> Approver:
+        """Who approves through this engine."""
+        return self._approver()
 
     def writable(self, address: Address, actor: Actor) -> Root:
         """The root of a memory that an actor may change; raises why not."""
@@ -41,12 +47,6 @@ class Rules:
             )
         return root
 
-    def changeable(self) -> tuple[Root, ...]:
-        """The roots in which this client may change memories."""
-        if self._read_only:
-            return ()
-        return tuple(root for root in self._roots.all() if self._access.allows(root) and not root.read_only)
-
     def allowed(self, root_id: str) -> Root:
         """The root of this id, for a change of what belongs to it; raises when this client may not change it."""
         root = self._roots.find(root_id)
@@ -65,7 +65,7 @@ class Rules:
 
     def refuse_read_only(self) -> None:
         """Refuse every change of a memtui that only looks."""
-        if self._read_only:
+        if self._roots.read_only:
             raise RefusedError(
                 "memtui runs read-only.", code="E_READ_ONLY", hint="Start it without --read-only to make changes."
             )

@@ -10,16 +10,16 @@ from contextlib import ExitStack
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.changes.change import Changer, Publish
+from memtui.engine.changes.change import Publish
 from memtui.engine.changes.rules import Rules, encode, mode
-from memtui.engine.changes.undo import Undoer
+from memtui.engine.changes.undo import Undo
 from memtui.engine.disk import fsio, paths, whole_file
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Unchanged
 from memtui.engine.save import files, recovery
 from memtui.engine.save.commit import Site
-from memtui.engine.save.jobs import CARRIED, Job, StillWritten, calmly, joined, transaction
+from memtui.engine.save.jobs import CARRIED, Job, StillWritten, calmly, joined, made_again, transaction
 from memtui.engine.steps import Remove, Rename, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 
@@ -53,19 +53,33 @@ class _Stopped(Exception):  # noqa: N818
 class Together:
     """Does several steps, or none of them."""
 
-    def __init__(
-        self, roots: Roots, ledger: Ledger, changer: Changer, undoer: Undoer, publish: Publish, rules: Rules
-    ) -> None:
+    def __init__(self, roots: Roots, ledger: Ledger, undo: Undo, publish: Publish, rules: Rules) -> None:
         """Take what it works with."""
         self._roots = roots
         self._ledger = ledger
-        self._changer = changer
-        self._undoer = undoer
+        self._undo = undo
         self._publish = publish
         self._rules = rules
 
-    def do(self, steps: Iterable[Step], actor: Actor, label: str, joins: str | None = None) -> Done:
-        """See `Engine.together`."""
+    @made_again
+    def do(self, steps: Iterable[Step], *, actor: Actor, label: str, joins: str | None = None) -> Done:
+        """Write, rename and remove memories, also of several roots, as one undo step: all of it or nothing.
+
+        Args:
+            steps: what is done, in this order; each sees what those before it did.
+            actor: who does it.
+            label: what it is called, for people: `rename a.md to b.md`.
+            joins: a transaction it becomes a part of, so that undo takes both back; one that was taken back meanwhile
+                is not joined.
+
+        Returns:
+            An outcome for each step. When a memory is another version than its step expected, none of them was done:
+            that step's outcome is the `Conflict`, and the others have an error that names it.
+
+        Raises:
+            MemtuiError: a rule, a taken name or the disk said no, and nothing is changed; `unharmed` says so if what
+                was done before could not be taken back.
+        """
         chosen = tuple(steps)
         if not chosen:
             raise UsageError("There is nothing to do together.", hint="Give at least one step.")
@@ -209,7 +223,7 @@ class Together:
         result: Saved | Unchanged | Conflict
         if isinstance(step, Rename):
             source, target = self._roots_of(step)
-            result = self._changer.move_within(
+            result = self._undo.changer.move_within(
                 source, target, address, step.new, step.expected_sha256, job._replace(operation="renamed")
             )
             return _Did(step, Outcome(address, result, new_address=step.new), self._told(step, result, job))
@@ -252,7 +266,7 @@ class Together:
         try:
             for site in sites.values():
                 recovery.recover(site)
-            return frozenset(self._undoer.take_back(job.txn, job.actor, earlier))
+            return frozenset(self._undo.roll_back(job.txn, job.actor, earlier))
         except MemtuiError:
             return frozenset().union(*(_names(one.step) for one in did if one.change is not None))
 

@@ -1,6 +1,6 @@
-"""Undo and redo: the inverse of each step of a transaction, applied only where the disk still is as it was left."""
+"""Undo, redo and taking back what others did: the inverse of each step, only where the disk still is as it was left."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
 from memtui.engine.changes.change import Changer, Publish
@@ -11,62 +11,81 @@ from memtui.engine.look.roots import Roots, unmake
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, PassedOver, Saved, Unchanged
 from memtui.engine.save import files
 from memtui.engine.save.commit import Siblings, Site
-from memtui.engine.save.jobs import NEWS_STAYS, Job, Txn, calmly, transaction
+from memtui.engine.save.jobs import NEWS_STAYS, Job, Txn, calmly, each, made_again, transaction
 from memtui.engine.save.merge_drafts import MergeDrafts
 from memtui.engine.save.merge_note import repeated
 from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
 
 
-class Undoer:
-    """Takes transactions back, newest first, across restarts and processes."""
+class Undo:
+    """Takes transactions back, newest first, across restarts and processes; and what others did."""
 
     def __init__(self, roots: Roots, ledger: Ledger, changer: Changer, publish: Publish, rules: Rules) -> None:
         """Take what it works with."""
         self._roots = roots
         self._ledger = ledger
-        self._changer = changer
+        self.changer = changer
         self._publish = publish
         self._rules = rules
         self._drafts = MergeDrafts(ledger)
 
-    def undo(self, actor: Actor, txn: str | None = None) -> Done:
-        """See `Engine.undo`."""
-        if txn is not None and txn != self.next_undo():
+    @made_again
+    def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
+        """Take the last operation back; the outcomes tell what is no longer as it was left.
+
+        Args:
+            actor: who does it.
+            txn: an older operation to take back instead: as an undo step of its own, and only of memories that are
+                still as it left them.
+
+        Raises:
+            NotFoundError: `E_NOTHING_TO_UNDO`.
+        """
+        if txn is not None and txn != self.next():
             return self._step_back(txn, actor)
         return self._reverse("undo", actor)
 
-    def next_undo(self) -> str | None:
-        """See `Engine.next_undo`."""
+    def next(self) -> str | None:
+        """The transaction that `undo` would take back now."""
         what = self._ledger.undoable(self._roots.names())
         return None if what is None else str(what.id)
 
     def passed_over(self) -> PassedOver | None:
-        """See `Engine.passed_over`."""
+        """Say what `undo` would take back when something newer was done in a folder that is not open here."""
         names = self._roots.names()
         what = self._ledger.undoable(names)
         newer = None if what is None else self._ledger.elsewhere(names, "undo", what.id)
         return None if what is None or newer is None else PassedOver(_plain(what.label), *newer[1:])
 
     def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
-        """See `Engine.beyond`."""
+        """Name the folders of steps that undo or redo would take next if all of these were open here.
+
+        Args:
+            kind: `undo` or `redo`.
+
+        Yields:
+            Every folder of a step that reached into several, the newest step first; only steps that are newer than the
+            next one within the open folders.
+        """
         names = self._roots.names()
-        what = self._next(kind, names)
+        what = self._newest(kind, names)
         for txn in self._ledger.between(names, kind, what.id if what is not None else 0):
             folders = self._ledger.reached(txn)
-            wider = self._next(kind, {*names, *folders})
+            wider = self._newest(kind, {*names, *folders})
             if wider is not None and wider.id == txn:
                 yield tuple(folders.values())
 
     def unopened(self, txn: str) -> tuple[str, ...]:
-        """See `Engine.unopened`."""
+        """Every folder a step reached into, when one of them is not open here; else nothing."""
         folders = self._ledger.reached(int(txn))
         return () if folders.keys() <= self._roots.names().keys() else tuple(folders.values())
 
-    def _next(self, kind: str, uids: Collection[int]) -> Transaction | None:
+    def _newest(self, kind: str, uids: Collection[int]) -> Transaction | None:
         return self._ledger.undoable(uids) if kind == "undo" else self._ledger.redoable(uids)
 
-    def redo(self, actor: Actor) -> Done:
-        """See `Engine.redo`."""
+    @made_again
+    def redo(self, *, actor: Actor) -> Done:
+        """Take the last undo back; see `undo`."""
         return self._reverse("redo", actor)
 
     def _reverse(self, kind: str, actor: Actor) -> Done:
@@ -75,7 +94,7 @@ class Undoer:
         self._ledger.renew()  # without a usable one nothing can be taken back, and that is no empty list
         self._roots.recover()  # what a dead process had done but not recorded can be taken back too
         names = self._roots.names()
-        what = self._next(kind, names)
+        what = self._newest(kind, names)
         left = self._left(kind, names, what.id if what is not None else 0)
         if what is None:
             raise NotFoundError(
@@ -185,7 +204,7 @@ class Undoer:
                     with self._roots.site(root, actor) as site:
                         unmake(site, made)
 
-    def take_back(self, txn: Txn, actor: Actor, earlier: int = 0) -> set[Address]:
+    def roll_back(self, txn: Txn, actor: Actor, earlier: int = 0) -> set[Address]:
         """Take back what a transaction did before it failed, as a part of it.
 
         Args:
@@ -296,10 +315,10 @@ class Undoer:
         moving = job._replace(operation="renamed", note=step.note if stays else "")
         if moved_from is not None:
             back = self._roots.rightful(Address(names[moved_from.uid], moved_from.path))
-            return self._changer.move_one(address, back, step.after, moving, again=True)
+            return self.changer.move_one(address, back, step.after, moving, again=True)
         if step.new_path is not None:
             now = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
-            return self._changer.move_one(now, address, step.after, moving, again=True)
+            return self.changer.move_one(now, address, step.after, moving, again=True)
         root = self._roots.find(address.root)
 
         def put_back(job: Job) -> Saved | Unchanged | Conflict | None:
@@ -329,6 +348,73 @@ class Undoer:
         if step.after is None:
             return files.create(site, address, data, job, dated=step.dated)
         return files.replace(site, address, data, step.after, job)
+
+    # --- what others did
+
+    @made_again
+    def take_back(self, changes: Iterable[Change], *, actor: Actor) -> Done:
+        """Take whole changes of others back as one undo step, each only if the memory still is as the change left it.
+
+        Args:
+            changes: what is unseen; a deletion is restored, a creation goes to the trash, a rename is renamed back.
+            actor: who does it.
+
+        Returns:
+            An outcome for each; a `Conflict` where the memory is not as it was left any more.
+        """
+        chosen = tuple(changes)
+        self._rules.refuse_read_only()
+        what = str(chosen[0].address) if len(chosen) == 1 else f"{len(chosen)} memories"
+        label = f"take back what others did to {what}"
+        txn = transaction(self._ledger, "restore", actor, label)
+        outcomes = each(
+            self._roots.pace,
+            chosen,
+            lambda change: self._take_one_back(change, txn, actor),
+            lambda change, error: Outcome(change.address, None, error),
+        )
+        return Done(str(txn.id), "restore", outcomes, label)
+
+    def _take_one_back(self, change: Change, txn: Txn, actor: Actor) -> Outcome:
+        address, old = change.address, change.old_address
+        self._rules.writable(address, actor)
+        if old is None or change.after is None:
+            return Outcome(address, self._put_back_seen(address, change.before, change.after, txn, actor))
+        job = Job(txn, actor, "renamed", note=NEWS_STAYS)
+        moved = self.changer.move_one(address, old, change.after, job, again=True)
+        if not moved.ok or change.before == change.after:
+            return moved
+        return Outcome(address, self._put_back_seen(old, change.before, change.after, txn, actor), new_address=old)
+
+    def _put_back_seen(
+        self, address: Address, before: str | None, after: str | None, txn: Txn, actor: Actor
+    ) -> Saved | Unchanged | Conflict | None:
+        """Put the text somebody last saw in the place of what is there; None when it was taken away."""
+        data = None if before is None else self._seen_text(address, before)
+        root = self._roots.find(address.root)
+
+        def change(job: Job) -> Saved | Unchanged | Conflict:
+            with self._roots.site(root, actor, create=after is None) as site:
+                if data is None:
+                    return files.remove(site, address, after, job._replace(operation="deleted"))
+                if after is None:
+                    return files.create(site, address, data, job)
+                return files.replace(site, address, data, after, job)
+
+        result = calmly(Job(txn, actor, "restored", note=NEWS_STAYS), change)
+        if isinstance(result, Saved):
+            kind = "deleted" if before is None else "created" if after is None else "modified"
+            self._publish([Change(address, kind, actor.name, after, before, self._ledger.clock())])
+        return None if isinstance(result, Saved) and before is None else result
+
+    def _seen_text(self, address: Address, sha: str) -> bytes:
+        data = self._ledger.blob(sha)
+        if data is None:
+            raise NotFoundError(
+                f"The text of {address} you last saw was removed by retention.",
+                hint="`memtui history` lists the versions that are kept.",
+            )
+        return data
 
 
 def _plain(label: str) -> str:

@@ -39,32 +39,26 @@ class FolderItems(NamedTuple):
     """How many more there are."""
 
 
-class Shelf:
-    """Looks into folders; needs no ledger."""
+def look(roots: Roots, root_id: str, path: str, depth: int, limit: int, *, sizes: bool) -> FolderItems:
+    """What is in a folder; see `Folders.items`."""
+    root = roots.find(root_id)
+    parts = paths.split(path) if path else ()
+    handle = roots.reading(root)
+    found = _Walk(handle, sizes=sizes)
+    with handle.folder(parts) as folder:
+        entries = found.entries(folder, selected(root.policy, parts), "", depth)
+    return FolderItems(tuple(entries[:limit]), max(0, len(entries) - limit))
 
-    def __init__(self, roots: Roots) -> None:
-        """Take what it works with."""
-        self._roots = roots
 
-    def look(self, root_id: str, path: str, depth: int, limit: int, *, sizes: bool) -> FolderItems:
-        """See `Reader.folder`."""
-        root = self._roots.find(root_id)
-        parts = paths.split(path) if path else ()
-        handle = self._roots.reading(root)
-        found = _Walk(handle, sizes=sizes)
-        with handle.folder(parts) as folder:
-            entries = found.entries(folder, selected(root.policy, parts), "", depth)
-        return FolderItems(tuple(entries[:limit]), max(0, len(entries) - limit))
-
-    def below(self, address: Address) -> tuple[Address, ...] | None:
-        """Everything listed as a memory in a folder, however deep; None when the address is no folder."""
-        try:
-            view = self.look(address.root, address.path, paths.MAX_COMPONENTS, 1 << 30, sizes=False)
-        except MemtuiError:
-            return None  # no folder that could be descended into: whoever asked reports what it is
-        root = self._roots.find(address.root).id
-        names = [entry.path for entry in view.items if entry.shown and entry.kind != "folder"]
-        return tuple(Address(root, f"{address.path}/{name}") for name in names)
+def below(roots: Roots, address: Address) -> tuple[Address, ...] | None:
+    """Everything listed as a memory in a folder, however deep; None when the address is no folder."""
+    try:
+        view = look(roots, address.root, address.path, paths.MAX_COMPONENTS, 1 << 30, sizes=False)
+    except MemtuiError:
+        return None  # no folder that could be descended into: whoever asked reports what it is
+    root = roots.find(address.root).id
+    names = [entry.path for entry in view.items if entry.shown and entry.kind != "folder"]
+    return tuple(Address(root, f"{address.path}/{name}") for name in names)
 
 
 class _Walk:

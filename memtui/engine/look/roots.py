@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.disk import fsio, paths, provenance
 from memtui.engine.disk.handles import Handles
 from memtui.engine.disk.paths import RootHandle
@@ -45,6 +46,8 @@ class Roots:
         site: "Callable[[RootHandle, int], Site]",
         *,
         wait: float,
+        access: Access = READ_WRITE,
+        read_only: bool = False,
         on_recovered: Callable[[Root, int], None],
         on_waiting: Callable[[str], None],
     ) -> None:
@@ -55,12 +58,16 @@ class Roots:
             ledger: gives the ledger, when it is first needed: a command that reads one file needs none.
             site: puts together what a change in an open root needs.
             wait: seconds to wait for a root's lock.
+            access: what this client may do; a root it may not see is none of these.
+            read_only: nothing may be changed in any of them.
             on_recovered: told of a root and how many interrupted changes were tidied up in it.
             on_waiting: told whom a change waits for, when that takes long enough to wonder.
         """
         self._ledger = ledger
         self._site = site
         self._wait = wait
+        self.access = access
+        self.read_only = read_only
         self.pace = Pace()
         """Changes of many memories that run now."""
         self._on_recovered = on_recovered
@@ -80,7 +87,7 @@ class Roots:
     def add(self, roots: Iterable[Root]) -> None:
         """Add roots that are not there yet; a folder that is there under another id is left out and said so."""
         with self._guard:
-            given = tuple(roots)
+            given = tuple(filter(self.access.shows, roots))
             known = self._roots.values() if any(root.id not in self._roots for root in given) else ()
             folders = {identity: one.id for one in known if (identity := _identity(one))}
             for root in given:
@@ -100,6 +107,12 @@ class Roots:
         """Every root, in the order given."""
         with self._guard:
             return tuple(self._roots.values())
+
+    def changeable(self) -> tuple[Root, ...]:
+        """The roots in which this client may change memories."""
+        if self.read_only:
+            return ()
+        return tuple(root for root in self.all() if self.access.allows(root) and not root.read_only)
 
     def chosen(self, root_ids: Iterable[str] | None) -> tuple[Root, ...]:
         """The named roots, or all of them."""
@@ -266,7 +279,11 @@ class Roots:
         return known or RootLock(os.path.join(self._ledger().directory, "locks"), name)
 
     def recover(self) -> int:
-        """Tidy up after dead processes in every root; returns how many changes there were."""
+        """Finish or roll back what dead processes left undone; a change in a root does this for that root as well.
+
+        Returns:
+            How many interrupted changes there were.
+        """
         waiting = set(self._ledger().roots_with_intents())
         if not waiting:
             return 0
@@ -309,7 +326,7 @@ class Roots:
     # --- names
 
     def resolve(self, text: str) -> Address:
-        """What a person's text names: `<root id or alias>/<path>`, `/memories/<scope>/<path>`, or a file-system path.
+        """The address a text means: `<root id or alias>/<path>`, `/memories/<scope>/<path>`, or a file-system path.
 
         Raises:
             UsageError: no form of an address.
@@ -343,8 +360,12 @@ class Roots:
             f"{text!r} is not an address.", hint="Write <root id>/<path>, such as memtui:global/preferences.md."
         )
 
-    def virtual(self, address: Address) -> str | None:
-        """What `resolve` takes for a memory besides its address; None when its root is no scope of memtui's own."""
+    def file_path(self, address: Address) -> str:
+        """The absolute path of a memory, for people and editors; never used to open it here."""
+        return "/".join((self.find(address.root).path.rstrip("/"), address.path))
+
+    def virtual_path(self, address: Address) -> str | None:
+        """How agents name a memory, `/memories/<scope>/<path>`; None when its root is no scope of memtui's own."""
         root = self.find(address.root)
         named = root.id == f"memtui:{root.scope}" or f"memtui:{root.scope}" in root.aliases
         return f"/memories/{root.scope}/{address.path}" if named else None

@@ -5,6 +5,7 @@ A change never takes half of a version for a whole one: it is put off, without a
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.ledger import Ledger
@@ -13,10 +14,11 @@ from memtui.engine.save.pace import Pace
 from memtui.errors import MemtuiError, MendedError
 
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from memtui.engine.save.commit import Siblings
 
+    Changing = TypeVar("Changing", bound=Callable[..., Any])
     Result = TypeVar("Result")
     Wanted = TypeVar("Wanted")
 
@@ -31,6 +33,20 @@ NEWS_STAYS = "took back what others did; what is left of it is still news"
 
 CARRIED = "carried from a text that nobody reviewed"
 """The audit's note of a text that nobody wrote here although memtui put it there; recovery goes by it too."""
+
+
+def made_again(verb: "Changing") -> "Changing":
+    """Make a change a second time when a damaged ledger was met, and mended, before anything was changed."""
+
+    @wraps(verb)
+    def change(*values: "Any", **options: "Any") -> "Any":
+        values = tuple(list(value) if isinstance(value, Iterator) else value for value in values)
+        try:
+            return verb(*values, **options)
+        except MendedError:
+            return verb(*values, **options)
+
+    return change  # type: ignore[return-value]
 
 
 class Txn:

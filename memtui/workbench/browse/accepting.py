@@ -42,7 +42,7 @@ class Accepting:
         def waiting(engine: Engine) -> list[Waiting]:
             from memtui.workbench.browse.reviewing import waiting
 
-            return waiting(engine, engine.list([root_id]).items if root_id else engine.memories(targets).values())
+            return waiting(engine, engine.rows.list([root_id]).items if root_id else engine.rows.some(targets).values())
 
         def show(found: list[Waiting]) -> None:
             from memtui.workbench.browse.reviewing import ReviewingScreen
@@ -72,7 +72,9 @@ class Accepting:
             screen.bridge.refresh(everything=True)
             then()
 
-        screen.bridge.run(lambda engine: engine.review(known, actor=actor), done, what=f"review {name}", lane=WRITE)
+        screen.bridge.run(
+            lambda engine: engine.history.review(known, actor=actor), done, what=f"review {name}", lane=WRITE
+        )
 
     def _nothing(self) -> None:
         self._screen.say("Nothing waits for a review here.")

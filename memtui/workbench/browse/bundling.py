@@ -21,6 +21,7 @@ from memtui.workbench.browse.arriving import GROUP, name_of, path_of
 from memtui.workbench.browse.arriving import words as plan_words
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 
@@ -84,10 +85,10 @@ class Bundling:
             else:
                 self._refused(error)
 
-        def job(engine: _Engine) -> Exported:
+        def job(engine: Engine) -> Exported:
             if history and not screen.bridge.read_only:
-                engine.reconcile()  # what others wrote lately belongs to it
-            rows = engine.memories(targets)
+                engine.watch.reconcile()  # what others wrote lately belongs to it
+            rows = engine.rows.some(targets)
             found = collect(engine, [rows[one] for one in targets if one in rows], history=history)
             bundlefile.write(path, bundle.write(found.bundle), over=over)
             return found
@@ -138,22 +139,4 @@ class Bundling:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Protocol
-
-    from memtui.engine.model import Changes, Memory
-
-    class _Engine(importing.Writer, Protocol):
-        """The part of an engine that bundles use."""
-
-        def memories(self, addresses: Iterable[Address], /) -> dict[Address, Memory]:
-            """Give rows."""
-            ...
-
-        def reconcile(self) -> Changes:
-            """Look at the disk."""
-            ...
-
-        def read_version(self, address: Address, sha256: str, /) -> bytes:
-            """Read a version."""
-            ...
+    pass

@@ -378,7 +378,7 @@ class Commands:
             return
         value = themes.kept(name, screen.facts.settings)
         screen.bridge.run(
-            lambda engine: engine.keep_place(themes.KEPT, value),
+            lambda engine: engine.places.keep(themes.KEPT, value),
             lambda _: screen.say(f"Theme {name}, at the next start too."),
             what="keep the theme for the next start",
             lane="place",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from memtui.workbench.browse.nodes import MEMORY
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.browse.reading import Reader
 
 
 class Copying:
@@ -24,7 +24,7 @@ class Copying:
         if not screen.memories.marks and node is not None and node.kind != MEMORY:
             targets = targets[:1]
         screen.bridge.run(
-            lambda engine: "\n".join(engine.file_path(address) for address in targets),
+            lambda engine: "\n".join(engine.roots.file_path(address) for address in targets),
             lambda text: self._copy(text, "the path" if len(targets) == 1 else f"{len(targets)} paths"),
             what="find the path",
         )
@@ -35,7 +35,7 @@ class Copying:
         if memory is None:
             return
 
-        def text(engine: Reader) -> str:
+        def text(engine: Engine) -> str:
             return engine.read(memory.address).text
 
         self._screen.bridge.run(text, lambda found: self._copy(found, "the text"), what=f"read {memory.address}")

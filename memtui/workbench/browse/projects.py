@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address, Listing, Memory, Root, RootStatus
 from memtui.ui import heap
@@ -17,23 +17,12 @@ from memtui.workbench.browse.nodes import OTHERS, ROOT, Node
 from memtui.workbench.browse.rows import Effect
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 EVERY, CALM_EVERY = 0.25, 1.0
 """Seconds between two parts on the screen."""
 GROUP = "projects"
-
-
-class Reading(Protocol):
-    """What reading needs of the engine."""
-
-    def add_roots(self, roots: Iterable[Root]) -> None:
-        """Know these too."""
-        ...
-
-    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
-        """Their memories."""
-        ...
 
 
 class Part(NamedTuple):
@@ -99,7 +88,7 @@ class Projects:
         if new:
             screen.facts = screen.facts._replace(roots=(*screen.facts.roots, *new))
             screen.bridge.run(
-                lambda engine: engine.add_roots(new),
+                lambda engine: engine.roots.add(new),
                 lambda _: screen.bridge.refresh(everything=True),
                 what="read what is new in this project",
             )
@@ -226,7 +215,7 @@ def _words(left: int) -> str:
 
 
 def _read(
-    engine: Reading,
+    engine: Engine,
     roots: Iterable[Root],
     root_ids: Iterable[str],
     every: float,
@@ -234,7 +223,7 @@ def _read(
     tell: Callable[[Part], None],
 ) -> Part:
     """Read roots one after the other, and hand over what there is every now and then."""
-    engine.add_roots(roots)
+    engine.roots.add(roots)
     todo = list(root_ids)
     names: list[str] = []
     memories: list[Memory] = []
@@ -243,7 +232,7 @@ def _read(
     for number, root_id in enumerate(todo):
         if outdated():
             break
-        found = engine.list([root_id])
+        found = engine.rows.list([root_id])
         names.append(root_id)
         memories += found.items
         statuses += found.roots

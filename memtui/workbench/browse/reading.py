@@ -6,9 +6,9 @@ text never happens on the event loop.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address, Change, Memory, Root, Snapshot, TrashEntry, Version
+from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address, Memory, Snapshot
 from memtui.errors import NotFoundError, RefusedError
 from memtui.matching import Literal
 from memtui.ui.draw.marking import by_line
@@ -26,42 +26,7 @@ from memtui.workbench.browse.cells import below_home
 
 if TYPE_CHECKING:
     from memtui.entries.counting import Usage
-
-
-class Reader(Protocol):
-    """The part of the engine that reading needs."""
-
-    def read(self, address: Address) -> Snapshot:
-        """Read a memory."""
-        ...
-
-    def read_version(self, address: Address, sha256: str) -> bytes:
-        """Read one of its versions."""
-        ...
-
-    def seen_version(self, address: Address) -> str | None:
-        """Tell which version the user saw last."""
-        ...
-
-    def history(self, address: Address) -> tuple[Version, ...]:
-        """List its versions."""
-        ...
-
-    def changes(self) -> tuple[Change, ...]:
-        """List what the user has not seen."""
-        ...
-
-    def trash(self) -> tuple[TrashEntry, ...]:
-        """List the trash."""
-        ...
-
-    def find_root(self, root_id: str) -> Root:
-        """Find a root."""
-        ...
-
-    def file_path(self, address: Address) -> str:
-        """Give the path of the file."""
-        ...
+    from memtui.workbench.bridge import Engine
 
 
 class Shown(NamedTuple):
@@ -78,7 +43,7 @@ class Shown(NamedTuple):
     """How many entries it holds and how full it is; None: it is one memory."""
 
 
-def preview(engine: Reader, memory: Memory, width: int, *, plain: bool = False, held: Literal | None = None) -> Shown:
+def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, held: Literal | None = None) -> Shown:
     """Read a memory and draw it, with an `A` beside the lines that changed since the user looked.
 
     Args:
@@ -111,9 +76,9 @@ def preview(engine: Reader, memory: Memory, width: int, *, plain: bool = False, 
     return Shown(address, snapshot.sha256, page, first, places, held_in(engine, address, snapshot.bytes))
 
 
-def held_in(engine: Reader, address: Address, data: bytes) -> Usage | None:
+def held_in(engine: Engine, address: Address, data: bytes) -> Usage | None:
     """Count the entries of a memory, and the characters where the agent has a limit; None when it is one memory."""
-    policy = engine.find_root(address.root).policy
+    policy = engine.roots.find(address.root).policy
     kind, limit = policy.format_of(address.path), policy.limit_of(address.path)
     if kind is None:
         return None
@@ -124,13 +89,13 @@ def held_in(engine: Reader, address: Address, data: bytes) -> Usage | None:
     return usage(parse(data, kind), limit) if kind in FORMATS else None
 
 
-def _seen(engine: Reader, address: Address) -> bytes | None:
+def _seen(engine: Engine, address: Address) -> bytes | None:
     """The text the user saw last; None when there is none any more."""
-    sha256 = engine.seen_version(address)
+    sha256 = engine.changes.seen_version(address)
     if sha256 is None:
         return None
     try:
-        return engine.read_version(address, sha256)
+        return engine.history.read(address, sha256)
     except (NotFoundError, RefusedError):
         return None
 
@@ -147,7 +112,7 @@ class Difference(NamedTuple):
 
 
 def since_seen(
-    engine: Reader, memory: Memory, width: int, *, plain: bool = False, shown: Difference | None = None
+    engine: Engine, memory: Memory, width: int, *, plain: bool = False, shown: Difference | None = None
 ) -> Difference:
     """Show what changed in a memory since the user looked; what is shown already is compared with the same text."""
     address = memory.address
@@ -175,13 +140,13 @@ REVIEW = {
 """What agents are given of a version in a checkout."""
 
 
-def info(engine: Reader, memory: Memory, words: InfoWords, width: int) -> Page:
+def info(engine: Engine, memory: Memory, words: InfoWords, width: int) -> Page:
     """Draw everything known about a memory."""
-    root = engine.find_root(memory.address.root)
+    root = engine.roots.find(memory.address.root)
     fields = [
         ("path", memory.address.path),
         ("root", f"{root.id} ({root.label})" if root.label else root.id),
-        ("file", below_home(engine.file_path(memory.address), words.home)),
+        ("file", below_home(engine.roots.file_path(memory.address), words.home)),
         ("scope", memory.scope),
         ("agent", memory.agent),
         ("says", memory.description or "no description"),
@@ -205,9 +170,9 @@ def info(engine: Reader, memory: Memory, words: InfoWords, width: int) -> Page:
     return fields_page(fields, width)
 
 
-def _held(engine: Reader, memory: Memory) -> Usage | None:
+def _held(engine: Engine, memory: Memory) -> Usage | None:
     """What a memory holds, as far as it can be read."""
-    if engine.find_root(memory.address.root).policy.format_of(memory.address.path) is None:
+    if engine.roots.find(memory.address.root).policy.format_of(memory.address.path) is None:
         return None
     try:
         return held_in(engine, memory.address, engine.read(memory.address).bytes)

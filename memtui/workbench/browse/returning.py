@@ -7,7 +7,7 @@ nothing and one that is killed has lost a moment.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address
 from memtui.safe_text import visible
@@ -18,6 +18,7 @@ from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
 if TYPE_CHECKING:
     from textual.timer import Timer
 
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 REST = 2.0
@@ -30,14 +31,6 @@ MOST_NAME = 5_000
 LANE = "place"
 MAIN = "memories"
 ONLY = ("conflicts", "pinned", "unseen")
-
-
-class Keeper(Protocol):
-    """What keeping a place needs of the engine."""
-
-    def keep_place(self, name: str, value: object) -> bool:
-        """Write it."""
-        ...
 
 
 class Place(NamedTuple):
@@ -239,10 +232,10 @@ class Returning:
             self._kept = place
             self._screen.bridge.store(self._job(place))
 
-    def _job(self, place: Place) -> Callable[[Keeper], object]:
+    def _job(self, place: Place) -> Callable[[Engine], object]:
         """What writes it."""
         name, value = self._name, written(place)
-        return lambda engine: engine.keep_place(name, value)
+        return lambda engine: engine.places.keep(name, value)
 
     def now(self) -> Place:
         """Where the user is."""

@@ -38,7 +38,7 @@ class Waiting(NamedTuple):
 
 def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Waiting]:
     """Leave those that wait, each with what it is compared with."""
-    return [Waiting(row, engine.trusted_version(row.address)) for row in rows if row.trust == BROUGHT]
+    return [Waiting(row, engine.history.trusted_version(row.address)) for row in rows if row.trust == BROUGHT]
 
 
 def difference(engine: Engine, one: Waiting, look: Look) -> Page:
@@ -48,7 +48,7 @@ def difference(engine: Engine, one: Waiting, look: Look) -> Page:
     if sha is None or found.sha256 != sha:
         words = "It was written again since it was listed; what is there now waits for another review."
         return words_page(words, style="warning", width=look.width)
-    before = None if one.before is None else engine.read_version(address, one.before)
+    before = None if one.before is None else engine.history.read(address, one.before)
     sides = [("Before", why_not_text(before, SHOWN_BYTES))] if before is not None else []
     said = [f"{name}: {why}." for name, why in (*sides, ("Now", why_not_text(found.bytes, SHOWN_BYTES))) if why]
     if said:

@@ -7,8 +7,8 @@ track of what an agent did.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Change, Done, PassedOver, Root, SeenMark
 from memtui.errors import NotFoundError
@@ -16,6 +16,7 @@ from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 KEPT_STEPS = 100
@@ -31,50 +32,6 @@ class Step(NamedTuple):
     """The marks before."""
     after: str | None
     """What the engine's undo would have taken back then: while it still would, the marks are the newest step."""
-
-
-class Engine(Protocol):
-    """The part of the engine that marks need."""
-
-    def changes(self) -> tuple[Change, ...]:
-        """List what is unseen."""
-        ...
-
-    def mark_seen(self, addresses: Iterable[Address] | None) -> int:
-        """Mark memories."""
-        ...
-
-    def mark_changes_seen(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
-        """Mark changes."""
-        ...
-
-    def restore_seen(self, marks: Iterable[SeenMark]) -> None:
-        """Take marks back."""
-        ...
-
-    def next_undo(self) -> str | None:
-        """Tell what undo would take back."""
-        ...
-
-    def passed_over(self) -> PassedOver | None:
-        """Tell what undo would take back although something newer was done elsewhere."""
-        ...
-
-    def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
-        """Tell the folders of steps between several, one of which is not open."""
-        ...
-
-    def add_roots(self, roots: Iterable[Root]) -> None:
-        """Know these too."""
-        ...
-
-    def undo(self, *, actor: Actor) -> Done:
-        """Take the last operation back."""
-        ...
-
-    def redo(self, *, actor: Actor) -> Done:
-        """Do it again."""
-        ...
 
 
 class SeenSteps:
@@ -96,9 +53,9 @@ class SeenSteps:
     def mark(self, engine: Engine, changes: Iterable[Change]) -> int:
         """Mark changes as they were shown; returns how many were not marked before."""
         chosen = tuple(changes)
-        marks = engine.mark_changes_seen(chosen)
+        marks = engine.changes.mark_shown(chosen)
         if marks:
-            self._left = engine.next_undo()
+            self._left = engine.undo.next()
             self._done.append(Step(chosen, marks, self._left))
             self._undone.clear()
             self._ends = True
@@ -107,8 +64,8 @@ class SeenSteps:
     def mark_memories(self, engine: Engine, addresses: Iterable[Address]) -> int:
         """Mark memories as they are now; returns how many were not marked before."""
         wanted = frozenset(addresses)
-        count = self.mark(engine, [change for change in engine.changes() if change.address in wanted])
-        return count + engine.mark_seen(tuple(sorted(wanted)))
+        count = self.mark(engine, [change for change in engine.changes.unseen() if change.address in wanted])
+        return count + engine.changes.mark_seen(tuple(sorted(wanted)))
 
     def undo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step | PassedOver:
         """Take back whatever is newest: marks, or an operation.
@@ -125,21 +82,21 @@ class SeenSteps:
         newest = self._look(engine)
         if self._done and self._done[-1].after == newest:
             step = self._done.pop()
-            engine.restore_seen(step.marks)
+            engine.changes.unmark(step.marks)
             self._undone.append(step)
             return step
         newest = self._reach(engine, "undo", roots) or newest
-        ahead = engine.passed_over()
+        ahead = engine.undo.passed_over()
         newer = (ahead.newer, ahead.folder) if ahead is not None else ("", "")
         if ahead is not None and newer != self._known and ahead != self._asked:
             self._asked = ahead
             return ahead
         self._asked, self._known = None, newer
-        done = engine.undo(actor=actor)
+        done = engine.undo.undo(actor=actor)
         if any(outcome.ok for outcome in done.outcomes):
             self._undone.append(newest)
             done = done._replace(left="")  # what is newer elsewhere was told before
-        self._left = engine.next_undo()
+        self._left = engine.undo.next()
         return done
 
     def redo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step:
@@ -150,7 +107,7 @@ class SeenSteps:
         """
         self._look(engine)
         if self._undone and isinstance(step := self._undone[-1], Step):
-            engine.mark_changes_seen(step.changes)
+            engine.changes.mark_shown(step.changes)
             self._done.append(step)
             self._undone.pop()
             return step
@@ -159,26 +116,26 @@ class SeenSteps:
                 "There is nothing to redo: changes were marked as seen after the last undo.", code="E_NOTHING_TO_UNDO"
             )
         self._reach(engine, "redo", roots)
-        done = engine.redo(actor=actor)
-        self._left = engine.next_undo()
+        done = engine.undo.redo(actor=actor)
+        self._left = engine.undo.next()
         if self._undone:
             self._follow(self._undone.pop(), self._left)
         return done
 
     def _reach(self, engine: Engine, kind: str, roots: Projects) -> str | None:
         """Open what a step between two projects reached into; returns what undo would take back if there was one."""
-        if next(engine.beyond(kind), None) is None:
+        if next(engine.undo.beyond(kind), None) is None:
             return None
         from memtui.health.repointing import open_next
 
         if not open_next(engine, kind, roots):
             return None
-        self._left = engine.next_undo()
+        self._left = engine.undo.next()
         return self._left
 
     def _look(self, engine: Engine) -> str | None:
         """Return what undo would take back; what was undone before something new is not done again."""
-        newest = engine.next_undo()
+        newest = engine.undo.next()
         if newest != self._left:
             self._undone.clear()
             self._ends, self._left = False, newest

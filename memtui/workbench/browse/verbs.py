@@ -169,7 +169,7 @@ class Verbs:
         if self._screen.bridge.read_only:
             return
         self._screen.bridge.run(
-            lambda engine: engine.mark_seen(targets, looked=True),
+            lambda engine: engine.changes.mark_seen(targets, looked=True),
             lambda _: self._screen.bridge.refresh(targets),
             what=f"mark {self.name(targets)} as seen",
             lane=WRITE,
@@ -283,7 +283,7 @@ class Verbs:
             self._screen.open_when_there(result.address)
 
         self._screen.bridge.run(
-            lambda engine: engine.create(address, "", actor=actor),
+            lambda engine: engine.memories.create(address, "", actor=actor),
             created,
             what=f"create {address}",
             otherwise=self._refused,

@@ -24,9 +24,8 @@ from memtui.workbench.edit.own_draft import OwnDraft
 if TYPE_CHECKING:
     from textual.app import App
 
-    from memtui.workbench.bridge import Bridge
+    from memtui.workbench.bridge import Bridge, Engine
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.edit import jobs
     from memtui.workbench.edit.flow import Editing
 
 PREVIEW = "form-preview"
@@ -242,7 +241,7 @@ class OnDisk(Describing):
 
         root = self.root
 
-        def read(engine: jobs.Verbs) -> tuple[Snapshot, Form]:
+        def read(engine: Engine) -> tuple[Snapshot, Form]:
             snapshot = engine.read(address)
             return snapshot, form_of(snapshot.bytes, root, address.path)
 
@@ -263,9 +262,9 @@ class OnDisk(Describing):
         address, actor, expected = self.address, self.bridge.actor, self._snapshot.sha256
         wanted = edits(screen.form, screen.typed)
 
-        def write(engine: jobs.Verbs) -> tuple[Saved | Unchanged | Conflict, Snapshot | None]:
+        def write(engine: Engine) -> tuple[Saved | Unchanged | Conflict, Snapshot | None]:
             try:
-                result = engine.edit_fields(address, wanted, expected_sha256=expected, actor=actor)
+                result = engine.memories.edit_fields(address, wanted, expected_sha256=expected, actor=actor)
                 disk = engine.read(address) if isinstance(result, Conflict) else None
             except NotFoundError:
                 return Conflict(address, None, expected, "", ""), None

@@ -22,12 +22,8 @@ from memtui.workbench.edit.own_draft import OwnDraft
 from memtui.workbench.edit.text_form import EMPTY, TextForm, read_form
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
-
-    class Verbs(jobs.Verbs, keeping.Verbs, Protocol):
-        """The part of the engine that editing an entry needs."""
 
 
 class Opened(NamedTuple):
@@ -44,7 +40,7 @@ class Opened(NamedTuple):
     """Whether the memory has a draft already."""
 
 
-def read(engine: Verbs, address: Address, name: Name | None) -> Opened:
+def read(engine: Engine, address: Address, name: Name | None) -> Opened:
     """Read an entry for editing, or what a new one goes into.
 
     Raises:
@@ -52,8 +48,8 @@ def read(engine: Verbs, address: Address, name: Name | None) -> Opened:
     """
     file, snapshot = keeping.read_file(engine, address)
     entry = find(file, name) if name is not None else None
-    policy = engine.find_root(address.root).policy
-    drafted = any(draft.address == address for draft in engine.drafts())
+    policy = engine.roots.find(address.root).policy
+    drafted = any(draft.address == address for draft in engine.drafts.all())
     form = form_of(file, entry, policy.write_bytes)
     return Opened(snapshot, file, entry, form, policy.limit_of(address.path), drafted)
 
@@ -171,7 +167,7 @@ class EntryFlow(OwnDraft):
         assert self._opened is not None
         address, actor, entry, data = self.address, self.bridge.actor, self._opened.entry, screen.data
 
-        def write(engine: Verbs) -> Saved | Unchanged | Conflict:
+        def write(engine: Engine) -> Saved | Unchanged | Conflict:
             if entry is None:
                 return keeping.add(engine, address, data, actor=actor)
             return keeping.replace(engine, address, exact(entry), data, actor=actor)
@@ -223,11 +219,11 @@ class EntryFlow(OwnDraft):
         if kept is None:
             return
 
-        def settle(engine: Verbs) -> None:
+        def settle(engine: Engine) -> None:
             snapshot = engine.read(address)
             if snapshot.sha256 == sha256:
                 jobs.settle_draft(engine, address, (kept.text,))
             else:
-                engine.drop_draft(address, own=(kept.text,))
+                engine.drafts.drop(address, own=(kept.text,))
 
         self.bridge.run(settle, lambda _: self.bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)

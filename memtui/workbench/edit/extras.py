@@ -32,6 +32,7 @@ from memtui.workbench.edit.text_form import read_form
 if TYPE_CHECKING:
     from textual.timer import Timer
 
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.edit.flow import Editing
 
 LOOK_EVERY = 1.0
@@ -76,7 +77,7 @@ def edit_outside(editing: Editing) -> None:
         """Another memory is open by now: what was saved in the window becomes the draft of its own memory."""
         draft = salvage(data)
         if draft is not None:
-            editing.run(lambda engine: engine.save_draft(draft), what="keep a draft", lane=DRAFTS)
+            editing.run(lambda engine: engine.drafts.save(draft), what="keep a draft", lane=DRAFTS)
             editing.mine.discard(address)
             editing.tell(f"What you saved in your editor is kept as a draft of {address.name}.")
 
@@ -291,7 +292,7 @@ def mark_seen(editing: Editing) -> None:
     if address is None or editing.bridge.read_only:
         return
 
-    def seen(engine: jobs.Verbs) -> int:
-        return engine.mark_seen([address], looked=True)
+    def seen(engine: Engine) -> int:
+        return engine.changes.mark_seen([address], looked=True)
 
     editing.run(seen, lambda _: editing.refresh_row(address), what="mark as seen", lane=WRITE)

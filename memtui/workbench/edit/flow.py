@@ -20,6 +20,7 @@ from memtui.workbench.edit.opening import DRAFTS, Opening
 from memtui.workbench.edit.text_form import read_form
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.edit.open_memory import Sides
     from memtui.workbench.merge.session import MergeSession
 
@@ -229,8 +230,8 @@ class Editing(Opening):
 
         of = OpenConflict(address, subject.base_sha256, yours, disk, "", self.wishes.clock())
 
-        def merge(engine: jobs.Verbs) -> tuple[bytes | None, MergeSession]:
-            engine.save_conflict(of)  # both texts are in history before one text takes their place
+        def merge(engine: Engine) -> tuple[bytes | None, MergeSession]:
+            engine.drafts.save_conflict(of)  # both texts are in history before one text takes their place
             return jobs.merge(base, yours, disk)
 
         self.run(merge, merged, what="merge both sides", lane=DRAFTS)

@@ -16,14 +16,13 @@ from memtui.errors import MemtuiError
 from memtui.ui.action import Action
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import READ
-from memtui.workbench.edit import jobs
 
 if TYPE_CHECKING:
     from textual.app import App
     from textual.screen import Screen
     from textual.timer import Timer
 
-    from memtui.workbench.bridge import Bridge
+    from memtui.workbench.bridge import Bridge, Engine
 
 T = TypeVar("T")
 
@@ -97,7 +96,7 @@ class EditingBase:
 
     def run(
         self,
-        job: Callable[[jobs.Verbs], T],
+        job: Callable[[Engine], T],
         then: Callable[[T], None] | None = None,
         *,
         what: str,

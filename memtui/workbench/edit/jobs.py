@@ -7,8 +7,8 @@ part of the engine's interface that editing relies on is written down in one pla
 from __future__ import annotations
 
 import collections
-from collections.abc import Collection, Iterable
-from typing import NamedTuple, Protocol
+from collections.abc import Collection
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.curation.merge import CONFLICT, THEIRS, YOURS
 from memtui.engine.model import (
@@ -16,126 +16,19 @@ from memtui.engine.model import (
     Address,
     AuditRecord,
     Conflict,
-    Done,
     Draft,
-    FieldEdit,
-    Listing,
-    Memory,
     MergeOf,
     OpenConflict,
-    Root,
     Saved,
     Snapshot,
     Unchanged,
 )
-from memtui.engine.steps import Step
 from memtui.errors import NotFoundError, RefusedError
-from memtui.pointers import carrying
 from memtui.workbench.edit.open_memory import Sides
 from memtui.workbench.merge.session import MergeSession, bytes_of
 
-
-class Verbs(Protocol):
-    """The part of the engine that editing uses."""
-
-    def read(self, address: Address, /) -> Snapshot:
-        """Read a memory."""
-        ...
-
-    def read_version(self, address: Address, sha256: str, /) -> bytes:
-        """Read a kept version."""
-        ...
-
-    def memory(self, address: Address, /) -> Memory:
-        """Describe a memory."""
-        ...
-
-    def find_root(self, root_id: str, /) -> Root:
-        """Describe a root."""
-        ...
-
-    def save(
-        self,
-        address: Address,
-        text: str | bytes,
-        /,
-        *,
-        expected_sha256: str | None,
-        actor: Actor,
-        merge: MergeOf | None = None,
-    ) -> Saved | Unchanged | Conflict:
-        """Save, guarded."""
-        ...
-
-    def create(self, address: Address, text: str | bytes, /, *, actor: Actor) -> Saved | Unchanged:
-        """Create a memory."""
-        ...
-
-    def rename(self, address: Address, new: Address, /, *, actor: Actor) -> Done:
-        """Rename or move a memory."""
-        ...
-
-    def move(self, pairs: Iterable[tuple[Address, Address]], /, *, actor: Actor) -> Done:
-        """Rename or move several memories."""
-        ...
-
-    def together(self, steps: Iterable[Step], /, *, actor: Actor, label: str, joins: str | None) -> Done:
-        """Write several memories as one step."""
-        ...
-
-    def folder(self, root_id: str, /, *, depth: int, sizes: bool) -> carrying.FolderItems:
-        """List a root's names."""
-        ...
-
-    def read_bytes(self, address: Address, /) -> bytes:
-        """Read a memory without its digest."""
-        ...
-
-    def resolve(self, text: str, /) -> Address:
-        """Find the address a text means."""
-        ...
-
-    def list(self, root_ids: Iterable[str] | None = None, /) -> Listing:
-        """List memories."""
-        ...
-
-    def mark_seen(self, addresses: Iterable[Address] | None, /, *, looked: bool) -> int:
-        """Take the unseen mark away."""
-        ...
-
-    def edit_fields(
-        self, address: Address, edits: Iterable[FieldEdit], /, *, expected_sha256: str, actor: Actor
-    ) -> Saved | Unchanged | Conflict:
-        """Set and remove front matter fields."""
-        ...
-
-    def drafts(self) -> tuple[Draft, ...]:
-        """List the drafts."""
-        ...
-
-    def save_draft(self, draft: Draft, /) -> None:
-        """Store a draft."""
-        ...
-
-    def keep_drafts_apart(self) -> bool:
-        """Keep drafts where the ledger's fate does not matter; whether all of them are there."""
-        ...
-
-    def drop_draft(self, address: Address, /, *, own: Collection[str] | None = None, trace: bool = True) -> None:
-        """Remove a draft, when it is one of the user's own; its text goes to history when it is nowhere else."""
-        ...
-
-    def save_conflict(self, found: OpenConflict, /) -> None:
-        """Keep the decisions about a conflict, and its texts."""
-        ...
-
-    def open_conflict(self, address: Address, /) -> OpenConflict | None:
-        """Return the conflict a memory is in."""
-        ...
-
-    def audit(self, *, address: Address | None = None, limit: int = 200) -> tuple[AuditRecord, ...]:
-        """List what was done, newest first."""
-        ...
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
 
 
 class Loaded(NamedTuple):
@@ -169,15 +62,15 @@ class Written(NamedTuple):
     who: str
 
 
-def load(engine: Verbs, address: Address, *, read_only: bool) -> Loaded:
+def load(engine: Engine, address: Address, *, read_only: bool) -> Loaded:
     """Read a memory with its draft.
 
     Raises:
         MemtuiError: the memory cannot be read, for another reason than that it does not exist.
     """
     snapshot = read_or_none(engine, address)
-    root = engine.find_root(address.root)
-    draft = next((draft for draft in engine.drafts() if draft.address == address), None)
+    root = engine.roots.find(address.root)
+    draft = next((draft for draft in engine.drafts.all() if draft.address == address), None)
     draft_base = b""
     if draft is not None and draft.base_sha256 is not None:
         if snapshot is not None and draft.base_sha256 == snapshot.sha256:
@@ -192,15 +85,15 @@ def load(engine: Verbs, address: Address, *, read_only: bool) -> Loaded:
     return Loaded(address, snapshot, root.policy.write_bytes, refusal, draft, draft_base, who, unseen, conflict)
 
 
-def conflict_or_none(engine: Verbs, address: Address) -> OpenConflict | None:
+def conflict_or_none(engine: Engine, address: Address) -> OpenConflict | None:
     """Return the conflict a memory is in; None also when a text of it was redacted."""
     try:
-        return engine.open_conflict(address)
+        return engine.drafts.conflict(address)
     except RefusedError:
         return None
 
 
-def read_or_none(engine: Verbs, address: Address) -> Snapshot | None:
+def read_or_none(engine: Engine, address: Address) -> Snapshot | None:
     """Read a memory; None when there is no file."""
     try:
         return engine.read(address)
@@ -208,15 +101,15 @@ def read_or_none(engine: Verbs, address: Address) -> Snapshot | None:
         return None
 
 
-def version_or_empty(engine: Verbs, address: Address, sha256: str) -> bytes:
+def version_or_empty(engine: Engine, address: Address, sha256: str) -> bytes:
     """Read a kept version; empty when retention or the user removed it."""
     try:
-        return engine.read_version(address, sha256)
+        return engine.history.read(address, sha256)
     except NotFoundError:
         return b""
 
 
-def refuse_vanished(engine: Verbs, address: Address) -> None:
+def refuse_vanished(engine: Engine, address: Address) -> None:
     """Refuse to go on where the folder a memory was in is gone: writing would make it anew, empty but for one memory.
 
     Raises:
@@ -226,7 +119,7 @@ def refuse_vanished(engine: Verbs, address: Address) -> None:
         engine.read(address)
     except NotFoundError as error:
         if error.code == "E_ROOT_MISSING":
-            root = engine.find_root(address.root)
+            root = engine.roots.find(address.root)
             raise NotFoundError(
                 f"The folder of {root.id} is gone: {root.path}",
                 code="E_ROOT_MISSING",
@@ -249,7 +142,7 @@ class Found(NamedTuple):
     """Why it was deleted, when somebody said so."""
 
 
-def look(engine: Verbs, address: Address, base_sha256: str | None) -> Found:
+def look(engine: Engine, address: Address, base_sha256: str | None) -> Found:
     """Read what is on disk now; when nothing is, look whether it was moved to another name."""
     snapshot = read_or_none(engine, address)
     if snapshot is not None:
@@ -262,7 +155,7 @@ def look(engine: Verbs, address: Address, base_sha256: str | None) -> Found:
     return Found(None, name_of(last.actor), _moved_to(engine, address, base_sha256), last.at, last.note)
 
 
-def _moved_to(engine: Verbs, address: Address, sha256: str) -> Address | None:
+def _moved_to(engine: Engine, address: Address, sha256: str) -> Address | None:
     """Follow the renames on record; a memory with the same text that nobody moved there is another one."""
     new, passed = address, {address}
     while (last := _last(engine, new)) is not None and last.address == new and last.new_address is not None:
@@ -270,18 +163,18 @@ def _moved_to(engine: Verbs, address: Address, sha256: str) -> Address | None:
         if new in passed:
             return None
         passed.add(new)
-    row = next((row for row in engine.list([address.root]).items if row.address == new), None)
+    row = next((row for row in engine.rows.list([address.root]).items if row.address == new), None)
     return new if row is not None and row.sha256 == sha256 else None
 
 
-def _last(engine: Verbs, address: Address) -> AuditRecord | None:
+def _last(engine: Engine, address: Address) -> AuditRecord | None:
     """What was last done to what had this name, or was given it; a mark (a pin, an approval) is no such thing."""
-    records = (one for one in engine.audit(address=address, limit=8) if one.state == "done")
+    records = (one for one in engine.history.audit(address=address, limit=8) if one.state == "done")
     return next((one for one in records if one.before or one.after), None)
 
 
 def write(
-    engine: Verbs,
+    engine: Engine,
     address: Address,
     data: bytes,
     expected: str | None,
@@ -297,7 +190,7 @@ def write(
     return Written(result, data, found.snapshot, found.who)
 
 
-def settle_draft(engine: Verbs, address: Address, own: Collection[str]) -> None:
+def settle_draft(engine: Engine, address: Address, own: Collection[str]) -> None:
     """Take a draft away whose text was just saved, without leaving its half-typed state in history.
 
     Args:
@@ -305,7 +198,7 @@ def settle_draft(engine: Verbs, address: Address, own: Collection[str]) -> None:
         address: the memory.
         own: the texts that were saved or brought back here; what another window has unsaved is none of them.
     """
-    engine.drop_draft(address, own=own, trace=False)
+    engine.drafts.drop(address, own=own, trace=False)
 
 
 def compare(base: bytes, yours: bytes, agent: bytes) -> Sides:
@@ -341,10 +234,10 @@ def changed_lines(session: MergeSession) -> tuple[int, int]:
     return added, removed
 
 
-def _writer(engine: Verbs, address: Address) -> tuple[str, bool]:
+def _writer(engine: Engine, address: Address) -> tuple[str, bool]:
     """Name who wrote a memory last, without the prefix that only machines need, and whether the user has seen it."""
     try:
-        memory = engine.memory(address)
+        memory = engine.rows.get(address)
     except NotFoundError:
         return "", False
     return name_of(memory.actor), memory.unseen

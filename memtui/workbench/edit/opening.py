@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from memtui.workbench.bridge import Bridge
+    from memtui.workbench.bridge import Bridge, Engine
     from memtui.workbench.edit.describing import Describing
     from memtui.workbench.edit.editor import MemoryEditor
     from memtui.workbench.merge.flow import ConflictFlow
@@ -63,7 +63,7 @@ class Opening(EditingBase):
 
     def run(
         self,
-        job: Callable[[jobs.Verbs], T],
+        job: Callable[[Engine], T],
         then: Callable[[T], None] | None = None,
         *,
         what: str,
@@ -251,7 +251,7 @@ class Opening(EditingBase):
         editor.text_area.move_cursor(editor.text_area.clamp_visitable(draft.cursor))
         if editor.disk_is(loaded.snapshot, who=loaded.who):
             self.compare_sides()
-        self._bridge.store(lambda engine: engine.take_draft(draft))
+        self._bridge.store(lambda engine: engine.drafts.take(draft))
         self.mine.add(draft.address)
         self.opened_at = draft.at
         stale = editor.subject.disk_sha256 != editor.subject.base_sha256
@@ -348,8 +348,8 @@ class Opening(EditingBase):
         self.mine.discard(address)
         own = self.found.get(address, ())
 
-        def drop(engine: jobs.Verbs) -> None:
-            engine.drop_draft(address, own=own)
+        def drop(engine: Engine) -> None:
+            engine.drafts.drop(address, own=own)
 
         self.run(drop, lambda _: self.dropped(), what="drop a draft", lane=DRAFTS)
 

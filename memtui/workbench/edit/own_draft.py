@@ -35,7 +35,7 @@ class OwnDraft:
         if draft is not None:
             self._kept = draft
             self.bridge.run(
-                lambda engine: engine.save_draft(draft),
+                lambda engine: engine.drafts.save(draft),
                 lambda _: self.bridge.refresh_drafts(),
                 what="keep a draft",
                 lane=DRAFTS,
@@ -55,7 +55,7 @@ class OwnDraft:
             self._kept = None
             address = self.address
             self.bridge.run(
-                lambda engine: engine.drop_draft(address, own=()),
+                lambda engine: engine.drafts.drop(address, own=()),
                 lambda _: self.bridge.refresh_drafts(),
                 what="drop a draft",
                 lane=DRAFTS,
@@ -73,7 +73,7 @@ class OwnDraft:
             stored()
             return
         self.bridge.run(
-            lambda engine: engine.save_draft(draft),
+            lambda engine: engine.drafts.save(draft),
             stored,
             what="keep a draft",
             lane=DRAFTS,

@@ -12,6 +12,7 @@ from memtui.workbench.merge import questions
 from memtui.workbench.merge.cases import CaseScreen
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 
@@ -27,12 +28,12 @@ def ask_about_deleted(
         trash: moves exactly this version of it to the trash.
     """
 
-    def look(engine: jobs.Verbs) -> tuple[bytes, Snapshot, str] | None:
+    def look(engine: Engine) -> tuple[bytes, Snapshot, str] | None:
         try:
             now = engine.read(address)
         except NotFoundError:
             return None
-        return jobs.version_or_empty(engine, address, seen_sha256), now, jobs.name_of(engine.memory(address).actor)
+        return jobs.version_or_empty(engine, address, seen_sha256), now, jobs.name_of(engine.rows.get(address).actor)
 
     def ask(found: tuple[bytes, Snapshot, str] | None) -> None:
         screen.bridge.refresh([address])

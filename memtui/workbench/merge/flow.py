@@ -22,6 +22,7 @@ from memtui.workbench.merge.session import MergeSession, bytes_of
 from memtui.workbench.merge.view import OPENED, Parties, writer
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.edit.flow import Editing
     from memtui.workbench.merge.cases import Case
 
@@ -97,7 +98,7 @@ class ConflictFlow:
         editing, address, texts = self.editing, self.address, self.texts
         due, at = editing.keeper.due(), editing.wishes.clock()
 
-        def prepare(engine: jobs.Verbs) -> Prepared:
+        def prepare(engine: Engine) -> Prepared:
             for owner, draft in due:
                 editing.keeper.write(owner, draft)
             return prepared(engine, address, texts, at)
@@ -359,7 +360,7 @@ class ConflictFlow:
         self.editing.editor.say("Both texts are kept. f8 comes back to the conflict.")
 
 
-def prepared(engine: jobs.Verbs, address: Address, texts: Texts, at: int) -> Prepared:
+def prepared(engine: Engine, address: Address, texts: Texts, at: int) -> Prepared:
     """Keep the texts of a conflict, and find what was decided about it before; runs in a thread.
 
     Args:
@@ -389,5 +390,5 @@ def prepared(engine: jobs.Verbs, address: Address, texts: Texts, at: int) -> Pre
             if not other:
                 session.again = frozenset()
     decisions = keeping.decisions(session, spot)
-    engine.save_conflict(OpenConflict(address, texts.base_sha256, texts.yours, texts.disk, decisions, at))
+    engine.drafts.save_conflict(OpenConflict(address, texts.base_sha256, texts.yours, texts.disk, decisions, at))
     return Prepared(session, spot, other)

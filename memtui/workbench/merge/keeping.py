@@ -21,6 +21,7 @@ from memtui.workbench.merge.remember import written as decisions
 if TYPE_CHECKING:
     from textual.timer import Timer
 
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.edit.flow import Editing
     from memtui.workbench.merge.screen import ConflictScreen
 
@@ -60,7 +61,10 @@ class Keeping:
         self._due, self._last = False, time.monotonic()
         if found is not None:
             self._editing.run(
-                lambda engine: engine.save_conflict(found), what="keep your decisions", lane=LANE, latest="conflict"
+                lambda engine: engine.drafts.save_conflict(found),
+                what="keep your decisions",
+                lane=LANE,
+                latest="conflict",
             )
 
     def now(self) -> None:
@@ -149,10 +153,10 @@ def _keep(editing: Editing, then: Callable[[bool], None]) -> None:
     editing.keeper.doubt(editing.editor)
     due = editing.keeper.due()
 
-    def keep(engine: jobs.Verbs) -> bool:
+    def keep(engine: Engine) -> bool:
         for owner, draft in due:
             editing.keeper.write(owner, draft)
-        return engine.keep_drafts_apart()
+        return engine.drafts.keep_apart()
 
     def kept(all_of_them: bool) -> None:
         editing.bridge.refresh_drafts()
@@ -182,11 +186,11 @@ def keep_elsewhere(
     actor, subject = editing.actor, editing.editor.subject
     was_there = subject is not None and subject.base_sha256 is not None
 
-    def create(engine: jobs.Verbs) -> Address:
-        new = engine.resolve(path) if "/" in path else Address(old.root, path)
+    def create(engine: Engine) -> Address:
+        new = engine.roots.resolve(path) if "/" in path else Address(old.root, path)
         if was_there and new.root == old.root:
             jobs.refuse_vanished(engine, old)
-        engine.create(new, data, actor=actor)
+        engine.memories.create(new, data, actor=actor)
         return new
 
     def created(new: Address) -> None:

@@ -6,10 +6,10 @@ The audit is read a page at a time, also under a filter, so that a ledger of yea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.curation.hunks import hunks, why_not_text
-from memtui.engine.model import APPROVALS, Actor, Address, AuditRecord, Change, Done, Operation, Root, Snapshot
+from memtui.engine.model import APPROVALS, Actor, AuditRecord, Done, Operation, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.words import count_words
@@ -26,6 +26,9 @@ from memtui.workbench.views.activity_rows import (
 )
 from memtui.workbench.views.difference import KINDS, Look, compare
 
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
 PAGE = 200
 """Records that are shown at once."""
 BATCH = 2_000
@@ -34,48 +37,6 @@ COUNTED_BYTES = 262_144
 """Lines of larger texts are not counted for the list."""
 LISTED = 300
 """Records of a step that are listed beside it."""
-
-
-class Engine(Protocol):
-    """The part of the engine that the activity needs."""
-
-    def audit(
-        self, *, actor: str | None = None, limit: int = 200, before: int | None = None
-    ) -> tuple[AuditRecord, ...]:
-        """List the audit."""
-        ...
-
-    def operations(self, first: str, last: str) -> tuple[Operation, ...]:
-        """Tell about operations."""
-        ...
-
-    def next_undo(self) -> str | None:
-        """What undo would take back."""
-        ...
-
-    def read(self, address: Address) -> Snapshot:
-        """Read a memory."""
-        ...
-
-    def read_audited(self, seq: int, sha256: str) -> bytes:
-        """Read a text of a step."""
-        ...
-
-    def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
-        """Take an operation back."""
-        ...
-
-    def unopened(self, txn: str) -> tuple[str, ...]:
-        """Tell the folders of an operation when one of them is not open."""
-        ...
-
-    def add_roots(self, roots: Iterable[Root]) -> None:
-        """Know these too."""
-        ...
-
-    def take_back(self, changes: Iterable[Change], *, actor: Actor) -> Done:
-        """Take changes of others back."""
-        ...
 
 
 class Wish(NamedTuple):
@@ -117,7 +78,7 @@ def load(
     batch = BATCH if wish.words else limit
     at, complete = before, False
     while len(found) < limit and not stop():
-        records = engine.audit(actor=wish.actor, limit=batch, before=at)
+        records = engine.history.audit(actor=wish.actor, limit=batch, before=at)
         operations |= _operations(engine, records)
         found += [record for record in records if matches(record, wish.words, operations.get(record.txn))]
         complete = len(records) < batch
@@ -126,13 +87,13 @@ def load(
             break
     wanted = {record.txn for record in found}
     known = tuple(operation for txn, operation in operations.items() if txn in wanted)
-    return Loaded(wish, before, at, tuple(found), known, complete, engine.next_undo())
+    return Loaded(wish, before, at, tuple(found), known, complete, engine.undo.next())
 
 
 def _operations(engine: Engine, records: Sequence[AuditRecord]) -> dict[str, Operation]:
     """The operations that records are of, and those between them, by number."""
     txns = [int(record.txn) for record in records if record.txn]
-    return {one.txn: one for one in engine.operations(str(min(txns)), str(max(txns)))} if txns else {}
+    return {one.txn: one for one in engine.history.operations(str(min(txns)), str(max(txns)))} if txns else {}
 
 
 def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | MemtuiError | None:
@@ -140,7 +101,7 @@ def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | Mem
     if sha256 is None:
         return None
     try:
-        return engine.read_audited(record.seq, sha256)
+        return engine.history.read_audited(record.seq, sha256)
     except NotFoundError as error:
         try:
             now = engine.read(where(record))
@@ -230,7 +191,7 @@ def count(engine: Engine, records: Iterable[AuditRecord]) -> dict[int, tuple[int
 
 
 def take_back(engine: Engine, item: Item, actor: Actor, roots: Callable[[], Iterable[Root]] = tuple) -> Done:
-    """Take one row back, and nothing that was done since; see `Engine.undo` and `Engine.take_back`.
+    """Take one row back, and nothing that was done since; see `engine.undo`.
 
     Args:
         engine: where it was done.
@@ -239,13 +200,13 @@ def take_back(engine: Engine, item: Item, actor: Actor, roots: Callable[[], Iter
         roots: finds those of every project, for a step that went from one to another.
     """
     if item.step.txn:
-        if folders := engine.unopened(item.step.txn):
+        if folders := engine.undo.unopened(item.step.txn):
             from memtui.health.repointing import parted
 
-            engine.add_roots(parted(roots(), folders))
-        return engine.undo(actor=actor, txn=item.step.txn)
+            engine.roots.add(parted(roots(), folders))
+        return engine.undo.undo(actor=actor, txn=item.step.txn)
     done = [change_of(record) for record in item.records if record.state == "done"]
-    return engine.take_back(done, actor=actor)
+    return engine.undo.take_back(done, actor=actor)
 
 
 def brings_back(done: Done) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memtui.engine.model import Address, Conflict, Saved, Unchanged
 from memtui.entries import keeping
 from memtui.entries.counting import usage
@@ -12,12 +14,15 @@ from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.views.entries_rows import Held, heading
 
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
 
-def load(engine: keeping.Verbs, address: Address) -> Held | str:
+
+def load(engine: Engine, address: Address) -> Held | str:
     """Read a memory and take it apart; why not, when it cannot be."""
     try:
         file, snapshot = keeping.read_file(engine, address)
-        limit = engine.find_root(address.root).policy.limit_of(address.path)
+        limit = engine.roots.find(address.root).policy.limit_of(address.path)
     except MemtuiError as error:
         return f"{error.message} {error.hint}".strip()
     return Held(snapshot, file, usage(file, limit))
@@ -30,6 +35,6 @@ def page(held: Held, entry: Entry, width: int, *, plain: bool) -> Page:
     return (*said, *notes, PageLine(()), *text_page(held.file.text(entry), width, plain=plain))
 
 
-def remove(engine: keeping.Verbs, bridge: Bridge, address: Address, entry: Entry) -> Saved | Unchanged | Conflict:
+def remove(engine: Engine, bridge: Bridge, address: Address, entry: Entry) -> Saved | Unchanged | Conflict:
     """Take out exactly this entry, wherever it stands by now."""
     return keeping.remove(engine, address, exact(entry), actor=bridge.actor)

@@ -29,6 +29,7 @@ from memtui.workbench.views.listed import ListedScreen
 from memtui.workbench.views.redacting import Redacting
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 BEFORE, CURRENT = "the one before", "the file"
@@ -336,7 +337,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def _copy_text(self) -> None:
         entry, address = self.past.entries[self.list.cursor], self.past.address
 
-        def text(engine: history_jobs.Engine) -> str:
+        def text(engine: Engine) -> str:
             found = history_jobs.text_of(engine, address, entry)
             if isinstance(found, bytes):
                 return found.decode("utf-8", "replace")

@@ -5,47 +5,22 @@ Functions of an engine and an address, so that redacted, binary, huge and lost v
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.curation.hunks import why_not_text
-from memtui.engine.model import Address, AuditRecord, Draft, Snapshot, Version
+from memtui.engine.model import Address, AuditRecord
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.workbench.views.difference import Look, compare
 from memtui.workbench.views.history_rows import DISK, DRAFT, GONE, Entry, Facts, Past, heading, time_line
 
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
+
 MOST_NAMES = 20
 """So many earlier names are followed."""
 MOST_RECORDS = 1_000
 """So many records of one name are looked at."""
-
-
-class Engine(Protocol):
-    """The part of the engine that a history needs."""
-
-    def read(self, address: Address) -> Snapshot:
-        """Read a memory."""
-        ...
-
-    def read_version(self, address: Address, sha256: str) -> bytes:
-        """Read a version."""
-        ...
-
-    def history(self, address: Address) -> tuple[Version, ...]:
-        """List versions."""
-        ...
-
-    def audit(self, *, address: Address | None = None, limit: int = 200) -> tuple[AuditRecord, ...]:
-        """List the audit."""
-        ...
-
-    def seen_version(self, address: Address) -> str | None:
-        """Which version was seen last."""
-        ...
-
-    def drafts(self) -> tuple[Draft, ...]:
-        """List drafts."""
-        ...
 
 
 def load(engine: Engine, asked: Address) -> Past:
@@ -61,9 +36,15 @@ def load(engine: Engine, asked: Address) -> Past:
         pass  # deleted: what is left of it is in history
     except MemtuiError as error:
         problem = error.message
-    draft = next((one for one in engine.drafts() if one.address == address), None)
+    draft = next((one for one in engine.drafts.all() if one.address == address), None)
     facts = Facts(
-        engine.history(address), _records(engine, address), current, size, at, engine.seen_version(address), draft
+        engine.history.of(address),
+        _records(engine, address),
+        current,
+        size,
+        at,
+        engine.changes.seen_version(address),
+        draft,
     )
     moved = asked if asked != address else None
     return Past(address, time_line(address, facts), current, problem, moved)
@@ -73,9 +54,9 @@ def follow(engine: Engine, asked: Address) -> Address:
     """Find the name a memory has now, when nothing is left under the one that was asked for."""
     address = asked
     for _ in range(MOST_NAMES):
-        if engine.history(address):
+        if engine.history.of(address):
             return address
-        records = engine.audit(address=address, limit=MOST_RECORDS)
+        records = engine.history.audit(address=address, limit=MOST_RECORDS)
         after = [one.new_address for one in records if one.address == address and one.state == "done"]
         new = next((one for one in after if one is not None and one != address), None)
         if new is None:
@@ -89,7 +70,7 @@ def _records(engine: Engine, address: Address) -> tuple[AuditRecord, ...]:
     found: list[AuditRecord] = []
     now, before = address, 2**63
     for _ in range(MOST_NAMES):
-        records = [one for one in engine.audit(address=now, limit=MOST_RECORDS) if one.seq < before]
+        records = [one for one in engine.history.audit(address=now, limit=MOST_RECORDS) if one.seq < before]
         renamed = next(
             (one for one in records if one.new_address == now and one.state == "done" and one.address != now), None
         )
@@ -151,11 +132,11 @@ def text_of(engine: Engine, address: Address, entry: Entry) -> bytes | MemtuiErr
         if entry.kind == DISK:
             return engine.read(address).bytes
         if entry.kind == DRAFT:
-            draft = next((one for one in engine.drafts() if one.address == address), None)
+            draft = next((one for one in engine.drafts.all() if one.address == address), None)
             if draft is None:
                 return NotFoundError("The draft is not there any more.", hint="It was saved, or dropped.")
             return draft.text.encode("utf-8", "surrogatepass")
-        return engine.read_version(address, entry.sha256 or "")
+        return engine.history.read(address, entry.sha256 or "")
     except MemtuiError as error:
         return error
 

@@ -71,8 +71,8 @@ def load(engine: Engine, settings: Settings, door: Door, stop: Callable[[], bool
         access = door_access(settings, door.client)
     except MemtuiError as error:
         return Given(door, None, f"{error.message} {error.hint}".strip())
-    shown = {root.scope for root in engine.roots if root.id == f"memtui:{root.scope}"}
-    scopes = frozenset(root.scope for root in engine.roots if root.scope in shown and access.shows(root))
+    shown = {root.scope for root in engine.roots.all() if root.id == f"memtui:{root.scope}"}
+    scopes = frozenset(root.scope for root in engine.roots.all() if root.scope in shown and access.shows(root))
     hidden = tuple(sorted(shown - scopes))
     if not door.hook:
         return Given(door, build(engine, scopes=scopes, stop=stop), hidden=hidden)
@@ -172,7 +172,7 @@ def _cut_page(found: Context, width: int) -> Page:
 
 
 def _root_page(engine: Engine, root_id: str, width: int, look: Look) -> Page:
-    rows = [row for row in engine.list([root_id]).items if row.trust == BROUGHT]
+    rows = [row for row in engine.rows.list([root_id]).items if row.trust == BROUGHT]
     lines = words_page(
         f"{count_words(len(rows), 'memory')} of {root_id} came with the checkout, and nobody has reviewed them.",
         "Agents see their paths only, and are given none of their texts, whatever is pinned. "

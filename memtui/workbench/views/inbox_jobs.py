@@ -6,80 +6,38 @@ They are functions of an engine and a change, so that each is tested without a s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from memtui.curation.hunks import hunks, why_not_text
 from memtui.curation.writers import since_seen
-from memtui.engine.model import Address, Change, Conflict, Done, Draft, Memory, Root, Snapshot, Vanished, Version
+from memtui.engine.model import Address, Change, Conflict, Done, Draft
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.workbench.views.difference import Look, Shown, draw
 from memtui.workbench.views.inbox import Loaded
 from memtui.workbench.views.inbox_rows import heading
 
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
+
 COUNTED_BYTES = 262_144
 """Lines of larger texts are not counted for the list."""
 
 
-class Engine(Protocol):
-    """The part of the engine that the inbox needs."""
-
-    @property
-    def roots(self) -> tuple[Root, ...]:
-        """Every root."""
-        ...
-
-    def changes(self) -> tuple[Change, ...]:
-        """What the user has not seen."""
-        ...
-
-    def written_at(self, addresses: Iterable[Address]) -> dict[Address, int]:
-        """When files were written."""
-        ...
-
-    def vanished(self) -> tuple[Vanished, ...]:
-        """Roots that are gone."""
-        ...
-
-    def memory(self, address: Address) -> Memory:
-        """Give one row."""
-        ...
-
-    def read(self, address: Address) -> Snapshot:
-        """Read a memory."""
-        ...
-
-    def read_version(self, address: Address, sha256: str) -> bytes:
-        """Read a version."""
-        ...
-
-    def history(self, address: Address) -> tuple[Version, ...]:
-        """List versions."""
-        ...
-
-    def drafts(self) -> tuple[Draft, ...]:
-        """List drafts."""
-        ...
-
-    def save_draft(self, draft: Draft) -> None:
-        """Keep a draft."""
-        ...
-
-
 def load(engine: Engine, kept: Iterable[Address] = ()) -> Loaded:
     """Read everything the inbox lists, and what is in memories that it goes on showing."""
-    changes = engine.changes()
+    changes = engine.changes.unseen()
     return Loaded(
         changes,
-        engine.written_at(change.address for change in changes if change.after is not None),
-        {root.id: root.agent for root in engine.roots},
-        engine.vanished(),
+        engine.rows.written_at(change.address for change in changes if change.after is not None),
+        {root.id: root.agent for root in engine.roots.all()},
+        engine.rows.vanished(),
         {address: _now(engine, address) for address in kept},
     )
 
 
 def _now(engine: Engine, address: Address) -> str | None:
     try:
-        return engine.memory(address).sha256
+        return engine.rows.get(address).sha256
     except NotFoundError:
         return None
 
@@ -91,7 +49,7 @@ def version(engine: Engine, change: Change, sha256: str | None) -> bytes | None:
     for address in (change.address, change.old_address):
         if address is not None:
             try:
-                return engine.read_version(address, sha256)
+                return engine.history.read(address, sha256)
             except (NotFoundError, RefusedError, StorageError):
                 continue  # under its other name, or removed by retention, redaction or damage: the page says so
     return _on_disk(engine, change, sha256)
@@ -117,7 +75,7 @@ def show(engine: Engine, change: Change, agent: str, at: int, now: int, look: Lo
         now: the clock.
         look: how it is drawn.
     """
-    since = [(one.actor, one.at) for one in since_seen(change, engine.history(change.address))]
+    since = [(one.actor, one.at) for one in since_seen(change, engine.history.of(change.address))]
     before, after = version(engine, change, change.before), version(engine, change, change.after)
     return draw(change, before, after, heading(change, agent, since, at, now), look)
 
@@ -151,7 +109,7 @@ def draft_for_conflict(engine: Engine, change: Change, wanted: bytes, base: byte
         text = wanted.decode()
     except UnicodeDecodeError:
         return False
-    if any(draft.address == change.address for draft in engine.drafts()):
+    if any(draft.address == change.address for draft in engine.drafts.all()):
         return False
-    engine.save_draft(Draft(change.address, change.after, text, (0, 0), now, base))
+    engine.drafts.save(Draft(change.address, change.after, text, (0, 0), now, base))
     return True

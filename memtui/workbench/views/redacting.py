@@ -5,7 +5,7 @@ It is the one thing in the workbench that cannot be undone, so no single key and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line
@@ -15,18 +15,13 @@ from memtui.workbench.bridge import WRITE
 from memtui.workbench.views.history_rows import VERSION, Entry, Past
 
 if TYPE_CHECKING:
-    from memtui.engine.model import Actor, Address, Unerased, Version
+    from memtui.engine.model import Unerased
     from memtui.errors import MemtuiError
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.views.history import HistoryScreen
 
 WORD, EVERYWHERE = "redact", "everywhere"
 """What is typed to go on, and what when something else keeps the text."""
-
-
-class _Engine(Protocol):
-    def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor, everywhere: bool) -> Version: ...
-
-    def unerased(self) -> Unerased: ...
 
 
 def explanation(past: Past, entry: Entry) -> tuple[str, ...]:
@@ -89,9 +84,9 @@ class Redacting:
         screen.close_prompt()
         address, bridge, sha = screen.past.address, screen.bridge, entry.sha256 or ""
 
-        def job(engine: _Engine) -> Unerased:
-            engine.redact(address, sha, reason=reason.strip(), actor=bridge.actor, everywhere=everywhere)
-            return engine.unerased()
+        def job(engine: Engine) -> Unerased:
+            engine.redaction.redact(address, sha, reason=reason.strip(), actor=bridge.actor, everywhere=everywhere)
+            return engine.redaction.unerased()
 
         def redacted(left: Unerased) -> None:
             pending = " Freed bytes are overwritten at the next start." if left.pending else ""
@@ -137,7 +132,9 @@ class Redacting:
                 self._refuse("type yes, or esc")
                 return
             screen.close_prompt()
-            screen.bridge.run(lambda engine: engine.drop_damaged(path), deleted, what=f"delete {name}", lane=WRITE)
+            screen.bridge.run(
+                lambda engine: engine.redaction.drop_damaged(path), deleted, what=f"delete {name}", lane=WRITE
+            )
 
         def deleted(_: None) -> None:
             screen.say(f"Deleted {name}.", "good")

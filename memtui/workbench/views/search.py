@@ -41,8 +41,9 @@ from memtui.workbench.views.view import ViewScreen
 if TYPE_CHECKING:
     from textual.timer import Timer
 
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.views.search_reading import Beside, Searcher
+    from memtui.workbench.views.search_reading import Beside
 
 REST = 0.08
 """Seconds after the last letter before it is looked for."""
@@ -154,7 +155,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def _forget(self) -> None:
         if self.app.screen is not self:
-            self.bridge.run(lambda engine: engine.forget_texts(), what="forget what was searched", lane=GROUP)
+            self.bridge.run(lambda engine: engine.search.forget(), what="forget what was searched", lane=GROUP)
 
     def type_words(self) -> None:
         """Put the cursor into the line."""
@@ -233,8 +234,8 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             fresh=fresh,
         )
 
-        def job(engine: Searcher, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
-            return engine.find(wanted, stop=stop, tell=tell)
+        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+            return engine.search.find(wanted, stop=stop, tell=tell)
 
         self._searching = True
         self.bridge.stream(
@@ -282,7 +283,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self.show_hint(None)
             self._search(fresh=True)
 
-        self.bridge.run(lambda engine: engine.add_roots(more()), found, what="find other projects")
+        self.bridge.run(lambda engine: engine.roots.add(more()), found, what="find other projects")
 
     # Moving
 

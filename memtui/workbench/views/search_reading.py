@@ -5,31 +5,16 @@ Functions for the bridge, run in a thread: reading and folding never happen on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Found, Hit, Root, Wanted
+from memtui.engine.model import Hit
 from memtui.errors import MemtuiError
 from memtui.matching import Query
 from memtui.ui.draw.marking import by_line
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
-from memtui.workbench.browse.reading import Reader
 
-
-class Searcher(Protocol):
-    """The part of the engine that searching needs."""
-
-    def find(self, wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
-        """Search."""
-        ...
-
-    def forget_texts(self) -> None:
-        """Give back the memory that searching took."""
-        ...
-
-    def add_roots(self, roots: Iterable[Root]) -> None:
-        """Search in these as well."""
-        ...
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
 
 
 class Beside(NamedTuple):
@@ -41,7 +26,7 @@ class Beside(NamedTuple):
     """The lines of the text, from 1, that hold what was looked for."""
 
 
-def beside(engine: Reader, hit: Hit, query: Query, width: int, *, plain: bool = False) -> Beside:
+def beside(engine: Engine, hit: Hit, query: Query, width: int, *, plain: bool = False) -> Beside:
     """Read what a hit is in, and draw it.
 
     Args:
@@ -54,7 +39,7 @@ def beside(engine: Reader, hit: Hit, query: Query, width: int, *, plain: bool = 
     address = hit.memory.address
     try:
         data = (
-            engine.read_version(address, hit.version.sha256) if hit.version is not None else engine.read(address).bytes
+            engine.history.read(address, hit.version.sha256) if hit.version is not None else engine.read(address).bytes
         )
     except MemtuiError as error:
         return Beside(hit, words_page(error.message, error.hint, style="problem", width=width))

@@ -6,9 +6,9 @@ Nothing is deleted for good here or anywhere in the workbench: retention removes
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
-from memtui.engine.model import Address, Done, Operation, Outcome, Restoring, TrashEntry
+from memtui.engine.model import Address, Done, Outcome, Restoring, TrashEntry
 from memtui.errors import MemtuiError
 from memtui.pointers import restoring
 from memtui.ui.action import Action
@@ -26,6 +26,7 @@ from memtui.workbench.views.listed import ListedScreen
 from memtui.workbench.views.trash_rows import Bin, entry_runs, free_name, heading, key, wanted
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.browse.nodes import Node
 
@@ -33,27 +34,15 @@ TAKEN = ("E_EXISTS", "E_CLASH")
 """Errors that another name helps against."""
 
 
-class Reader(Protocol):
-    """The part of the engine that showing the trash needs."""
-
-    def read_version(self, address: Address, sha256: str) -> bytes:
-        """Read a version."""
-        ...
-
-    def operations(self, first: str, last: str) -> tuple[Operation, ...]:
-        """List operations."""
-        ...
-
-
 def show(
-    engine: Reader, entry: TrashEntry, now: int, width: int, *, plain: bool, named: Callable[[str], str] = str
+    engine: Engine, entry: TrashEntry, now: int, width: int, *, plain: bool, named: Callable[[str], str] = str
 ) -> Page:
     """Draw what was in a deleted memory; see `heading`; called in a thread."""
-    deleted = engine.operations(entry.txn, entry.txn) if entry.txn else ()
+    deleted = engine.history.operations(entry.txn, entry.txn) if entry.txn else ()
     lines = heading(entry, sum(one.deleted for one in deleted), now)
     top = (*words_page(*map(named, lines), width=width), PageLine(()))
     try:
-        data = engine.read_version(entry.address, entry.sha256)
+        data = engine.history.read(entry.address, entry.sha256)
     except MemtuiError as error:
         return (*top, *words_page(error.message, error.hint, style="problem", width=width))
     return (*top, *text_page(data, width, plain=plain))
@@ -108,7 +97,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             self._change(lambda: self.bin.load(entries))
 
         self.bridge.run(
-            lambda engine: engine.trash(taken=True),
+            lambda engine: engine.trash.entries(taken=True),
             loaded,
             what="read the trash",
             latest="trash",
@@ -355,8 +344,8 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
     def _copy_text(self) -> None:
         entry = self.entry
 
-        def text(engine: Reader) -> str:
-            return engine.read_version(entry.address, entry.sha256).decode("utf-8", "replace")
+        def text(engine: Engine) -> str:
+            return engine.history.read(entry.address, entry.sha256).decode("utf-8", "replace")
 
         self.bridge.run(
             text,

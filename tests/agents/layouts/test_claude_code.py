@@ -256,7 +256,7 @@ def test_its_own_folder_above_the_project_is_listed_once(machine: Machine) -> No
 def test_imports_are_not_followed(machine: Machine) -> None:
     homes.claude_code(machine.home, machine.app)
     with Engine.open(machine.roots().values(), state_dir=str(machine.folder / "state")) as engine:
-        listed = {str(row.address) for row in engine.list().items}
+        listed = {str(row.address) for row in engine.rows.list().items}
     assert "claude-code:project:instructions/CLAUDE.md" in listed
     assert not [name for name in listed if name.endswith(("conventions.md", "outside.md", "style.md"))]
 

@@ -35,7 +35,7 @@ def test_the_inbox_is_no_memory(machine: Machine) -> None:
     homes.gemini(machine.home, machine.app)
     machine.write("~/.gemini/tmp/app/memory/inbox/private/extraction.patch")
     with Engine.open(machine.roots().values(), state_dir=str(machine.folder / "state")) as engine:
-        listed = {row.address.path for row in engine.list().items if row.address.root == "gemini:project:app"}
+        listed = {row.address.path for row in engine.rows.list().items if row.address.root == "gemini:project:app"}
     assert listed == {"MEMORY.md", "deploy.md"}
 
 

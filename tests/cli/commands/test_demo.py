@@ -22,9 +22,9 @@ def test_the_demo_opens_on_samples_with_an_agent_at_work(
     cli: Cli, workbench: FakeWorkbench, temporary: Path, home: Path
 ) -> None:
     def look(session: Session) -> int:
-        assert {row.agent for row in session.engine.list().items} >= {"memtui", "claude-code", "qwen-code", "mux"}
-        known = {row.address for row in session.engine.list().items}
-        while {row.address for row in session.engine.list().items} <= known:
+        assert {row.agent for row in session.engine.rows.list().items} >= {"memtui", "claude-code", "qwen-code", "mux"}
+        known = {row.address for row in session.engine.rows.list().items}
+        while {row.address for row in session.engine.rows.list().items} <= known:
             pass  # until the agent has created a memory
         assert all(root.path.startswith(str(temporary)) for root in session.roots)
         return 9

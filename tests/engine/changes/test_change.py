@@ -30,10 +30,10 @@ def with_policy(world: World, policy: Policy, *, read_only: bool = False) -> Eng
 
 
 def test_a_create_never_replaces(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
-    assert isinstance(engine.create(A, OLD, actor=ME), Unchanged)
+    engine.memories.create(A, OLD, actor=ME)
+    assert isinstance(engine.memories.create(A, OLD, actor=ME), Unchanged)
     with pytest.raises(ConflictError) as caught:
-        engine.create(A, NEW, actor=ME)
+        engine.memories.create(A, NEW, actor=ME)
     assert caught.value.code == "E_EXISTS"
     assert caught.value.details["current_sha256"] == sha(OLD)
     assert (world.folder() / "a.md").read_bytes() == OLD
@@ -46,35 +46,35 @@ def test_saving_where_no_file_is_expected(world: World, engine: Engine) -> None:
     assert isinstance(engine.save(A, OLD, expected_sha256=None, actor=ME), Unchanged)
     refused = engine.save(A, NEW, expected_sha256=None, actor=ME)
     assert isinstance(refused, Conflict)
-    assert engine.read_version(A, str(refused.yours_sha256)) == NEW
+    assert engine.history.read(A, str(refused.yours_sha256)) == NEW
 
 
 def test_saving_a_memory_that_went_is_a_conflict_and_makes_nothing(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     (world.folder() / "a.md").unlink()
     result = engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
     assert isinstance(result, Conflict)
     assert result.current_sha256 is None
-    assert engine.read_version(A, str(result.yours_sha256)) == NEW
+    assert engine.history.read(A, str(result.yours_sha256)) == NEW
     assert not world.disk()
 
 
 def test_a_retry_after_a_conflict_succeeds_and_is_one_more_version(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     conflict = engine.save(A, NEW, expected_sha256=sha(b"stale"), actor=ME)
     assert isinstance(conflict, Conflict)
     assert isinstance(engine.save(A, NEW, expected_sha256=conflict.current_sha256, actor=ME), Saved)
-    assert engine.history(A)[0].sha256 == sha(NEW)
+    assert engine.history.of(A)[0].sha256 == sha(NEW)
 
 
 @pytest.mark.parametrize("text", ["\ud800", b"\xff\xfe\x00"])
 def test_text_is_utf_8_and_bytes_are_what_they_are(world: World, engine: Engine, text: str | bytes) -> None:
     if isinstance(text, bytes):
-        engine.create(A, text, actor=ME)
+        engine.memories.create(A, text, actor=ME)
         assert (world.folder() / "a.md").read_bytes() == text
         return
     with pytest.raises(RefusedError) as caught:
-        engine.create(A, text, actor=ME)
+        engine.memories.create(A, text, actor=ME)
     assert caught.value.code == "E_TEXT"
 
 
@@ -83,14 +83,16 @@ def test_a_name_that_is_not_utf_8_is_refused_and_stops_nothing_else(world: World
     bad, many = at(os.fsdecode(b"caf\xe9.md")), [A, B]
     (world.folder() / bad.path).write_bytes(OLD)
     for address in many:
-        engine.create(address, OLD, actor=ME)
+        engine.memories.create(address, OLD, actor=ME)
     for chosen in ([bad], [bad, *many]):
         if change == "pin":
-            done = engine.set_pinned(chosen, pinned=True, actor=ME)
+            done = engine.pins.set(chosen, pinned=True, actor=ME)
         elif change == "delete":
-            done = engine.delete(chosen, actor=ME)
+            done = engine.memories.delete(chosen, actor=ME)
         else:
-            done = engine.move([(address, at(f"new/{number}.md")) for number, address in enumerate(chosen)], actor=ME)
+            done = engine.memories.move(
+                [(address, at(f"new/{number}.md")) for number, address in enumerate(chosen)], actor=ME
+            )
         codes = [outcome.error.code if outcome.error else "" for outcome in done.outcomes]
         assert codes == ["E_NAME", "", ""][: len(chosen)]
     assert (world.folder() / bad.path).read_bytes() == OLD
@@ -99,7 +101,7 @@ def test_a_name_that_is_not_utf_8_is_refused_and_stops_nothing_else(world: World
 @pytest.mark.parametrize(("size", "code"), [(1_048_576, ""), (1_048_577, "E_TOO_BIG")])
 def test_what_is_listed_as_readable_is_read(world: World, engine: Engine, size: int, code: str) -> None:
     (world.folder() / "a.md").write_bytes(b"x" * size)
-    assert ("E_TOO_BIG" in [problem.code for problem in engine.list().items[0].problems]) is bool(code)
+    assert ("E_TOO_BIG" in [problem.code for problem in engine.rows.list().items[0].problems]) is bool(code)
     if not code:
         assert engine.read(A).size == size
         return
@@ -110,7 +112,7 @@ def test_what_is_listed_as_readable_is_read(world: World, engine: Engine, size: 
 
 def test_the_limit_of_a_root_is_met_to_the_byte(world: World) -> None:
     with with_policy(world, Policy(write_bytes=100)) as engine:
-        engine.create(A, b"x" * 100, actor=ME)
+        engine.memories.create(A, b"x" * 100, actor=ME)
         with pytest.raises(RefusedError) as caught:
             engine.save(A, b"x" * 101, expected_sha256=sha(b"x" * 100), actor=ME)
         assert (caught.value.code, caught.value.details) == ("E_TOO_BIG", {"limit": 100, "bytes": 101})
@@ -118,10 +120,10 @@ def test_the_limit_of_a_root_is_met_to_the_byte(world: World) -> None:
 
 def test_a_full_scope_takes_no_more(world: World) -> None:
     with with_policy(world, Policy(max_files=2)) as engine:
-        engine.create(at("x/a.md"), OLD, actor=ME)
-        engine.create(B, OLD, actor=ME)
+        engine.memories.create(at("x/a.md"), OLD, actor=ME)
+        engine.memories.create(B, OLD, actor=ME)
         with pytest.raises(RefusedError) as caught:
-            engine.create(A, OLD, actor=ME)
+            engine.memories.create(A, OLD, actor=ME)
         assert caught.value.code == "E_TOO_MANY"
 
 
@@ -135,7 +137,7 @@ def test_counting_goes_past_what_cannot_be_counted(world: World) -> None:
             (world.folder() / "sub").symlink_to("/")
 
         with hooked(meddling("open_dir", swap)):
-            engine.create(A, OLD, actor=ME)
+            engine.memories.create(A, OLD, actor=ME)
     assert "notes/a.md" in world.disk()
 
 
@@ -144,10 +146,10 @@ def test_a_read_only_root_takes_no_change(world: World, act: str) -> None:
     (world.folder() / "a.md").write_bytes(OLD)
     acts: dict[str, Callable[[Engine], object]] = {
         "save": lambda engine: engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME),
-        "create": lambda engine: engine.create(B, NEW, actor=ME),
-        "delete": lambda engine: raise_first(engine.delete([A], actor=ME).outcomes),
-        "rename": lambda engine: engine.rename(A, B, actor=ME),
-        "restore": lambda engine: engine.restore(A, actor=ME),
+        "create": lambda engine: engine.memories.create(B, NEW, actor=ME),
+        "delete": lambda engine: raise_first(engine.memories.delete([A], actor=ME).outcomes),
+        "rename": lambda engine: engine.memories.rename(A, B, actor=ME),
+        "restore": lambda engine: engine.memories.restore(A, actor=ME),
     }
     with with_policy(world, Policy(), read_only=True) as engine, pytest.raises(MemtuiError) as caught:
         acts[act](engine)
@@ -186,10 +188,10 @@ def test_a_file_with_a_second_name_is_not_split(world: World, engine: Engine, tm
 
 
 def test_a_deletion_of_a_version_somebody_replaced_is_a_conflict(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
-    engine.create(B, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
+    engine.memories.create(B, OLD, actor=ME)
     (world.folder() / "a.md").write_bytes(NEW)
-    done = engine.delete([A, B], actor=ME, expected={A: sha(OLD), B: sha(OLD)})
+    done = engine.memories.delete([A, B], actor=ME, expected={A: sha(OLD), B: sha(OLD)})
     first, second = done.outcomes
     assert isinstance(first.result, Conflict)
     assert first.result.current_sha256 == sha(NEW)
@@ -200,22 +202,22 @@ def test_a_deletion_of_a_version_somebody_replaced_is_a_conflict(world: World, e
 
 def test_many_are_deleted_as_one_step_with_an_outcome_for_each(world: World, engine: Engine) -> None:
     for name in ("a.md", "b.md", "c.md"):
-        engine.create(at(name), name.encode(), actor=ME)
+        engine.memories.create(at(name), name.encode(), actor=ME)
     os.unlink(world.folder() / "b.md")
-    done = engine.delete([at(name) for name in ("a.md", "b.md", "c.md", "a.md")], actor=ME)
+    done = engine.memories.delete([at(name) for name in ("a.md", "b.md", "c.md", "a.md")], actor=ME)
     assert [outcome.ok for outcome in done.outcomes] == [True, False, True]
-    assert {record.txn for record in engine.audit(limit=2)} == {done.txn}
-    assert [entry.address.path for entry in engine.trash()] == ["c.md", "a.md"]
-    assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert {record.txn for record in engine.history.audit(limit=2)} == {done.txn}
+    assert [entry.address.path for entry in engine.trash.entries()] == ["c.md", "a.md"]
+    assert all(outcome.ok for outcome in engine.undo.undo(actor=ME).outcomes)
     assert sorted(world.disk()) == ["notes/a.md", "notes/c.md"]
 
 
 def test_a_transaction_that_could_not_be_begun_is_not_mixed_up_with_the_next(
     world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine.create(A, OLD, actor=ME)
-    engine.create(B, OLD, actor=ME)
-    engine.delete([A, B], actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
+    engine.memories.create(B, OLD, actor=ME)
+    engine.memories.delete([A, B], actor=ME)
     ledger = ledger_of(engine)
     intend = ledger.intend
     failed: list[int] = []
@@ -227,9 +229,9 @@ def test_a_transaction_that_could_not_be_begun_is_not_mixed_up_with_the_next(
         return intend(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ledger, "intend", full)
-    assert [outcome.ok for outcome in engine.undo(actor=ME).outcomes] == [False, True]
-    engine.create(at("c.md"), NEW, actor=ME)
-    assert [str(outcome.address) for outcome in engine.undo(actor=ME).outcomes] == ["notes/c.md"]
+    assert [outcome.ok for outcome in engine.undo.undo(actor=ME).outcomes] == [False, True]
+    engine.memories.create(at("c.md"), NEW, actor=ME)
+    assert [str(outcome.address) for outcome in engine.undo.undo(actor=ME).outcomes] == ["notes/c.md"]
     assert world.disk() == {"notes/a.md": OLD}
 
 
@@ -237,23 +239,23 @@ def test_a_transaction_that_could_not_be_begun_is_not_mixed_up_with_the_next(
 
 
 def test_a_rename_keeps_pins_uses_and_history(engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
-    engine.set_pinned([A], pinned=True, actor=ME)
-    engine.record_use(A, actor=AGENT)
-    engine.rename(A, at("x/y.md"), actor=ME)
+    engine.pins.set([A], pinned=True, actor=ME)
+    engine.pins.record_use(A, actor=AGENT)
+    engine.memories.rename(A, at("x/y.md"), actor=ME)
     assert {sha(OLD), sha(NEW)} <= in_history(engine, at("x/y.md")).keys()
     assert not in_history(engine, A)
-    row = engine.memory(at("x/y.md"))
+    row = engine.rows.get(at("x/y.md"))
     assert (row.pinned, row.uses) == (True, 1)
-    assert not engine.trash()
+    assert not engine.trash.entries()
 
 
 def test_renaming_onto_a_name_that_is_taken_harms_neither(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
-    engine.create(B, NEW, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
+    engine.memories.create(B, NEW, actor=ME)
     with pytest.raises(ConflictError) as caught:
-        engine.rename(A, B, actor=ME)
+        engine.memories.rename(A, B, actor=ME)
     assert caught.value.code == "E_EXISTS"
     assert world.disk() == {"notes/a.md": OLD, "notes/b.md": NEW}
     assert not open_intents(engine)
@@ -263,22 +265,22 @@ def test_renaming_onto_a_name_that_is_taken_harms_neither(world: World, engine: 
     ("first", "second"), [("Foo.md", "foo.md"), ("caf\u00e9.md", "cafe\u0301.md"), ("ﬁ.md", "fi.md")]
 )
 def test_names_that_some_system_confuses_are_refused(world: World, engine: Engine, first: str, second: str) -> None:
-    engine.create(at(first), OLD, actor=ME)
+    engine.memories.create(at(first), OLD, actor=ME)
     with pytest.raises(ConflictError) as caught:
-        engine.create(at(second), NEW, actor=ME)
+        engine.memories.create(at(second), NEW, actor=ME)
     assert caught.value.code == "E_CLASH"
-    engine.create(B, NEW, actor=ME)
+    engine.memories.create(B, NEW, actor=ME)
     with pytest.raises(ConflictError):
-        engine.rename(B, at(second), actor=ME)
-    engine.rename(at(first), at(second), actor=ME)  # onto itself it is only another spelling
+        engine.memories.rename(B, at(second), actor=ME)
+    engine.memories.rename(at(first), at(second), actor=ME)  # onto itself it is only another spelling
     assert sorted(world.disk()) == sorted(["notes/b.md", f"notes/{second}"])
 
 
 def test_a_version_that_lands_while_renaming_is_what_the_new_name_has(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     path = world.folder() / "a.md"
     with hooked(meddling("rename_noreplace", lambda: path.write_bytes(NEW))):
-        done = engine.rename(A, B, actor=ME)
+        done = engine.memories.rename(A, B, actor=ME)
     assert done.outcomes[0].ok
     assert world.disk() == {"notes/b.md": NEW}
     assert {sha(OLD), sha(NEW)} <= in_history(engine, B).keys()
@@ -289,10 +291,10 @@ def test_a_version_that_lands_while_renaming_is_what_the_new_name_has(world: Wor
 
 
 def test_a_version_that_lands_while_moving_between_roots_leaves_no_copy(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     path = world.folder() / "a.md"
     with hooked(meddling("rename_noreplace", lambda: path.write_bytes(NEW), time=2)):
-        (outcome,) = engine.move([(A, at("a.md", SECOND))], actor=ME).outcomes
+        (outcome,) = engine.memories.move([(A, at("a.md", SECOND))], actor=ME).outcomes
     assert isinstance(outcome.result, Conflict)
     assert world.disk() == {"notes/a.md": NEW}
     assert {sha(OLD), sha(NEW)} <= stored(engine).keys()
@@ -300,117 +302,117 @@ def test_a_version_that_lands_while_moving_between_roots_leaves_no_copy(world: W
 
 @pytest.mark.parametrize("new", [B, at("deep/b.md"), at("b.md", SECOND)], ids=str)
 def test_a_draft_goes_where_its_memory_goes(engine: Engine, new: Address) -> None:
-    engine.create(A, OLD, actor=ME)
-    engine.save_draft(Draft(A, sha(OLD), "typed", (0, 2), 1))
-    engine.rename(A, new, actor=ME)
-    assert engine.drafts() == (Draft(new, sha(OLD), "typed", (0, 2), 1),)
-    engine.undo(actor=ME)
-    assert engine.drafts() == (Draft(A, sha(OLD), "typed", (0, 2), 1),)
+    engine.memories.create(A, OLD, actor=ME)
+    engine.drafts.save(Draft(A, sha(OLD), "typed", (0, 2), 1))
+    engine.memories.rename(A, new, actor=ME)
+    assert engine.drafts.all() == (Draft(new, sha(OLD), "typed", (0, 2), 1),)
+    engine.undo.undo(actor=ME)
+    assert engine.drafts.all() == (Draft(A, sha(OLD), "typed", (0, 2), 1),)
 
 
 def test_a_draft_that_waits_under_the_new_name_keeps_its_place(engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     theirs, mine = Draft(B, None, "not yet saved", (0, 0), 1), Draft(A, sha(OLD), "typed", (0, 2), 2)
     for draft in (theirs, mine):
-        engine.save_draft(draft)
-    engine.rename(A, B, actor=ME)
-    assert engine.drafts() == (theirs, mine)
+        engine.drafts.save(draft)
+    engine.memories.rename(A, B, actor=ME)
+    assert engine.drafts.all() == (theirs, mine)
 
 
 @pytest.mark.parametrize("number", range(1, 90))
 def test_a_move_between_roots_that_fails_leaves_the_memory_somewhere(world: World, engine: Engine, number: int) -> None:
-    engine.create(A, OLD, actor=ME)
-    engine.set_pinned([A], pinned=True, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
+    engine.pins.set([A], pinned=True, actor=ME)
     there = at("a.md", SECOND)
     with hooked(failing(number, errno.EIO)):
-        (outcome,) = engine.move([(A, there)], actor=ME).outcomes
+        (outcome,) = engine.memories.move([(A, there)], actor=ME).outcomes
     assert outcome.ok or outcome.error is not None
-    engine.recover()
+    engine.roots.recover()
     assert set(world.disk().values()) == {OLD}
     if list(world.disk()) == ["other/a.md"]:
-        assert engine.memory(there).pinned
+        assert engine.rows.get(there).pinned
 
 
 def test_a_move_into_a_root_with_a_smaller_limit_is_refused_first(world: World) -> None:
     first, second = world.roots
     roots = [first, second._replace(policy=Policy(write_bytes=2))]
     with Engine.open(roots, state_dir=str(world.state)) as engine:
-        engine.create(A, OLD, actor=ME)
-        (outcome,) = engine.move([(A, at("a.md", SECOND))], actor=ME).outcomes
+        engine.memories.create(A, OLD, actor=ME)
+        (outcome,) = engine.memories.move([(A, at("a.md", SECOND))], actor=ME).outcomes
         assert outcome.error is not None
         assert outcome.error.code == "E_TOO_BIG"
     assert world.disk() == {"notes/a.md": OLD}
 
 
 def test_a_move_between_roots_keeps_the_permission_bits(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     (world.folder() / "a.md").chmod(0o644)
-    engine.rename(A, at("x/b.md", SECOND), actor=ME)
+    engine.memories.rename(A, at("x/b.md", SECOND), actor=ME)
     assert (world.folder(SECOND) / "x/b.md").stat().st_mode & 0o777 == 0o644
 
 
 def test_of_several_renames_in_a_row_history_keeps_the_last(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     for old, new in ((A, B), (B, A), (A, at("c.md"))):
-        engine.rename(old, new, actor=ME)
-    found = [(version.operation, version.note) for version in engine.history(at("c.md"))]
+        engine.memories.rename(old, new, actor=ME)
+    found = [(version.operation, version.note) for version in engine.history.of(at("c.md"))]
     assert found == [("renamed", "a.md"), ("created", "")]
-    assert engine.memory(at("c.md")).version == 2
-    assert len(engine.audit()) == 4
+    assert engine.rows.get(at("c.md")).version == 2
+    assert len(engine.history.audit()) == 4
     engine.save(at("c.md"), NEW, expected_sha256=sha(OLD), actor=ME)
-    engine.rename(at("c.md"), A, actor=ME)
-    assert [version.operation for version in engine.history(A)] == ["renamed", "modified", "renamed", "created"]
-    assert engine.memory(A).version == 4
+    engine.memories.rename(at("c.md"), A, actor=ME)
+    assert [version.operation for version in engine.history.of(A)] == ["renamed", "modified", "renamed", "created"]
+    assert engine.rows.get(A).version == 4
 
 
 # --- restoring and redacting
 
 
 def test_the_trash_gives_back_what_was_deleted(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
-    engine.delete([A], actor=ME)
-    engine.restore(A, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
+    engine.memories.delete([A], actor=ME)
+    engine.memories.restore(A, actor=ME)
     assert world.disk() == {"notes/a.md": OLD}
-    assert not engine.trash()
+    assert not engine.trash.entries()
     with pytest.raises(NotFoundError):
-        engine.restore(A, actor=ME)
+        engine.memories.restore(A, actor=ME)
 
 
 def test_restoring_never_overwrites_what_came_since(world: World, engine: Engine) -> None:
-    engine.create(A, OLD, actor=ME)
-    engine.delete([A], actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
+    engine.memories.delete([A], actor=ME)
     (world.folder() / "a.md").write_bytes(NEW)
     with pytest.raises(ConflictError) as caught:
-        engine.restore(A, actor=ME)
+        engine.memories.restore(A, actor=ME)
     assert caught.value.code == "E_EXISTS"
     assert world.disk() == {"notes/a.md": NEW}
-    engine.restore(A, version=sha(OLD), actor=ME)
+    engine.memories.restore(A, version=sha(OLD), actor=ME)
     assert world.disk() == {"notes/a.md": OLD}
     assert sha(NEW) in in_history(engine, A)
 
 
 def test_a_redacted_text_is_gone_and_its_record_stays(engine: Engine) -> None:
-    engine.create(A, b"secret\n", actor=ME)
+    engine.memories.create(A, b"secret\n", actor=ME)
     engine.save(A, NEW, expected_sha256=sha(b"secret\n"), actor=ME)
     with pytest.raises(UsageError):
-        engine.redact(A, sha(b"secret\n"), reason=" ", actor=ME)
+        engine.redaction.redact(A, sha(b"secret\n"), reason=" ", actor=ME)
     with pytest.raises(RefusedError) as caught:
-        engine.redact(A, sha(NEW), reason="no", actor=ME)
+        engine.redaction.redact(A, sha(NEW), reason="no", actor=ME)
     assert caught.value.code == "E_CURRENT_VERSION"
-    version = engine.redact(A, sha(b"secret\n")[:8], reason="a key", actor=ME)
+    version = engine.redaction.redact(A, sha(b"secret\n")[:8], reason="a key", actor=ME)
     assert version.redacted
     with pytest.raises(RefusedError) as caught:
-        engine.read_version(A, sha(b"secret\n"))
+        engine.history.read(A, sha(b"secret\n"))
     assert caught.value.code == "E_REDACTED"
     assert sha(b"secret\n") not in stored(engine)
 
 
 def test_a_locked_root_is_refused_with_the_name_of_who_holds_it(world: World, engine: Engine) -> None:
     first, _ = world.roots
-    engine.create(A, OLD, actor=ME)
+    engine.memories.create(A, OLD, actor=ME)
     with (
         Engine.open(world.roots, state_dir=str(world.state), lock_wait=0.05) as other,
-        engine._rooms.roots.site(first, Actor("mcp:slow")),
+        engine.roots.site(first, Actor("mcp:slow")),
     ):
         with pytest.raises(BusyError) as caught:
             other.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
@@ -419,7 +421,7 @@ def test_a_locked_root_is_refused_with_the_name_of_who_holds_it(world: World, en
 
 
 def test_threads_that_share_an_engine_lose_no_edit(world: World, engine: Engine) -> None:
-    engine.create(A, b"", actor=ME)
+    engine.memories.create(A, b"", actor=ME)
     failures: list[BaseException] = []
 
     def edit(number: int) -> None:

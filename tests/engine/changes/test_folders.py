@@ -1,279 +1,192 @@
-"""Whole folders: renamed together or not at all, deleted without a trace, and brought back by undo."""
+"""Whole folders: nothing in one is forgotten, nothing is half done, and links are removed without what they mean."""
 
 import errno
-import itertools
 import os
-from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Policy, Root, Saved
+from memtui.engine.model import Policy, Root, TreeEntry
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
-from tests.faults.injector import failing, hooked, meddling
-from tests.faults.world import FIRST, ME, SECOND, World, at
-
-TEXTS = {"a/one.md": b"1\n", "a/two.md": b"2\n", "a/deep/three.md": b"3\n"}
-
-
-def names(folder: Path) -> list[str]:
-    """Everything below a folder, folders too."""
-    return sorted(str(path.relative_to(folder)) + ("/" if path.is_dir() else "") for path in folder.rglob("*"))
+from tests.faults.injector import failing, hooked, meddling, plain
+from tests.faults.world import FIRST, ME, World, at, in_history, open_intents, sha
 
 
 @pytest.fixture
-def root(world: World, engine: Engine) -> Path:
-    """A root with a folder of three memories."""
-    for path, text in TEXTS.items():
-        engine.create(at(path), text, actor=ME)
-    return world.folder()
+def full(world: World, engine: Engine) -> Path:
+    """A folder of memories, hidden files, a link and an empty folder."""
+    folder = world.folder() / "full"
+    (folder / "deep/empty").mkdir(parents=True)
+    (folder / "a.md").write_text("a")
+    (folder / ".hidden").write_text("hidden")
+    (folder / "deep/b.md").write_text("b")
+    (world.folder() / "kept.md").write_text("kept")
+    (folder / "link").symlink_to("../kept.md")
+    return folder
 
 
-def moved(new: str) -> list[str]:
-    """What is on disk when `a` is called `new`."""
-    return sorted([f"{new}/", f"{new}/deep/", *(new + path[1:] for path in TEXTS)])
+def names(world: World) -> set[str]:
+    """Every name below the first root."""
+    return {str(path.relative_to(world.folder())) for path in world.folder().rglob("*")}
 
 
-def test_a_folder_is_renamed_as_one_step_and_leaves_nothing_behind(root: Path, engine: Engine) -> None:
-    (root / "a" / "bare").mkdir()
-    done = engine.rename(at("a"), at("b"), actor=ME)
-    assert len(done.outcomes) == 3
-    assert all(outcome.ok for outcome in done.outcomes)
-    assert names(root) == moved("b")
-    assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
-    assert names(root) == moved("a")
-    engine.redo(actor=ME)
-    assert names(root) == moved("b")
+def test_a_folder_goes_with_everything_in_it(world: World, engine: Engine, full: Path) -> None:
+    done = engine.folders.delete(at("full"), actor=ME)
+    assert [outcome.address.path for outcome in done.outcomes] == ["full/.hidden", "full/a.md", "full/deep/b.md"]
+    assert names(world) == {"kept.md"}
+    assert sha(b"hidden") in in_history(engine, at("full/.hidden"))
+    engine.undo.undo(actor=ME)
+    assert world.disk() == {
+        "notes/full/a.md": b"a",
+        "notes/full/.hidden": b"hidden",
+        "notes/full/deep/b.md": b"b",
+        "notes/kept.md": b"kept",
+    }
 
 
-def test_a_folder_goes_to_another_root(root: Path, engine: Engine, world: World) -> None:
-    engine.rename(at("a"), at("x/y", SECOND), actor=ME)
-    assert names(root) == []
-    assert names(world.folder(SECOND)) == sorted(["x/", *("x/" + name for name in moved("y"))])
+def test_a_single_memory_and_the_whole_root(world: World, engine: Engine, full: Path) -> None:
+    engine.folders.delete(at("full/a.md"), actor=ME)
+    assert "full/a.md" not in names(world)
+    engine.folders.delete(at(""), actor=ME)
+    assert names(world) == set()
+    assert world.folder().is_dir()
 
 
-@pytest.mark.parametrize("new", ["a/b", "a/deep/a", "a/deep/three.md/x"])
-def test_a_folder_is_never_moved_into_itself(new: str, root: Path, engine: Engine) -> None:
-    with pytest.raises(RefusedError, match="cannot be moved inside itself"):
-        engine.rename(at("a"), at(new), actor=ME)
-    assert names(root) == moved("a")
+def test_a_folder_is_renamed_in_one_step(world: World, engine: Engine, full: Path) -> None:
+    engine.memories.create(at("full/mine.md"), "mine", actor=ME)
+    engine.pins.set([at("full/mine.md")], pinned=True, actor=ME)
+    before = {name.replace("full", "new/place", 1) for name in names(world) if name.startswith("full")}
+    with hooked(plain) as calls:
+        done = engine.folders.rename(at("full"), at("new/place"), actor=ME)
+    assert calls.count("rename_noreplace") == 1
+    assert names(world) == {*before, "new", "kept.md"}
+    assert [outcome.new_address.path for outcome in done.outcomes if outcome.new_address] == [
+        "new/place/.hidden",
+        "new/place/a.md",
+        "new/place/deep/b.md",
+        "new/place/mine.md",
+    ]
+    assert engine.rows.get(at("new/place/mine.md")).pinned
+    assert not open_intents(engine)
+    engine.undo.undo(actor=ME)
+    assert world.disk()["notes/full/mine.md"] == b"mine"
+    assert engine.rows.get(at("full/mine.md")).pinned
 
 
-def test_a_name_that_only_begins_alike_is_another_folder(root: Path, engine: Engine) -> None:
-    engine.rename(at("a"), at("ab"), actor=ME)
-    assert names(root) == moved("ab")
+@pytest.mark.parametrize("target", ["full", "full/inside", "kept.md", "other"])
+def test_a_folder_is_renamed_to_nothing_that_is_taken_and_not_into_itself(
+    world: World, engine: Engine, full: Path, target: str
+) -> None:
+    (world.folder() / "other").mkdir()
+    before = names(world)
+    with pytest.raises((ConflictError, RefusedError)):
+        engine.folders.rename(at("full"), at(target), actor=ME)
+    assert names(world) == before
+    assert not open_intents(engine)
 
 
-@pytest.mark.parametrize("taken", ["file", "folder", "link", "hidden"])
-def test_folders_are_not_mixed(taken: str, root: Path, engine: Engine) -> None:
-    target = root / "b"
-    if taken == "file":
-        target.write_bytes(b"b")
-    elif taken == "link":
-        target.symlink_to("nowhere")
-    else:
-        target.mkdir()
-        (target / (".x" if taken == "hidden" else "x.md")).write_bytes(b"x")
-    before = names(root)
-    with pytest.raises((ConflictError, RefusedError)) as caught:
-        engine.rename(at("a"), at("b"), actor=ME)
-    assert caught.value.code == ("E_SYMLINK" if taken == "link" else "E_EXISTS")
-    assert names(root) == before
+def test_no_failing_call_leaves_a_folder_half_renamed(world: World, engine: Engine, full: Path) -> None:
+    count = 0
+    while True:
+        count += 1
+        before = names(world)
+        with hooked(failing(count, errno.EIO)) as calls, suppress(MemtuiError):
+            engine.folders.rename(at("full"), at("new/place"), actor=ME)
+        engine.roots.recover()
+        after = names(world)
+        moved = {name.replace("full", "new/place", 1) for name in before if name.startswith("full")}
+        assert after in (before, {*moved, "new", "kept.md"}), (count, calls[count - 1])
+        if after != before:
+            engine.folders.rename(at("new/place"), at("full"), actor=ME)
+            (world.folder() / "new").rmdir() if (world.folder() / "new").exists() else None
+        if len(calls) < count:
+            break
+    assert count > 10
 
 
-def test_an_empty_folder_is_no_obstacle(root: Path, engine: Engine) -> None:
-    (root / "b").mkdir()
-    engine.rename(at("a"), at("b"), actor=ME)
-    assert names(root) == moved("b")
-
-
-def test_nothing_is_renamed_when_one_name_would_be_refused(root: Path, engine: Engine) -> None:
-    (root / "a" / "-x.md").write_bytes(b"x")
-    with pytest.raises(RefusedError):
-        engine.rename(at("a"), at("b"), actor=ME)
-    assert names(root) == sorted([*moved("a"), "a/-x.md"])
-
-
-@pytest.mark.parametrize("number", range(1, 4))
-def test_the_others_are_moved_back_when_one_fails(number: int, root: Path, engine: Engine) -> None:
-    before = engine.history(at("a/one.md"))
-    target = sorted(path.replace("a/", "b/", 1) for path in TEXTS)[number - 1]
-
-    def intrude() -> None:
-        (root / target).parent.mkdir(parents=True, exist_ok=True)
-        (root / target).write_bytes(b"theirs")
-
-    with hooked(meddling("rename_noreplace", intrude, time=number)), pytest.raises(ConflictError) as caught:
-        engine.rename(at("a"), at("b"), actor=ME)
-    assert caught.value.code == "E_EXISTS"
-    assert (root / target).read_bytes() == b"theirs"
-    (root / target).unlink()
-    engine.delete([at("b")], actor=ME)
-    assert names(root) == moved("a")
-    assert engine.history(at("a/one.md"))[-1] == before[-1]
-    engine.undo(actor=ME)
-    assert names(root) != moved("a"), "undo goes to what was done before, not to what did not happen"
-
-
-def test_a_deleted_folder_is_gone_and_undo_brings_it_back(root: Path, engine: Engine) -> None:
-    (root / "a" / "deep" / "bare" / "barer").mkdir(parents=True)
-    done = engine.delete([at("a")], actor=ME)
-    assert len(done.outcomes) == 3
-    assert names(root) == []
-    engine.undo(actor=ME)
-    assert names(root) == moved("a")
-    assert {path: (root / path).read_bytes() for path in TEXTS} == TEXTS
-
-
-def test_the_last_memory_takes_its_folders_along(root: Path, engine: Engine) -> None:
-    engine.delete([at("a/deep/three.md")], actor=ME)
-    assert names(root) == ["a/", "a/one.md", "a/two.md"]
-    engine.rename(at("a/one.md"), at("c/d/one.md"), actor=ME)
-    engine.delete([at("a/two.md")], actor=ME)
-    assert names(root) == ["c/", "c/d/", "c/d/one.md"]
-    for _ in range(3):
-        engine.undo(actor=ME)
-    assert names(root) == moved("a")
-
-
-def test_a_folder_with_other_files_stays_with_them(root: Path, engine: Engine) -> None:
-    (root / "a" / ".keep").write_bytes(b"x")
-    engine.delete([at("a")], actor=ME)
-    assert names(root) == ["a/", "a/.keep"]
-    done = engine.delete([at("a")], actor=ME)
-    assert [outcome.error.code for outcome in done.outcomes if outcome.error] == ["E_NOT_REGULAR"]
-    assert names(root) == ["a/", "a/.keep"]
-
-
-def test_an_empty_folder_is_deleted_without_an_undo_step(root: Path, engine: Engine) -> None:
-    (root / "bare" / "barer").mkdir(parents=True)
-    done = engine.delete([at("bare")], actor=ME)
-    assert [outcome.ok for outcome in done.outcomes] == [True]
-    assert names(root) == moved("a")
-    assert engine.undo(actor=ME).label.startswith("create")
-
-
-def test_a_folder_without_memories_is_not_renamed(root: Path, engine: Engine) -> None:
-    (root / "bare").mkdir()
-    with pytest.raises(NotFoundError):
-        engine.rename(at("bare"), at("c"), actor=ME)
-    assert (root / "bare").is_dir()
-
-
-def everything_failing(act: Callable[[Engine], object], world: World) -> Iterator[bool]:
-    """Do something again and again, each time with a later call that fails, until nothing does; says whether it did."""
-    for number in itertools.count(1):
-        with world.engine() as engine:
-            engine.list()
-            with hooked(failing(number, errno.EIO)) as calls:
-                try:
-                    act(engine)
-                except MemtuiError:
-                    done = False
-                else:
-                    done = True
-        with world.engine() as engine:
-            engine.recover()
-        yield done
-        if len(calls) < number:
-            return
-
-
-def test_a_failed_create_leaves_no_folder(world: World) -> None:
-    tried = 0
-    for done in everything_failing(lambda engine: engine.create(at("x/y/z.md"), b"z", actor=ME), world):
-        found = names(world.folder())
-        assert found == (["x/", "x/y/", "x/y/z.md"] if done or found else [])
-        tried += not found
-        with world.engine() as engine:
-            engine.delete([at("x")], actor=ME)
-        assert names(world.folder()) == []
-    assert tried > 15
-
-
-def test_a_failed_rename_leaves_no_folder(root: Path, world: World, engine: Engine) -> None:
-    engine.close()
-    tried = 0
-    for _ in everything_failing(lambda engine: engine.rename(at("a/one.md"), at("x/y/z.md"), actor=ME), world):
-        found = names(root)
-        assert found in (moved("a"), sorted([*(set(moved("a")) - {"a/one.md"}), "x/", "x/y/", "x/y/z.md"]))
-        tried += found == moved("a")
-        with world.engine() as engine:
-            if found != moved("a"):
-                engine.rename(at("x/y/z.md"), at("a/one.md"), actor=ME)
-    assert tried > 10
-
-
-def test_a_rename_of_nothing_makes_no_folder(root: Path, engine: Engine) -> None:
-    with pytest.raises(NotFoundError):
-        engine.rename(at("none.md"), at("x/y.md"), actor=ME)
-    assert names(root) == moved("a")
-
-
-def test_new_folders_are_private_whatever_the_umask(world: World, engine: Engine) -> None:
-    before = os.umask(0)
-    try:
-        engine.create(at("x/y.md"), b"y", actor=ME)
-    finally:
-        os.umask(before)
-    assert (world.folder() / "x").stat().st_mode & 0o777 == 0o700
-
-
-def test_a_protected_memory_keeps_its_whole_folder(world: World) -> None:
-    root = Root(FIRST, str(world.folder()), policy=Policy(protected=("a/two.md",)))
+def test_what_cannot_be_kept_stops_a_deletion_before_it_begins(world: World, full: Path) -> None:
+    (full / "z-big.md").write_bytes(b"x" * 200)
+    root = Root(FIRST, str(world.folder()), policy=Policy(read_bytes=100))
+    before = names(world)
     with Engine.open([root], state_dir=str(world.state)) as engine:
-        for path, text in TEXTS.items():
-            assert isinstance(engine.create(Address(FIRST, path), text, actor=ME), Saved)
         with pytest.raises(RefusedError) as caught:
-            engine.rename(at("a"), at("b"), actor=Actor("agent:x"))
-        assert caught.value.code == "E_PROTECTED"
-    assert names(world.folder()) == moved("a")
+            engine.folders.delete(at("full"), actor=ME)
+        assert caught.value.code == "E_TOO_BIG"
+    assert names(world) == before
 
 
-@pytest.mark.parametrize("call", ["create_file", "write_all", "fsync", "rename_noreplace", "fsync_dir"])
-@pytest.mark.parametrize("in_checkout", [False, True])
-def test_a_failed_create_leaves_no_root(in_checkout: bool, call: str, tmp_path: Path) -> None:
-    project = tmp_path / "here" / "project"
-    project.mkdir(parents=True)
-    root = Root(FIRST, str(project / ".memtui" / "memory"), in_checkout=in_checkout, project=str(project))
-
-    def full(number: int, name: str, work: Callable[..., object], arguments: tuple[object, ...]) -> object:
-        if name == call and (project / ".memtui" / "memory").is_dir():
-            raise OSError(errno.ENOSPC, "full")
-        return work(*arguments)
-
-    with Engine.open([root], state_dir=str(tmp_path / "state")) as engine:
-        with hooked(full), pytest.raises(MemtuiError):
-            engine.create(at("x.md"), b"x", actor=ME)
-        assert names(tmp_path / "here") == ["project/"]
-        engine.create(at("x/y.md"), b"y", actor=ME)
-    assert names(project) == [".memtui/", ".memtui/memory/", ".memtui/memory/x/", ".memtui/memory/x/y.md"]
+def test_a_name_that_is_not_utf8_stops_a_deletion_before_it_begins(world: World, engine: Engine, full: Path) -> None:
+    (full / os.fsdecode(b"z-caf\xe9.md")).write_text("x")
+    with pytest.raises(RefusedError):
+        engine.folders.delete(at("full"), actor=ME)
+    assert (full / "a.md").exists()
 
 
-def nest(folder: Path, depth: int = 4_000) -> None:
-    """Make folders in each other, deeper than any path can say."""
-    here = os.open(folder, os.O_RDONLY)
-    for _ in range(depth):
-        os.mkdir("d", dir_fd=here)
-        below = os.open("d", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    os.close(here)
+def test_whoever_writes_into_a_folder_while_it_goes_is_deleted_too_or_told(
+    world: World, engine: Engine, full: Path
+) -> None:
+    with hooked(meddling("remove_dir", lambda: (full / "deep/late.md").write_text("late"))):
+        engine.folders.delete(at("full"), actor=ME)
+    assert names(world) == {"kept.md"}
+    assert sha(b"late") in in_history(engine, at("full/deep/late.md"))
 
 
-def test_thousands_of_folders_in_each_other_go_with_the_last_memory(root: Path, engine: Engine) -> None:
-    nest(root / "a/deep")
-    engine.delete([at("a")], actor=ME)
-    assert names(root) == []
-    engine.undo(actor=ME)
-    assert names(root) == moved("a")
+def test_a_link_is_removed_and_a_file_is_not_taken_for_one(world: World, engine: Engine, full: Path) -> None:
+    with pytest.raises(RefusedError) as caught:
+        engine.folders.delete(at("full/link"), actor=ME)
+    assert caught.value.code == "E_SYMLINK"
+    engine.folders.unlink(at("full/link"), actor=ME)
+    assert not (full / "link").is_symlink()
+    with pytest.raises(ConflictError):
+        engine.folders.unlink(at("kept.md"), actor=ME)
+    assert (world.folder() / "kept.md").read_text() == "kept"
 
 
-def test_thousands_of_folders_in_each_other_are_no_memories(root: Path, engine: Engine) -> None:
-    (root / "b").mkdir()
-    nest(root / "b")
-    engine.create(at("c.md"), "c", actor=ME)
-    engine.rename(at("a"), at("x"), actor=ME)
-    engine.delete([at("b")], actor=ME)
-    assert names(root) == sorted(["c.md", *moved("x")])
+def test_a_look_shows_what_is_there(world: World, engine: Engine, full: Path) -> None:
+    outside = world.base / "outside"
+    outside.mkdir()
+    (full / "out").symlink_to(outside)
+    (full / "up").symlink_to("..")
+    found = engine.folders.tree(at("full"), 2)
+    assert [entry.path for entry in found.entries] == [
+        "a.md", "deep/", "deep/b.md", "deep/empty/", "link", "up/", "up/full/", "up/kept.md",
+    ]  # fmt: skip
+    assert found.entries[0] == TreeEntry("a.md", 1)
+    assert found.bytes == full.stat().st_size
+    assert [entry.path for entry in engine.folders.tree(at(""), 1).entries] == ["full/", "kept.md"]
+    with pytest.raises(NotFoundError):
+        engine.folders.tree(at("gone"), 1)
+
+
+def test_links_are_followed_by_name_only_and_never_out(world: World, engine: Engine, full: Path) -> None:
+    (full / "up").symlink_to("..")
+    assert engine.folders.follow(at("full/up/full/link")) == at("kept.md")
+    assert engine.folders.follow(at("full/../new.md")) == at("new.md")
+    (full / "out").symlink_to(world.base)
+    for path in ("full/out/state", "full/out", "../x"):
+        with pytest.raises(RefusedError) as caught:
+            engine.folders.follow(at(path))
+        assert caught.value.code == "E_SYMLINK"
+
+
+def test_what_has_a_name(world: World, engine: Engine, full: Path) -> None:
+    os.mkfifo(full / "pipe")
+    kinds = {"full": "folder", "full/a.md": "file", "full/link": "link", "full/pipe": "other", "": "folder"}
+    for path, kind in {**kinds, "x": "", "kept.md/x": ""}.items():
+        assert engine.folders.kind(at(path)) == kind
+
+
+def test_a_folder_stays_when_its_policy_says_so(world: World) -> None:
+    root = Root(FIRST, str(world.folder()), policy=Policy(keep_folders=True))
+    with Engine.open([root], state_dir=str(world.state)) as engine:
+        engine.memories.create(at("e/f.md"), "x", actor=ME)
+        engine.undo.undo(actor=ME)
+        assert names(world) == {"e"}
+        (world.folder() / "e").rmdir()
+        engine.memories.create(at("a/b.md"), "x", actor=ME)
+        engine.folders.rename(at("a/b.md"), at("c/d.md"), actor=ME)
+        engine.folders.delete(at("c/d.md"), actor=ME)
+        assert names(world) == {"a", "c"}
+        assert [version.sha256 for version in engine.history.of(at("c/d.md"))][-1] == sha(b"x")

@@ -33,24 +33,24 @@ def umask() -> Iterator[None]:
 @pytest.mark.parametrize("name", ODD)
 def test_a_root_may_take_any_name_the_system_takes(world: World, name: str) -> None:
     with opened(world, FREE) as engine:
-        engine.create(at(f"{name}/{name}"), "text", actor=ME)
+        engine.memories.create(at(f"{name}/{name}"), "text", actor=ME)
         assert engine.read(at(f"{name}/{name}")).text == "text"
-        engine.rename(at(f"{name}/{name}"), at(f"{name}/x{name}"), actor=ME)
+        engine.memories.rename(at(f"{name}/{name}"), at(f"{name}/x{name}"), actor=ME)
     with opened(world, Policy()) as engine, pytest.raises(MemtuiError):
-        engine.create(at(name), "text", actor=ME)
+        engine.memories.create(at(name), "text", actor=ME)
 
 
 def test_names_that_differ_by_case_only_live_side_by_side_where_any_name_may_be(world: World) -> None:
     with opened(world, FREE) as engine:
-        engine.create(at("notes/a.md"), "1", actor=ME)
-        engine.create(at("notes/A.md"), "2", actor=ME)
-        engine.create(at("NOTES/a.md"), "3", actor=ME)
-        engine.rename(at("NOTES/a.md"), at("Notes/a.md"), actor=ME)
+        engine.memories.create(at("notes/a.md"), "1", actor=ME)
+        engine.memories.create(at("notes/A.md"), "2", actor=ME)
+        engine.memories.create(at("NOTES/a.md"), "3", actor=ME)
+        engine.memories.rename(at("NOTES/a.md"), at("Notes/a.md"), actor=ME)
         assert engine.read(at("notes/a.md")).text == "1"
     with opened(world, Policy()) as engine:
-        engine.create(at("notes/B/x.md"), "1", actor=ME)
+        engine.memories.create(at("notes/B/x.md"), "1", actor=ME)
         with pytest.raises(MemtuiError) as caught:
-            engine.create(at("notes/b/x.md"), "1", actor=ME)
+            engine.memories.create(at("notes/b/x.md"), "1", actor=ME)
     assert caught.value.code == "E_CLASH"
 
 
@@ -58,19 +58,19 @@ def test_names_that_differ_by_case_only_live_side_by_side_where_any_name_may_be(
 def test_names_of_memtuis_own_temporary_files_are_never_given(world: World, path: str) -> None:
     with opened(world, FREE) as engine:
         with pytest.raises(RefusedError) as caught:
-            engine.create(at(path), "text", actor=ME)
-        engine.create(at("a.md"), "text", actor=ME)
+            engine.memories.create(at(path), "text", actor=ME)
+        engine.memories.create(at("a.md"), "text", actor=ME)
         with pytest.raises(RefusedError) as moved:
-            engine.rename(at("a.md"), at(path), actor=ME)
+            engine.memories.rename(at("a.md"), at(path), actor=ME)
     assert caught.value.code == moved.value.code == "E_RESERVED"
 
 
 def test_a_root_has_its_own_largest_memory(world: World) -> None:
     with opened(world, FREE) as engine:
-        assert isinstance(engine.create(at("big.md"), b"x" * 2_500_000, actor=ME), Saved)
+        assert isinstance(engine.memories.create(at("big.md"), b"x" * 2_500_000, actor=ME), Saved)
         assert len(engine.read(at("big.md")).bytes) == 2_500_000
         with pytest.raises(RefusedError) as caught:
-            engine.create(at("huge.md"), b"x" * 3_000_001, actor=ME)
+            engine.memories.create(at("huge.md"), b"x" * 3_000_001, actor=ME)
         assert caught.value.code == "E_TOO_BIG"
     with opened(world, Policy()) as engine, pytest.raises(RefusedError) as read:
         engine.read(at("big.md"))
@@ -84,10 +84,10 @@ def test_new_folders_are_private_unless_they_lie_in_a_checkout(world: World) -> 
 
     (world.folder() / "old").mkdir(mode=0o755)
     with opened(world, Policy()) as engine:
-        engine.create(at("old/new/newer/a.md"), "text", actor=ME)
+        engine.memories.create(at("old/new/newer/a.md"), "text", actor=ME)
     assert [mode("old"), mode("old/new"), mode("old/new/newer")] == [0o755, 0o700, 0o700]
     with opened(world, Policy(), in_checkout=True) as engine:
-        engine.create(at("shared/a.md"), "text", actor=ME)
+        engine.memories.create(at("shared/a.md"), "text", actor=ME)
     assert mode("shared") == 0o777
 
 
@@ -95,7 +95,7 @@ def test_a_strict_umask_takes_nothing_from_a_new_folder(world: World) -> None:
     before = os.umask(0o277)
     try:
         with opened(world, Policy()) as engine:
-            engine.create(at("new/a.md"), "text", actor=ME)
+            engine.memories.create(at("new/a.md"), "text", actor=ME)
     finally:
         os.umask(before)
     assert (world.folder() / "new").stat().st_mode & 0o777 == 0o700

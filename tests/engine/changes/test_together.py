@@ -40,24 +40,24 @@ def start(world: World) -> World:
 
 def together(engine: Engine, *steps: Step, actor: Actor = ME) -> Done:
     """Do them."""
-    return engine.together(steps, actor=actor, label="tidy up")
+    return engine.together.do(steps, actor=actor, label="tidy up")
 
 
 def test_several_kinds_of_change_are_one_step_of_undo(start: World, engine: Engine) -> None:
-    engine.set_pinned([at("a.md")], pinned=True, actor=ME)
+    engine.pins.set([at("a.md")], pinned=True, actor=ME)
     done = together(engine, *STEPS)
     assert all(outcome.ok for outcome in done.outcomes)
     assert [outcome.new_address for outcome in done.outcomes] == [at("topics/a.md"), None, None, None]
     assert done.label == "tidy up"
     assert start.disk() == AFTER
-    assert engine.memory(at("topics/a.md")).pinned
-    assert [entry.address for entry in engine.trash()] == [at("b.md")]
-    (operation,) = engine.operations(done.txn, done.txn)
+    assert engine.rows.get(at("topics/a.md")).pinned
+    assert [entry.address for entry in engine.trash.entries()] == [at("b.md")]
+    (operation,) = engine.history.operations(done.txn, done.txn)
     assert (operation.label, operation.records) == ("tidy up", 4)
-    assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+    assert all(outcome.ok for outcome in engine.undo.undo(actor=ME).outcomes)
     assert start.disk() == START
-    assert engine.memory(at("a.md")).pinned
-    assert all(outcome.ok for outcome in engine.redo(actor=ME).outcomes)
+    assert engine.rows.get(at("a.md")).pinned
+    assert all(outcome.ok for outcome in engine.undo.redo(actor=ME).outcomes)
     assert start.disk() == AFTER
 
 
@@ -73,7 +73,7 @@ def test_each_step_sees_what_those_before_it_did(start: World, engine: Engine) -
     )
     assert all(outcome.ok for outcome in done.outcomes)
     assert start.disk() == {"notes/a.md": b"again\n", "notes/b.md": b"two\n", "notes/MEMORY.md": INDEX}
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert start.disk() == START
 
 
@@ -88,9 +88,9 @@ def test_one_other_version_and_nothing_is_written(stale: int, start: World, engi
     assert {error.code for error in others} == {"E_CONFLICT"}
     assert all(str(steps[stale].address) in str(error) for error in others)
     with pytest.raises(NotFoundError):
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
     if stale == 2:  # the refused text is kept
-        assert sha(NEW) in {version.sha256 for version in engine.history(at("MEMORY.md"))}
+        assert sha(NEW) in {version.sha256 for version in engine.history.of(at("MEMORY.md"))}
 
 
 def test_what_is_gone_is_another_version_too(start: World, engine: Engine) -> None:
@@ -115,7 +115,7 @@ def test_a_name_that_is_taken_is_found_before_anything_is_done(start: World, eng
         together(engine, Write(at("MEMORY.md"), NEW, sha(INDEX)), Rename(at("a.md"), at("b.md"), sha(A)))
     assert caught.value.code == "E_EXISTS"
     assert start.disk() == START
-    assert sha(NEW) not in {version.sha256 for version in engine.history(at("MEMORY.md"))}
+    assert sha(NEW) not in {version.sha256 for version in engine.history.of(at("MEMORY.md"))}
 
 
 def test_renames_reach_a_root_whose_folder_is_not_there_yet(start: World, engine: Engine) -> None:
@@ -134,7 +134,7 @@ def test_renames_reach_a_root_whose_folder_is_not_there_yet(start: World, engine
         "notes/MEMORY.md": b"",
         "other/MEMORY.md": INDEX,
     }
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert start.disk() == START
 
 
@@ -177,7 +177,7 @@ def test_a_rule_that_says_no_stops_all_of_it(step: Step, code: str, start: World
     assert caught.value.unharmed.startswith(("Nothing was changed", "It was not touched"))
     assert start.disk() == before
     with pytest.raises(NotFoundError):
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
 
 
 def test_what_is_over_the_limit_can_be_made_smaller_and_comes_back(start: World, engine: Engine) -> None:
@@ -193,7 +193,7 @@ def test_what_is_over_the_limit_can_be_made_smaller_and_comes_back(start: World,
     assert start.disk() == before
     together(engine, Write(at("a.md"), less, sha(big)))
     assert start.disk() == before | {"notes/a.md": less}
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert start.disk() == before
 
 
@@ -240,7 +240,7 @@ def test_nothing_to_do_is_a_mistake(engine: Engine) -> None:
 
 def test_it_is_told_as_one(start: World, engine: Engine) -> None:
     heard: list[Changes] = []
-    engine.subscribe(heard.append)
+    engine.events.subscribe(heard.append)
     together(engine, *STEPS)
     (changes,) = [one for one in heard if one.changes]
     assert [(one.kind, one.address) for one in changes.changes] == [
@@ -267,12 +267,12 @@ def test_a_step_that_fails_takes_those_before_it_back(start: World, engine: Engi
         elif told == "Nothing was changed.":
             failures += 1
             assert start.disk() == START
-        engine.recover()
+        engine.roots.recover()
         assert not start.strays()
         assert not open_intents(engine)
         if start.disk() != START:
             assert not told or "undo does it" in told
-            engine.undo(actor=ME)
+            engine.undo.undo(actor=ME)
         assert start.disk() == START
         if number > len(seen):
             break
@@ -289,7 +289,7 @@ def test_somebody_who_writes_in_between_stops_it_and_keeps_what_they_wrote(
     assert not any(outcome.ok for outcome in done.outcomes)
     assert start.disk() == START | {"notes/MEMORY.md": b"theirs\n"}
     with pytest.raises(NotFoundError):
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
 
 
 def test_somebody_who_opens_a_file_in_between_is_not_waited_for(start: World, engine: Engine, calls: str) -> None:
@@ -312,13 +312,13 @@ def test_what_joins_and_fails_leaves_the_first_to_be_undone(start: World, engine
         after = start.disk()
         with hooked(failing(number, errno.EIO)) as seen:
             try:
-                engine.together([Write(at("b.md"), NEW, sha(B))], actor=ME, label="more", joins=first.txn)
+                engine.together.do([Write(at("b.md"), NEW, sha(B))], actor=ME, label="more", joins=first.txn)
             except MemtuiError as error:
                 failures += error.unharmed == "Nothing was changed."
                 assert start.disk() == after
-        engine.recover()
-        assert engine.next_undo() == first.txn
-        engine.undo(actor=ME)
+        engine.roots.recover()
+        assert engine.undo.next() == first.txn
+        engine.undo.undo(actor=ME)
         assert start.disk() == START
         if number > len(seen):
             break
@@ -341,7 +341,7 @@ def test_what_cannot_be_taken_back_is_said_and_undone_later(start: World, engine
         "notes/MEMORY.md": b"theirs\n",
     }
     (start.folder() / "a.md").unlink()
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert start.disk() == START | {"notes/MEMORY.md": b"theirs\n"}
 
 

@@ -47,10 +47,10 @@ def test_more_roots_than_open_files_are_listed_and_followed(folders: list[Root],
         resource.setrlimit(resource.RLIMIT_NOFILE, (here + MOST + 25, hard))
         try:
             for _ in range(2):
-                listing = engine.list()
+                listing = engine.rows.list()
                 assert len(listing.items) == len(folders)
                 assert not any(status.problems for status in listing.roots)
-                engine.reconcile()
+                engine.watch.reconcile()
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert len(engine.roots) == len(folders)
+    assert len(engine.roots.all()) == len(folders)

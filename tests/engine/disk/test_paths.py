@@ -122,9 +122,9 @@ def test_a_name_that_is_unsafe_somewhere_is_not_made(path: str, code: str) -> No
 
 @pytest.mark.parametrize("path", ALLOWED)
 def test_an_ordinary_name_is_made_and_listed_as_it_is(path: str, world: World, engine: Engine) -> None:
-    engine.create(at(path), b"x\n", actor=ME)
+    engine.memories.create(at(path), b"x\n", actor=ME)
     assert list(world.disk()) == [f"notes/{path}"]
-    assert [row.address.path for row in engine.list().items] == [path]
+    assert [row.address.path for row in engine.rows.list().items] == [path]
     assert engine.read(at(path)).bytes == b"x\n"
 
 
@@ -176,10 +176,10 @@ def test_what_may_be_made_is_made_under_exactly_that_name(world: World, text: st
     except RefusedError:
         return
     with world.engine() as engine:
-        engine.create(at(text), text.encode(), actor=ME)
+        engine.memories.create(at(text), text.encode(), actor=ME)
         assert os.listdir(os.fsencode(world.folder() / text.split("/")[0]).rpartition(b"/")[0])
         assert world.disk() == {f"notes/{text}": text.encode()}
-        engine.delete([at(text)], actor=ME)
+        engine.memories.delete([at(text)], actor=ME)
     for parent in sorted(world.folder().rglob("*"), reverse=True):
         parent.rmdir()
 
@@ -300,15 +300,15 @@ def test_a_layout_names_files_by_pattern_and_folder() -> None:
 
 def test_the_longest_name_leaves_room_for_a_temporary_one(world: World, engine: Engine) -> None:
     name = "x" * 255
-    engine.create(at(name), b"one\n", actor=ME)
+    engine.memories.create(at(name), b"one\n", actor=ME)
     engine.save(at(name), b"two\n", expected_sha256=engine.read(at(name)).sha256, actor=ME)
-    engine.delete([at(name)], actor=ME)
+    engine.memories.delete([at(name)], actor=ME)
     assert len(paths.TEMP_PREFIX) + 16 + 4 <= 40
 
 
 def test_a_look_alike_by_case_is_refused_below_a_new_folder_too(world: World, engine: Engine) -> None:
-    engine.create(at("Notes/a.md"), b"x\n", actor=ME)
+    engine.memories.create(at("Notes/a.md"), b"x\n", actor=ME)
     with pytest.raises(ConflictError) as caught:
-        engine.create(at("notes/b.md"), b"x\n", actor=ME)
+        engine.memories.create(at("notes/b.md"), b"x\n", actor=ME)
     assert caught.value.code == "E_CLASH"
     assert sorted(world.disk()) == ["notes/Notes/a.md"]

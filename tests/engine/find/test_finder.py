@@ -65,48 +65,48 @@ def test_names_descriptions_and_bodies_of_every_root_are_found(place: Place) -> 
     place.write("mine/deep/er/body.md", "one\ntwo\n  we use TABS here, tabs!\n")
     place.write("mine/other.md", "spaces")
     with place.engine() as engine:
-        found = engine.find(Wanted("tabs"))
+        found = engine.search.find(Wanted("tabs"))
         assert names(found) == ["notes/tabs.md", "notes/about.md", "mine/deep/er/body.md"]
         assert (found.total, found.complete, dict(found.roots)) == (3, True, {"notes": 2, "mine": 1})
         last = found.hits[-1]
         assert (last.field, last.line, last.column, last.places) == ("body", 3, 10, 2)
         assert [last.snippet[a:b] for a, b in last.marks] == ["TABS", "tabs"]
-        assert names(engine.find(Wanted("tabs", scope="project"))) == ["mine/deep/er/body.md"]
-        assert names(engine.find(Wanted("tabs", agent="memtui"))) == ["mine/deep/er/body.md"]
-        assert names(engine.find(Wanted("tabs", roots=frozenset({"notes"})))) == names(found)[:2]
-        assert names(engine.find(Wanted("tabs", bodies=False))) == names(found)[:2]
-        assert engine.find(Wanted("  ")).total == 0
-        hits, more = engine.search("tabs", limit=2)
+        assert names(engine.search.find(Wanted("tabs", scope="project"))) == ["mine/deep/er/body.md"]
+        assert names(engine.search.find(Wanted("tabs", agent="memtui"))) == ["mine/deep/er/body.md"]
+        assert names(engine.search.find(Wanted("tabs", roots=frozenset({"notes"})))) == names(found)[:2]
+        assert names(engine.search.find(Wanted("tabs", bodies=False))) == names(found)[:2]
+        assert engine.search.find(Wanted("  ")).total == 0
+        hits, more = engine.search.once("tabs", limit=2)
         assert (tuple(hits), more) == (found.hits[:2], True)
         with pytest.raises(UsageError):
-            engine.search(" ")
+            engine.search.once(" ")
 
 
 def test_of_equal_hits_pinned_then_used_then_recent_ones_come_first(place: Place) -> None:
     for name, age in (("old", 9_000.0), ("new", 3_600.0), ("used", 9_500.0), ("pinned", 9_900.0)):
         place.write(f"notes/{name}.md", "the word", age=age)
     with place.engine() as engine:
-        engine.reconcile()
-        engine.record_use(Address("notes", "used.md"), actor=Actor("agent:x"))
-        engine.set_pinned([Address("notes", "pinned.md")], True, actor=ME)  # noqa: FBT003
-        assert names(engine.find(Wanted("word"))) == [f"notes/{n}.md" for n in ("pinned", "used", "new", "old")]
+        engine.watch.reconcile()
+        engine.pins.record_use(Address("notes", "used.md"), actor=Actor("agent:x"))
+        engine.pins.set([Address("notes", "pinned.md")], True, actor=ME)  # noqa: FBT003
+        assert names(engine.search.find(Wanted("word"))) == [f"notes/{n}.md" for n in ("pinned", "used", "new", "old")]
 
 
 def test_what_is_kept_follows_the_disk(place: Place) -> None:
     place.write("notes/a.md", "first text")
     place.write("notes/b.md", "first text")
     with Engine.open(place.roots, state_dir=str(place.folder / "state"), clock=later) as engine:
-        assert names(engine.find(Wanted("first"))) == ["notes/a.md", "notes/b.md"]
+        assert names(engine.search.find(Wanted("first"))) == ["notes/a.md", "notes/b.md"]
         place.write("notes/a.md", "second text", age=30)
-        assert names(engine.find(Wanted("second"))) == ["notes/a.md"]
-        assert names(engine.find(Wanted("first"))) == ["notes/b.md"]
+        assert names(engine.search.find(Wanted("second"))) == ["notes/a.md"]
+        assert names(engine.search.find(Wanted("first"))) == ["notes/b.md"]
         # Without listing anew, what is on disk still decides what is a hit.
         place.write("notes/b.md", "third text", age=20)
-        assert names(engine.find(Wanted("first", fresh=False))) == []
+        assert names(engine.search.find(Wanted("first", fresh=False))) == []
         os.unlink(place.folder / "notes/a.md")
-        assert names(engine.find(Wanted("second", fresh=False))) == []
-        engine.forget_texts()
-        assert names(engine.find(Wanted("third"))) == ["notes/b.md"]
+        assert names(engine.search.find(Wanted("second", fresh=False))) == []
+        engine.search.forget()
+        assert names(engine.search.find(Wanted("third"))) == ["notes/b.md"]
 
 
 def test_it_tells_early_and_stops_when_told(place: Place) -> None:
@@ -114,7 +114,7 @@ def test_it_tells_early_and_stops_when_told(place: Place) -> None:
         place.write(f"notes/{'tabs' if number == 7 else 'other'}-{number}.md", "we use tabs")
     with place.engine() as engine:
         told: list[Found] = []
-        found = engine.find(Wanted("tabs"), tell=told.append)
+        found = engine.search.find(Wanted("tabs"), tell=told.append)
         assert found.total == 60
         assert names(told[0]) == ["notes/tabs-7.md"]
         assert not told[0].complete
@@ -126,7 +126,7 @@ def test_it_tells_early_and_stops_when_told(place: Place) -> None:
 
     discard(str(place.folder / "state"))
     with place.engine() as engine:
-        stopped = engine.find(Wanted("tabs"), stop=stop)
+        stopped = engine.search.find(Wanted("tabs"), stop=stop)
         assert (stopped.hits, stopped.complete) == ((), False)
         assert len(asked) == 11
 
@@ -135,18 +135,18 @@ def test_only_so_many_hits_are_made_and_all_are_counted(place: Place) -> None:
     for number in range(30):
         place.write(f"notes/n{number:02}.md", "the same word")
     with place.engine() as engine:
-        found = engine.find(Wanted("word", limit=7))
+        found = engine.search.find(Wanted("word", limit=7))
         assert (len(found.hits), found.total) == (7, 30)
 
 
 def test_old_versions_and_deleted_memories_are_found_when_asked_for(place: Place) -> None:
     with place.engine() as engine:
-        kept = engine.create(Address("notes", "a.md"), "the old needle\n", actor=ME)
+        kept = engine.memories.create(Address("notes", "a.md"), "the old needle\n", actor=ME)
         engine.save(Address("notes", "a.md"), "the new text\n", expected_sha256=kept.sha256, actor=ME)
-        engine.create(Address("mine", "gone.md"), "---\ndescription: d\n---\na needle here\n", actor=ME)
-        engine.delete([Address("mine", "gone.md")], actor=ME)
-        assert engine.find(Wanted("needle")).total == 0
-        found = engine.find(Wanted("needle", versions=True))
+        engine.memories.create(Address("mine", "gone.md"), "---\ndescription: d\n---\na needle here\n", actor=ME)
+        engine.memories.delete([Address("mine", "gone.md")], actor=ME)
+        assert engine.search.find(Wanted("needle")).total == 0
+        found = engine.search.find(Wanted("needle", versions=True))
         assert sorted(names(found)) == ["mine/gone.md", "notes/a.md"]
         assert (found.total, dict(found.roots)) == (2, {"mine": 1, "notes": 1})
         by_name = {hit.memory.address.name: hit for hit in found.hits}
@@ -159,27 +159,27 @@ def test_old_versions_and_deleted_memories_are_found_when_asked_for(place: Place
         assert gone.memory.missing
         assert gone.memory.sha256 is None
         assert gone.line == 4
-        assert engine.find(Wanted("needle gone", versions=True)).total == 1  # the name counts as well
-        assert engine.find(Wanted("gone", versions=True)).total == 0  # but alone it says nothing of a text
-        assert engine.find(Wanted("new", versions=True)).total == 1  # the current version is no old one
-        assert engine.find(Wanted("needle -old", versions=True)).total == 1
-        assert engine.find(Wanted("needle", versions=True, scope="global")).total == 1
-        hits, _ = engine.search("needle", versions=True)
+        assert engine.search.find(Wanted("needle gone", versions=True)).total == 1  # the name counts as well
+        assert engine.search.find(Wanted("gone", versions=True)).total == 0  # but alone it says nothing of a text
+        assert engine.search.find(Wanted("new", versions=True)).total == 1  # the current version is no old one
+        assert engine.search.find(Wanted("needle -old", versions=True)).total == 1
+        assert engine.search.find(Wanted("needle", versions=True, scope="global")).total == 1
+        hits, _ = engine.search.once("needle", versions=True)
         assert len(hits) == 2
 
 
 def test_a_redacted_version_is_not_found(place: Place) -> None:
     with place.engine() as engine:
-        first = engine.create(Address("notes", "a.md"), "a secret\n", actor=ME)
+        first = engine.memories.create(Address("notes", "a.md"), "a secret\n", actor=ME)
         engine.save(Address("notes", "a.md"), "clean\n", expected_sha256=first.sha256, actor=ME)
-        assert engine.find(Wanted("secret", versions=True)).total == 1
-        engine.redact(Address("notes", "a.md"), first.sha256, reason="a key", actor=ME)
-        assert engine.find(Wanted("secret", versions=True)).total == 0
+        assert engine.search.find(Wanted("secret", versions=True)).total == 1
+        engine.redaction.redact(Address("notes", "a.md"), first.sha256, reason="a key", actor=ME)
+        assert engine.search.find(Wanted("secret", versions=True)).total == 0
 
 
 def settle(engine: Engine) -> None:
     """Wait until what was read is in the index."""
-    builder = engine._rooms.books.finder._builder
+    builder = engine.search._finder._builder
     if builder is not None:
         builder.join()
 
@@ -210,40 +210,40 @@ def test_the_index_finds_what_the_scan_finds(
         if asked and asked.allows(*held) and all(any(t.is_in(one) for one in held) for t in asked.terms):
             expected.add(f"notes/{path}")
     with without_index(place) as engine:
-        scanned = engine.find(Wanted(query))
+        scanned = engine.search.find(Wanted(query))
     assert set(names(scanned)) == expected
     with place.engine() as engine:
-        assert engine.find(Wanted(query)) == scanned  # Nothing is in the index yet.
+        assert engine.search.find(Wanted(query)) == scanned  # Nothing is in the index yet.
         settle(engine)
-        assert engine.find(Wanted(query)) == scanned
+        assert engine.search.find(Wanted(query)) == scanned
         changed = data.draw(st.sampled_from(sorted(memories)))
         number = list(memories).index(changed)
         place.write(f"notes/{'deep/' * (number % 2)}{changed}.md", data.draw(TEXT), age=30)
-        now = engine.find(Wanted(query))  # One text is read, the others are in the index.
+        now = engine.search.find(Wanted(query))  # One text is read, the others are in the index.
         settle(engine)
     with without_index(place) as engine:
-        assert engine.find(Wanted(query)) == now
+        assert engine.search.find(Wanted(query)) == now
     with place.engine() as engine:
         told: list[Found] = []
-        assert engine.find(Wanted(query), tell=told.append) == now
+        assert engine.search.find(Wanted(query), tell=told.append) == now
         for found in told:
             assert {hit for hit in found.hits if hit.version is None} <= set(now.hits)
         if asked:
-            assert engine.search(query)[0] == now.hits
+            assert engine.search.once(query)[0] == now.hits
 
 
 def test_the_first_hits_come_before_the_list_and_each_is_looked_at(place: Place) -> None:
     for number in range(250):
         place.write(f"notes/{number:03}.md", f"the word of {number}", age=9_000 + number)
     with place.engine() as engine:
-        engine.find(Wanted("word"))
+        engine.search.find(Wanted("word"))
         settle(engine)
     place.write("notes/000.md", "something else now")
     os.unlink(place.folder / "notes/001.md")
     place.write("notes/new.md", "a word that is new")
     listed: list[int] = []
     with place.engine() as engine:
-        finder = engine._rooms.books.finder
+        finder = engine.search._finder
         real = finder._listed
 
         def counted(fresh: bool) -> Iterable[Listed]:
@@ -252,7 +252,7 @@ def test_the_first_hits_come_before_the_list_and_each_is_looked_at(place: Place)
 
         finder._listed = counted
         told: list[tuple[int, Found]] = []
-        found = engine.find(Wanted("word", limit=5), tell=lambda found: told.append((len(listed), found)))
+        found = engine.search.find(Wanted("word", limit=5), tell=lambda found: told.append((len(listed), found)))
         assert told[0][0] == 0
         assert not told[0][1].complete
         assert names(told[0][1]) == ["notes/002.md", "notes/003.md", "notes/004.md"]
@@ -264,12 +264,12 @@ def test_texts_that_are_gone_leave_the_index(place: Place) -> None:
     place.write("notes/a.md", "first needle")
     place.write("notes/b.md", "second needle")
     with place.engine() as engine:
-        engine.find(Wanted("needle"))
+        engine.search.find(Wanted("needle"))
         settle(engine)
         assert b"first needle" in kept(place)
         os.unlink(place.folder / "notes/a.md")
         place.write("notes/b.md", "third needle", age=30)
-        assert names(engine.find(Wanted("needle"))) == ["notes/b.md"]
+        assert names(engine.search.find(Wanted("needle"))) == ["notes/b.md"]
         settle(engine)
         assert b"first needle" not in kept(place)
         assert b"second needle" not in kept(place)
@@ -282,23 +282,23 @@ def kept(place: Place) -> bytes:
 
 def test_a_redaction_empties_the_index(place: Place) -> None:
     with place.engine() as engine:
-        first = engine.create(Address("notes", "a.md"), "a secret\n", actor=ME)
-        assert engine.find(Wanted("secret")).total == 1
+        first = engine.memories.create(Address("notes", "a.md"), "a secret\n", actor=ME)
+        assert engine.search.find(Wanted("secret")).total == 1
         settle(engine)
         engine.save(Address("notes", "a.md"), "clean\n", expected_sha256=first.sha256, actor=ME)
         assert b"a secret" in kept(place)
-        engine.redact(Address("notes", "a.md"), first.sha256, reason="a key", actor=ME)
+        engine.redaction.redact(Address("notes", "a.md"), first.sha256, reason="a key", actor=ME)
         assert b"secret" not in kept(place)
-        assert not engine.unerased().pending
-        assert engine.find(Wanted("clean")).total == 1
+        assert not engine.redaction.unerased().pending
+        assert engine.search.find(Wanted("clean")).total == 1
 
 
 def test_who_only_reads_leaves_the_index_as_it_is(place: Place) -> None:
     place.write("notes/a.md", "a needle")
     with place.engine() as engine:
-        engine.list()
+        engine.rows.list()
     with Engine.open(place.roots, state_dir=str(place.folder / "state"), read_only=True) as engine:
-        assert names(engine.find(Wanted("needle"))) == ["notes/a.md"]
+        assert names(engine.search.find(Wanted("needle"))) == ["notes/a.md"]
     assert not (place.folder / "state" / "index.db").exists()
 
 
@@ -306,14 +306,14 @@ def test_an_index_that_is_damaged_under_way_changes_no_answer(place: Place) -> N
     for number in range(40):
         place.write(f"notes/{number}.md", f"needle {number}")
     with place.engine() as engine:
-        before = engine.find(Wanted("needle 3"))
+        before = engine.search.find(Wanted("needle 3"))
         settle(engine)
         path = place.folder / "state" / "index.db"
         path.write_bytes(path.read_bytes()[:4_096] + b"?" * 50_000)
         for beside in path.parent.glob("index.db-wal"):
             beside.write_bytes(b"?" * 5_000)
         for _ in range(3):
-            assert engine.find(Wanted("needle 3")) == before
+            assert engine.search.find(Wanted("needle 3")) == before
             settle(engine)
 
 
@@ -321,9 +321,9 @@ def test_two_processes_build_at_once(place: Place) -> None:
     for number in range(300):
         place.write(f"notes/{number}.md", f"needle {number}")
     with place.engine() as one, place.engine() as other:
-        found = [one.find(Wanted("needle")), other.find(Wanted("needle"))]
+        found = [one.search.find(Wanted("needle")), other.search.find(Wanted("needle"))]
         settle(one)
         settle(other)
-        found += [one.find(Wanted("needle")), other.find(Wanted("needle"))]
+        found += [one.search.find(Wanted("needle")), other.search.find(Wanted("needle"))]
         assert all(each == found[0] for each in found)
         assert found[0].total == 300

@@ -245,8 +245,8 @@ def test_pins_uses_and_versions_are_the_ledger_s(world: ReadingWorld) -> None:
     world.reconcile()
     before = world.rows()
     with world.engine() as other:
-        other.set_pinned([world.at("a.md")], pinned=True, actor=Actor("cli"))
-        other.record_use(world.at("a.md"), actor=Actor("mcp:x"), wrote=True)
+        other.pins.set([world.at("a.md")], pinned=True, actor=Actor("cli"))
+        other.pins.record_use(world.at("a.md"), actor=Actor("mcp:x"), wrote=True)
     after = world.rows()
     row = after["a.md"]
     assert (row.pinned, row.uses, row.version) == (True, 1, 1)
@@ -260,7 +260,7 @@ def test_heat_halves_in_seven_days_without_anybody_asking(world: ReadingWorld) -
     world.reconcile()
     with world.engine() as other:
         for _ in range(4):
-            other.record_use(world.at("a.md"), actor=Actor("mcp:x"))
+            other.pins.record_use(world.at("a.md"), actor=Actor("mcp:x"))
     assert world.rows()["a.md"].heat == pytest.approx(4, abs=0.05)
     world.hands.advance(7 * DAY_MS)
     assert world.rows()["a.md"].heat == pytest.approx(2, abs=0.05)
@@ -278,7 +278,7 @@ def test_what_somebody_else_wrote_is_unseen_until_it_is_looked_at(world: Reading
     world.reconcile()
     assert world.rows()["a.md"].unseen
     with world.engine() as other:
-        other.mark_seen([world.at("a.md")])
+        other.changes.mark_seen([world.at("a.md")])
     assert not world.rows()["a.md"].unseen
     world.write("a.md", "one")
     assert world.rows()["a.md"].unseen

@@ -13,7 +13,7 @@ from tests.faults.world import FIRST, World
 
 def lines(engine: Engine, path: str = "", *, depth: int = 1) -> list[str]:
     """What a look finds, as text: kind, path, and what is odd about it."""
-    found = engine.folder(FIRST, path, depth=depth).items
+    found = engine.folders.items(FIRST, path, depth=depth).items
     return [f"{i.kind} {i.path}{'' if i.shown else ' hidden'}{'' if i.filled else ' bare'}" for i in found]
 
 
@@ -61,12 +61,12 @@ def test_a_folder_further_in_is_listed_on_its_own(folder: Path, engine: Engine) 
 
 
 def test_sizes_are_there_when_asked_for(folder: Path, engine: Engine) -> None:
-    assert [item.bytes for item in engine.folder(FIRST, "b").items] == [0, 0]
-    assert engine.folder(FIRST, "b", sizes=True).items[0].bytes == 5
+    assert [item.bytes for item in engine.folders.items(FIRST, "b").items] == [0, 0]
+    assert engine.folders.items(FIRST, "b", sizes=True).items[0].bytes == 5
 
 
 def test_what_is_left_out_is_counted(folder: Path, engine: Engine) -> None:
-    view = engine.folder(FIRST, limit=3)
+    view = engine.folders.items(FIRST, limit=3)
     assert (len(view.items), view.left_out) == (3, 5)
 
 
@@ -83,12 +83,12 @@ def test_what_is_no_folder_is_refused(
     path: str, error: type[MemtuiError], code: str, folder: Path, engine: Engine
 ) -> None:
     with pytest.raises(error) as caught:
-        engine.folder(FIRST, path)
+        engine.folders.items(FIRST, path)
     assert caught.value.code == code
 
 
 def test_looking_records_nothing(folder: Path, engine: Engine, world: World) -> None:
-    engine.folder(FIRST, depth=3)
+    engine.folders.items(FIRST, depth=3)
     assert not world.state.exists()
 
 
@@ -101,9 +101,9 @@ def test_a_virtual_path_is_what_resolve_takes(tmp_path: Path) -> None:
     }
     roots = [Root(name, str(tmp_path / name), "memtui", scope) for name, scope in names.items()]
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-        found = [engine.virtual_path(Address(name, "a/b.md")) for name in names]
+        found = [engine.roots.virtual_path(Address(name, "a/b.md")) for name in names]
         assert found == ["/memories/global/a/b.md", "/memories/project/a/b.md", None, None]
-        assert [engine.resolve(path) for path in found if path] == [
+        assert [engine.roots.resolve(path) for path in found if path] == [
             Address("memtui:global", "a/b.md"),
             Address("memtui:project", "a/b.md"),
         ]
@@ -116,5 +116,5 @@ def test_a_layout_decides_what_is_shown(world: World) -> None:
         (world.folder() / name).write_bytes(b"")
     root = Root(FIRST, str(world.folder()), policy=policy)
     with Engine.open([root], state_dir=str(world.state)) as engine:
-        found = [item.path for item in engine.folder(FIRST, depth=3).items if item.shown]
+        found = [item.path for item in engine.folders.items(FIRST, depth=3).items if item.shown]
         assert found == ["CLAUDE.md", "rules", "rules/a.md"]

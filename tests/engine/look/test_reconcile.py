@@ -54,13 +54,13 @@ def test_what_others_changed_of_memtuis_before_the_first_look_is_news(tmp_path: 
     folder.mkdir()
     roots = [Root("notes", str(folder))]
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-        engine.create(a, "x\n", actor=Actor("mcp:bot"))
+        engine.memories.create(a, "x\n", actor=Actor("mcp:bot"))
     (folder / "a.md").write_text("an agent wrote\n")
     (folder / "b.md").write_text("found\n")
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-        engine.reconcile()
-        assert [(change.address, change.kind) for change in engine.changes()] == [(a, "created")]
-        assert {row.address.path: row.unseen for row in engine.list().items} == {"a.md": True, "b.md": False}
+        engine.watch.reconcile()
+        assert [(change.address, change.kind) for change in engine.changes.unseen()] == [(a, "created")]
+        assert {row.address.path: row.unseen for row in engine.rows.list().items} == {"a.md": True, "b.md": False}
 
 
 @pytest.mark.parametrize(("days", "expected"), [(-400, -400), (0, 0), (+400, 0)])
@@ -275,12 +275,12 @@ def test_a_name_that_is_no_text_is_told_like_any(known: ReadingWorld) -> None:
 
 def test_what_this_process_wrote_and_told_is_not_told_again(known: ReadingWorld) -> None:
     with known.engine() as engine:
-        engine.subscribe(known.reconciler.published)
+        engine.events.subscribe(known.reconciler.published)
         saved = engine.save(known.at("a.md"), "mine", expected_sha256=sha256(b"text of a.md\n").hexdigest(), actor=CLI)
         assert isinstance(saved, Saved)
-        engine.create(known.at("n.md"), "new", actor=CLI)
-        engine.delete([known.at("b.md")], actor=CLI)
-        engine.rename(known.at("sub/c.md"), known.at("sub/d.md"), actor=CLI)
+        engine.memories.create(known.at("n.md"), "new", actor=CLI)
+        engine.memories.delete([known.at("b.md")], actor=CLI)
+        engine.memories.rename(known.at("sub/c.md"), known.at("sub/d.md"), actor=CLI)
         assert known.settle(DELETED_MS + 1_000).changes == ()
     assert {path: row.actor for path, row in known.rows().items()} == {"a.md": "cli", "n.md": "cli", "sub/d.md": "cli"}
 
@@ -288,9 +288,9 @@ def test_what_this_process_wrote_and_told_is_not_told_again(known: ReadingWorld)
 def test_what_another_memtui_wrote_is_told_with_its_name(known: ReadingWorld) -> None:
     with known.engine() as engine:
         engine.save(known.at("a.md"), "mine", expected_sha256=sha256(b"text of a.md\n").hexdigest(), actor=CLI)
-        engine.create(known.at("n.md"), "new", actor=Actor("mcp:x"))
-        engine.delete([known.at("b.md")], actor=CLI)
-        engine.rename(known.at("sub/c.md"), known.at("sub/d.md"), actor=CLI)
+        engine.memories.create(known.at("n.md"), "new", actor=Actor("mcp:x"))
+        engine.memories.delete([known.at("b.md")], actor=CLI)
+        engine.memories.rename(known.at("sub/c.md"), known.at("sub/d.md"), actor=CLI)
     changes = known.settle(1_000)
     assert {(change.kind, change.address.path, change.actor) for change in changes.changes} == {
         ("modified", "a.md", "cli"),
@@ -346,7 +346,7 @@ def test_two_watchers_record_a_version_once(known: ReadingWorld, tmp_path: Path)
 
 def test_pins_and_marks_set_elsewhere_touch_their_rows(known: ReadingWorld) -> None:
     with known.engine() as engine:
-        engine.set_pinned([known.at("a.md")], pinned=True, actor=CLI)
+        engine.pins.set([known.at("a.md")], pinned=True, actor=CLI)
     changes = known.look(everything=True)
     assert changes.touched == {known.at("a.md")}
     assert not changes.changes
@@ -559,7 +559,7 @@ def test_after_a_quiet_time_everything_told_adds_up_to_the_disk(
                 engine.save(world.at(str(one)), str(two), expected_sha256=before, actor=CLI)
         elif act == "delete" and file.exists():
             with world.engine() as engine:
-                engine.delete([world.at(str(one))], actor=CLI)
+                engine.memories.delete([world.at(str(one))], actor=CLI)
         elif act == "wait":
             assert isinstance(one, int)
             retell(story, world.settle(one, min(one, 200)))

@@ -54,8 +54,8 @@ def test_what_goes_is_missing_then_deleted(known: ReadingWorld) -> None:
     assert gone.rows == {known.at("a.md"): None}
     assert "a.md" not in known.rows()
     with known.engine() as engine:
-        assert [entry.address.path for entry in engine.trash()] == ["a.md"]
-        assert [change.kind for change in engine.changes()] == ["deleted"]
+        assert [entry.address.path for entry in engine.trash.entries()] == ["a.md"]
+        assert [change.kind for change in engine.changes.unseen()] == ["deleted"]
 
 
 def test_a_file_replaced_slowly_is_changed_not_deleted(known: ReadingWorld) -> None:
@@ -68,7 +68,7 @@ def test_a_file_replaced_slowly_is_changed_not_deleted(known: ReadingWorld) -> N
 
 def test_a_rename_carries_pins_and_history_along(known: ReadingWorld) -> None:
     with known.engine() as engine:
-        engine.set_pinned([known.at("a.md")], pinned=True, actor=CLI)
+        engine.pins.set([known.at("a.md")], pinned=True, actor=CLI)
     (known.folder / "a.md").rename(known.folder / "sub" / "moved.md")
     (change,) = known.settle(DELETED_MS * 2).changes
     assert (change.kind, change.address, change.old_address) == ("renamed", known.at("sub/moved.md"), known.at("a.md"))

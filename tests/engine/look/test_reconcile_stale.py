@@ -57,7 +57,11 @@ def test_a_save_behind_the_look_at_the_disk_stays_its_client_s(
     assert {actor for actor, _ in told} == {"mcp:codex"}
     assert told[-1][1] == sha256(b"two").hexdigest()
     with world.engine() as engine:
-        assert [version.actor for version in engine.history(world.at("a.md"))] == ["mcp:codex", "mcp:codex", "outside"]
+        assert [version.actor for version in engine.history.of(world.at("a.md"))] == [
+            "mcp:codex",
+            "mcp:codex",
+            "outside",
+        ]
     assert world.rows()["a.md"].actor == "mcp:codex"
 
 
@@ -80,7 +84,7 @@ def test_a_deletion_behind_the_look_at_the_disk_stays_its_client_s(
 ) -> None:
     def delete() -> None:
         with world.engine() as engine:
-            engine.delete([world.at("a.md")], actor=AGENT)
+            engine.memories.delete([world.at("a.md")], actor=AGENT)
 
     save(world, "one")
     found = [world.look("a.md")]

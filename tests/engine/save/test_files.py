@@ -53,7 +53,7 @@ def check(world: World, engine: Engine, *texts: bytes) -> None:
     """Every text is on disk or in history, nothing of ours lies about, nothing is undecided."""
     found = {sha(data) for data in world.disk().values()} | set(stored(engine))
     assert not [text for text in texts if sha(text) not in found]
-    engine.recover()
+    engine.roots.recover()
     assert not world.strays()
     assert not open_intents(engine)
 
@@ -78,15 +78,15 @@ def test_a_save_of_what_is_there_writes_nothing(world: World, engine: Engine, fi
     assert isinstance(result, Unchanged)
     after = file.stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
-    assert not engine.audit()
+    assert not engine.history.audit()
 
 
 def test_a_save_with_a_stale_expectation_keeps_both_texts(world: World, engine: Engine, file: Path) -> None:
     result = engine.save(A, MINE, expected_sha256=sha(b"stale"), actor=ME)
     assert isinstance(result, Conflict)
     assert file.read_bytes() == OLD
-    assert engine.read_version(A, str(result.yours_sha256)) == MINE
-    assert engine.read_version(A, str(result.current_sha256)) == OLD
+    assert engine.history.read(A, str(result.yours_sha256)) == MINE
+    assert engine.history.read(A, str(result.current_sha256)) == OLD
     check(world, engine, OLD, MINE)
 
 
@@ -183,7 +183,7 @@ def test_a_save_waits_for_a_writer_and_keeps_nobody_else_waiting(
     thread.start()
     assert waiting.wait(10)
     other = at("other.md")
-    engine.create(other, OLD, actor=ME)
+    engine.memories.create(other, OLD, actor=ME)
     writing.finish()
     thread.join()
     assert isinstance(results[0], Conflict)
@@ -210,7 +210,7 @@ def test_half_a_version_is_never_history(world: World, engine: Engine, file: Pat
     result = engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME)
     assert isinstance(result, Conflict)
     with pytest.raises(NotFoundError):
-        engine.read_version(A, sha(THEIRS[:3]))
+        engine.history.read(A, sha(THEIRS[:3]))
     writing.finish()
     assert file.read_bytes() == THEIRS
 
@@ -226,7 +226,11 @@ def test_other_changes_wait_for_a_writer_too(
 
     def change() -> None:
         with hooked(meddling("hold_writers", waiting.set, after=True)):
-            done.append(engine.delete([A], actor=ME) if verb == "delete" else engine.rename(A, at("b.md"), actor=ME))
+            done.append(
+                engine.memories.delete([A], actor=ME)
+                if verb == "delete"
+                else engine.memories.rename(A, at("b.md"), actor=ME)
+            )
 
     thread = threading.Thread(target=change)
     thread.start()
@@ -246,7 +250,7 @@ def test_a_version_that_lands_before_a_deletion_gets_its_name_back(
     world: World, engine: Engine, file: Path, act: Callable[[Path, bytes], Callable[[], object]]
 ) -> None:
     with hooked(meddling("rename_noreplace", act(file, THEIRS))):
-        (outcome,) = engine.delete([A], actor=ME).outcomes
+        (outcome,) = engine.memories.delete([A], actor=ME).outcomes
     assert isinstance(outcome.result, Conflict)
     assert file.read_bytes() == THEIRS
     check(world, engine, OLD, THEIRS)
@@ -260,7 +264,7 @@ def test_a_name_taken_again_during_a_deletion_costs_nobody_a_text(world: World, 
         return first(number, name, lambda *given: second(number, name, call, given), arguments)
 
     with hooked(both):
-        (outcome,) = engine.delete([A], actor=ME).outcomes
+        (outcome,) = engine.memories.delete([A], actor=ME).outcomes
     assert isinstance(outcome.result, Conflict)
     assert file.read_bytes() == LATER
     check(world, engine, OLD, THEIRS, LATER)
@@ -271,7 +275,7 @@ def test_a_late_write_into_a_deleted_memory_is_kept(
 ) -> None:
     monkeypatch.setattr(jobs, "PATIENCE", 0.0)
     with file.open("r+b") as keeper:
-        assert engine.delete([A], actor=ME).outcomes[0].ok
+        assert engine.memories.delete([A], actor=ME).outcomes[0].ok
         keeper.write(LATER)
     drain(engine)
     check(world, engine, OLD, LATER)
@@ -283,7 +287,7 @@ def test_a_name_that_appears_while_creating_is_not_replaced(world: World, engine
         hooked(meddling("rename_noreplace", lambda: path.write_bytes(THEIRS))),
         pytest.raises(ConflictError) as caught,
     ):
-        engine.create(A, MINE, actor=ME)
+        engine.memories.create(A, MINE, actor=ME)
     assert caught.value.code == "E_EXISTS"
     assert path.read_bytes() == THEIRS
     check(world, engine, MINE, THEIRS)
@@ -300,8 +304,8 @@ def test_what_is_no_memory_is_neither_read_nor_replaced(
         lambda: engine.read(A),
         lambda: engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME),
         lambda: engine.save(A, MINE, expected_sha256=None, actor=ME),
-        lambda: engine.create(A, MINE, actor=ME),
-        lambda: engine.rename(A, at("b.md"), actor=ME),
+        lambda: engine.memories.create(A, MINE, actor=ME),
+        lambda: engine.memories.rename(A, at("b.md"), actor=ME),
     ]
     for act in acts:
         with pytest.raises(MemtuiError) as caught:
@@ -386,19 +390,19 @@ def test_a_power_cut_finds_every_step_on_disk_before_the_next_relies_on_it(
     written = ("durable commit", "create_file", "write_all", "fsync")
     saved = steps(engine, lambda: engine.save(A, LATER, expected_sha256=sha(MINE), actor=ME))
     assert in_order(saved, *written, *swap, "fsync_dir", "open_file", "unlink", "commit"), saved
-    made = steps(engine, lambda: engine.create(at("x/b.md"), OLD, actor=ME))
+    made = steps(engine, lambda: engine.memories.create(at("x/b.md"), OLD, actor=ME))
     assert in_order(made, "make_dir", "fsync_dir", *written, "rename_noreplace", "fsync_dir", "commit"), made
-    moved = steps(engine, lambda: engine.rename(at("x/b.md"), at("y/c.md"), actor=ME))
+    moved = steps(engine, lambda: engine.memories.rename(at("x/b.md"), at("y/c.md"), actor=ME))
     assert in_order(moved, "commit", "rename_noreplace", "fsync_dir", "fsync_dir", "commit"), moved
-    gone = steps(engine, lambda: engine.delete([A], actor=ME))
+    gone = steps(engine, lambda: engine.memories.delete([A], actor=ME))
     assert in_order(gone, "commit", "rename_noreplace", "open_file", "unlink", "fsync_dir", "commit"), gone
     # Their texts were durable before; a text that was not is made so first.
     assert "durable commit" not in gone + moved
     (world.folder() / "y/c.md").write_bytes(THEIRS)
-    moved = steps(engine, lambda: engine.rename(at("y/c.md"), at("d.md"), actor=ME))
+    moved = steps(engine, lambda: engine.memories.rename(at("y/c.md"), at("d.md"), actor=ME))
     assert in_order(moved, "durable commit", "rename_noreplace", "fsync_dir", "fsync_dir", "commit"), moved
     (world.folder() / "d.md").write_bytes(LATER)
-    gone = steps(engine, lambda: engine.delete([at("d.md")], actor=ME))
+    gone = steps(engine, lambda: engine.memories.delete([at("d.md")], actor=ME))
     assert in_order(gone, "durable commit", "rename_noreplace", "open_file", "unlink", "fsync_dir", "commit"), gone
 
 
@@ -448,9 +452,9 @@ def test_what_is_new_in_a_folder_shared_by_a_group_is_shared(
     shared.mkdir()
     os.chown(shared, -1, 12_345)
     shared.chmod(mode)
-    engine.create(at("shared/deep/a.md"), "a", actor=ME)
-    engine.create(at("shared/b.md"), "b", actor=ME)
-    engine.create(A, "a", actor=ME)
+    engine.memories.create(at("shared/deep/a.md"), "a", actor=ME)
+    engine.memories.create(at("shared/b.md"), "b", actor=ME)
+    engine.memories.create(A, "a", actor=ME)
     for path in (shared / "deep/a.md", shared / "b.md"):
         assert path.stat().st_mode & 0o7777 == made
         assert (path.stat().st_gid == 12_345) is bool(mode & 0o2000)
@@ -460,11 +464,11 @@ def test_what_is_new_in_a_folder_shared_by_a_group_is_shared(
 
 def test_undoing_a_deletion_gives_back_the_date_of_the_file(world: World, engine: Engine, file: Path) -> None:
     os.utime(file, ns=(5, 1_600_000_000_123_456_789))
-    engine.delete([A], actor=ME)
-    engine.undo(actor=ME)
+    engine.memories.delete([A], actor=ME)
+    engine.undo.undo(actor=ME)
     assert file.stat().st_mtime_ns == 1_600_000_000_123_456_789
-    engine.redo(actor=ME)
-    engine.undo(actor=ME)
+    engine.undo.redo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert file.stat().st_mtime_ns == 1_600_000_000_123_456_789
 
 
@@ -485,14 +489,14 @@ def test_a_folder_of_many_goes_with_few_syncs_and_comes_back(world: World, engin
     files = many(world)
     before = world.disk()
     with hooked(plain) as calls:
-        done = engine.delete([at("many")], actor=ME)
+        done = engine.memories.delete([at("many")], actor=ME)
     assert all(outcome.ok for outcome in done.outcomes)
     assert len(done.outcomes) == len(files)
     assert calls.count("fsync_dir") <= 3
     assert not world.disk()
     check(world, engine, *(path.name.encode() for path in files))
     with hooked(plain) as calls:
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
     assert calls.count("list_dir") <= 3
     assert world.disk() == before
 
@@ -500,15 +504,15 @@ def test_a_folder_of_many_goes_with_few_syncs_and_comes_back(world: World, engin
 def test_a_folder_of_many_is_renamed_with_few_syncs_and_listings(world: World, engine: Engine) -> None:
     files = many(world)
     with hooked(plain) as calls:
-        done = engine.rename(at("many"), at("new/place"), actor=ME)
+        done = engine.memories.rename(at("many"), at("new/place"), actor=ME)
     assert all(outcome.ok for outcome in done.outcomes)
     assert calls.count("fsync_dir") <= 10
     assert calls.count("list_dir") <= 10
     assert sorted(world.disk()) == sorted(f"notes/new/place/{path.name}" for path in files)
     check(world, engine, *(path.name.encode() for path in files))
-    assert engine.history(at("new/place/007.md"))[0].operation == "renamed"
+    assert engine.history.of(at("new/place/007.md"))[0].operation == "renamed"
     with hooked(plain) as calls:
-        engine.undo(actor=ME)
+        engine.undo.undo(actor=ME)
     assert calls.count("list_dir") <= 3
     assert sorted(world.folder().rglob("*.md")) == files
 
@@ -521,18 +525,18 @@ def test_a_renamed_memory_costs_few_statements(world: World, engine: Engine) -> 
         return True
 
     ledger_of(engine)._connection().exec_trace = count
-    engine.rename(at("many"), at("new/place"), actor=ME)
+    engine.memories.rename(at("many"), at("new/place"), actor=ME)
     assert len(statements) < 20 * len(files)
 
 
 def test_of_many_those_that_somebody_changes_or_takes_are_told_apart(world: World, engine: Engine) -> None:
     files = many(world, 20)
-    engine.reconcile()
+    engine.watch.reconcile()
     files[3].unlink()
     expected = {at(f"many/{path.name}"): sha(path.name.encode()) for path in files}
     files[5].write_bytes(THEIRS)
     with hooked(meddling("rename_noreplace", replace(files[9], LATER), time=2)):
-        done = engine.delete(expected, actor=ME, expected=expected)
+        done = engine.memories.delete(expected, actor=ME, expected=expected)
     odd = {one.address.name for one in done.outcomes if not one.ok or one.result is not None}
     assert odd == {"003.md", "005.md", "009.md"}
     assert world.disk() == {"notes/many/005.md": THEIRS, "notes/many/009.md": LATER}
@@ -550,7 +554,7 @@ def test_of_many_that_are_renamed_none_lands_on_another_name(world: World, engin
         (at("many/006.md"), at("to/A.md")),
         (at("many/007.md"), at("to/a.md")),
     ]
-    codes = [one.error.code if one.error else "" for one in engine.move(pairs, actor=ME).outcomes]
+    codes = [one.error.code if one.error else "" for one in engine.memories.move(pairs, actor=ME).outcomes]
     assert codes == ["", "", "", "", "E_EXISTS", "E_CLASH", "", "E_CLASH"]
     assert (world.folder() / "to/004.md").read_bytes() == THEIRS
     check(world, engine)
@@ -563,9 +567,9 @@ def test_no_failing_call_loses_one_of_several(world: World, engine: Engine, deed
     for count in range(1, 400):
         with hooked(failing(count, number)) as calls, contextlib.suppress(MemtuiError):
             if deed == "delete":
-                engine.delete([at(f"many/{name}") for name in names], actor=ME)
+                engine.memories.delete([at(f"many/{name}") for name in names], actor=ME)
             else:
-                engine.move([(at(f"many/{name}"), at(f"to/{name}")) for name in names], actor=ME)
+                engine.memories.move([(at(f"many/{name}"), at(f"to/{name}")) for name in names], actor=ME)
         check(world, engine, *(name.encode() for name in names))
         for name in names:
             found = [world.folder() / folder / name for folder in ("many", "to")]

@@ -31,22 +31,22 @@ def appending(line: bytes) -> Callable[[bytes], bytes]:
 
 
 def test_an_edit_makes_the_new_text_of_the_old_one(engine: Engine, file: Path) -> None:
-    result = engine.edit(A, lambda old: old + b"1\n", actor=ME)
+    result = engine.memories.edit(A, lambda old: old + b"1\n", actor=ME)
     assert isinstance(result, Saved)
     assert (result.before, result.sha256) == (sha(b"0\n"), sha(b"0\n1\n"))
     assert file.read_bytes() == b"0\n1\n"
-    assert [version.sha256 for version in engine.history(A)] == [sha(b"0\n1\n"), sha(b"0\n")]
+    assert [version.sha256 for version in engine.history.of(A)] == [sha(b"0\n1\n"), sha(b"0\n")]
 
 
 def test_an_edit_that_changes_nothing_writes_nothing(engine: Engine, file: Path) -> None:
     before = file.stat()
-    assert engine.edit(A, lambda old: old, actor=ME) == Unchanged(A, sha(b"0\n"))
+    assert engine.memories.edit(A, lambda old: old, actor=ME) == Unchanged(A, sha(b"0\n"))
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_an_edit_of_nothing_is_told(engine: Engine, file: Path) -> None:
     with pytest.raises(NotFoundError):
-        engine.edit(at("b.md"), lambda old: old, actor=ME)
+        engine.memories.edit(at("b.md"), lambda old: old, actor=ME)
 
 
 def test_what_an_edit_raises_is_passed_on_and_nothing_happened(engine: Engine, file: Path) -> None:
@@ -54,12 +54,12 @@ def test_what_an_edit_raises_is_passed_on_and_nothing_happened(engine: Engine, f
         raise LookupError(old)
 
     with pytest.raises(LookupError):
-        engine.edit(A, refuse, actor=ME)
+        engine.memories.edit(A, refuse, actor=ME)
     with pytest.raises(RefusedError) as caught:
-        engine.edit(A, lambda _: b"x" * 300_000, actor=ME)
+        engine.memories.edit(A, lambda _: b"x" * 300_000, actor=ME)
     assert caught.value.code == "E_TOO_BIG"
     assert file.read_bytes() == b"0\n"
-    assert not engine.audit()
+    assert not engine.history.audit()
     assert not open_intents(engine)
 
 
@@ -70,7 +70,7 @@ def test_edits_by_several_threads_and_engines_all_land(world: World, engine: Eng
             for number in range(10):
                 line = f"{who} {number}\n".encode()
                 which = other if who % 2 else engine
-                assert isinstance(which.edit(A, appending(line), actor=ME), Saved)
+                assert isinstance(which.memories.edit(A, appending(line), actor=ME), Saved)
 
         threads = [threading.Thread(target=work, args=(who,)) for who in range(4)]
         for thread in threads:
@@ -83,14 +83,14 @@ def test_edits_by_several_threads_and_engines_all_land(world: World, engine: Eng
 
 def test_only_what_is_there_and_stands_is_joined(engine: Engine) -> None:
     ledger = ledger_of(engine)
-    engine.create(A, b"0\n", actor=ME)
-    done = engine.rename(A, at("b.md"), actor=ME)
+    engine.memories.create(A, b"0\n", actor=ME)
+    done = engine.memories.rename(A, at("b.md"), actor=ME)
     found = jobs.joined(ledger, done.txn)
     assert found is not None
     assert (found.begun, found.id) == (True, int(done.txn))
     assert jobs.joined(ledger, None) is None
     assert jobs.joined(ledger, "99") is None
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert jobs.joined(ledger, done.txn) is None
 
 
@@ -101,7 +101,7 @@ def test_a_stranger_in_between_makes_an_edit_a_conflict(engine: Engine, file: Pa
         other.rename(file)
 
     with hooked(meddling("exchange", stranger)):
-        result = engine.edit(A, lambda old: old + b"1\n", actor=ME)
+        result = engine.memories.edit(A, lambda old: old + b"1\n", actor=ME)
     assert isinstance(result, Conflict)
     assert file.read_bytes() == b"theirs\n"
     assert result.yours_sha256 == sha(b"0\n1\n")
@@ -118,7 +118,7 @@ def test_an_edit_does_not_start_from_half_a_version(
 
     def edit() -> None:
         with hooked(meddling("hold_writers", waiting.set, after=True)):
-            results.append(engine.edit(A, lambda old: old + b"1\n", actor=ME))
+            results.append(engine.memories.edit(A, lambda old: old + b"1\n", actor=ME))
 
     thread = threading.Thread(target=edit)
     thread.start()

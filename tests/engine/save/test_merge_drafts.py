@@ -23,42 +23,42 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 def merge(engine: Engine, yours: bytes = YOURS) -> None:
     """What the conflict screen does: the agent is first, the draft is refused, the result is saved."""
-    engine.create(A, BASE, actor=ME)
-    engine.save_draft(Draft(A, sha256(BASE).hexdigest(), yours.decode(errors="replace"), (0, 0), 1))
+    engine.memories.create(A, BASE, actor=ME)
+    engine.drafts.save(Draft(A, sha256(BASE).hexdigest(), yours.decode(errors="replace"), (0, 0), 1))
     engine.save(A, AGENT, expected_sha256=sha256(BASE).hexdigest(), actor=Actor("agent:claude"))
     assert isinstance(engine.save(A, yours, expected_sha256=sha256(BASE).hexdigest(), actor=ME), Conflict)
     of = MergeOf(sha256(BASE).hexdigest(), sha256(yours).hexdigest(), sha256(AGENT).hexdigest(), ("line 1 both",))
     assert isinstance(engine.save(A, RESULT, expected_sha256=sha256(AGENT).hexdigest(), actor=ME, merge=of), Saved)
-    engine.drop_draft(A)
+    engine.drafts.drop(A)
 
 
 def test_undo_restores_the_agents_bytes_and_the_draft(engine: Engine) -> None:
     merge(engine)
-    done = engine.undo(actor=ME)
+    done = engine.undo.undo(actor=ME)
     assert all(outcome.ok for outcome in done.outcomes)
     assert done.also == "Your text is a draft again."
     assert engine.read(A).bytes == AGENT
-    (draft,) = engine.drafts()
+    (draft,) = engine.drafts.all()
     assert (draft.address, draft.base_sha256, draft.text) == (A, sha256(BASE).hexdigest(), YOURS.decode())
 
 
 def test_redo_writes_the_result_again_and_takes_the_draft(engine: Engine) -> None:
     merge(engine)
     for _ in range(2):
-        engine.undo(actor=ME)
-        assert [draft.text for draft in engine.drafts()] == [YOURS.decode()]
-        assert not engine.redo(actor=ME).also
+        engine.undo.undo(actor=ME)
+        assert [draft.text for draft in engine.drafts.all()] == [YOURS.decode()]
+        assert not engine.undo.redo(actor=ME).also
         assert engine.read(A).bytes == RESULT
-        assert engine.drafts() == ()
-    texts = {engine.read_version(A, version.sha256) for version in engine.history(A)}
+        assert engine.drafts.all() == ()
+    texts = {engine.history.read(A, version.sha256) for version in engine.history.of(A)}
     assert texts >= {BASE, YOURS, AGENT, RESULT}
 
 
 def test_merge_undo_and_redo_are_three_guarded_writes_in_the_log(engine: Engine) -> None:
     merge(engine)
-    engine.undo(actor=ME)
-    engine.redo(actor=ME)
-    redo, undo, save = (record for record in engine.audit(limit=3))
+    engine.undo.undo(actor=ME)
+    engine.undo.redo(actor=ME)
+    redo, undo, save = (record for record in engine.history.audit(limit=3))
     assert (save.before, save.after) == (sha256(AGENT).hexdigest(), sha256(RESULT).hexdigest())
     assert (undo.before, undo.after) == (save.after, save.before)
     assert (redo.before, redo.after) == (save.before, save.after)
@@ -70,37 +70,37 @@ def test_merge_undo_and_redo_are_three_guarded_writes_in_the_log(engine: Engine)
 
 def test_a_draft_begun_since_is_left_alone(engine: Engine) -> None:
     merge(engine)
-    engine.save_draft(Draft(A, sha256(RESULT).hexdigest(), "newer\n", (0, 0), 9))
-    engine.undo(actor=ME)
-    assert [draft.text for draft in engine.drafts()] == ["newer\n"]
-    engine.redo(actor=ME)
-    assert [draft.text for draft in engine.drafts()] == ["newer\n"]
+    engine.drafts.save(Draft(A, sha256(RESULT).hexdigest(), "newer\n", (0, 0), 9))
+    engine.undo.undo(actor=ME)
+    assert [draft.text for draft in engine.drafts.all()] == ["newer\n"]
+    engine.undo.redo(actor=ME)
+    assert [draft.text for draft in engine.drafts.all()] == ["newer\n"]
 
 
 def test_what_was_typed_after_the_undo_survives_the_redo(engine: Engine) -> None:
     merge(engine)
-    engine.undo(actor=ME)
-    engine.save_draft(Draft(A, sha256(BASE).hexdigest(), "yours, and more\n", (0, 0), 9))
-    engine.redo(actor=ME)
-    assert [draft.text for draft in engine.drafts()] == ["yours, and more\n"]
+    engine.undo.undo(actor=ME)
+    engine.drafts.save(Draft(A, sha256(BASE).hexdigest(), "yours, and more\n", (0, 0), 9))
+    engine.undo.redo(actor=ME)
+    assert [draft.text for draft in engine.drafts.all()] == ["yours, and more\n"]
 
 
 def test_undo_over_a_newer_text_becomes_a_merge_itself(engine: Engine) -> None:
     merge(engine)
     newer = b"yours\nagent\nand a third\n"
     engine.save(A, newer, expected_sha256=sha256(RESULT).hexdigest(), actor=Actor("agent:other"))
-    engine.undo(actor=ME)  # the third writer's
-    (Path(engine.file_path(A))).write_bytes(newer)
-    done = engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)  # the third writer's
+    (Path(engine.roots.file_path(A))).write_bytes(newer)
+    done = engine.undo.undo(actor=ME)
     assert not done.outcomes[0].ok
     assert "c merges it" in done.left
     assert engine.read(A).bytes == newer
-    (draft,) = engine.drafts()
+    (draft,) = engine.drafts.all()
     assert (draft.base_sha256, draft.text) == (sha256(RESULT).hexdigest(), AGENT.decode())
 
 
 def test_a_text_of_yours_that_is_no_text_stays_in_history(engine: Engine) -> None:
     merge(engine, yours=b"\xff\xfe\n")
-    engine.undo(actor=ME)
-    assert engine.drafts() == ()
+    engine.undo.undo(actor=ME)
+    assert engine.drafts.all() == ()
     assert engine.read(A).bytes == AGENT

@@ -44,10 +44,10 @@ def stopped_at(engine: Engine, count: int) -> Iterator[None]:
         nonlocal told
         told += len(changes.changes)
         if told == count:
-            assert engine.progress() == (count - 1, len(NAMES))
-            assert engine.stop_soon()
+            assert engine.pace.now() == (count - 1, len(NAMES))
+            assert engine.pace.stop()
 
-    end = engine.subscribe(on_changes)
+    end = engine.events.subscribe(on_changes)
     yield
     end()
 
@@ -104,21 +104,21 @@ def test_a_stop_ends_what_runs_and_nothing_later() -> None:
 
 def test_a_stopped_trashing_ends_at_a_memory_and_undo_brings_back_what_went(many: World, engine: Engine) -> None:
     with stopped_at(engine, 37):
-        done = engine.delete(map(at, NAMES), actor=ME)
+        done = engine.memories.delete(map(at, NAMES), actor=ME)
     assert counts(done) == (37, len(NAMES) - 37)
     assert len(here(many)) == len(NAMES) - 37
-    assert engine.progress() is None
-    back = engine.undo(actor=ME)
+    assert engine.pace.now() is None
+    back = engine.undo.undo(actor=ME)
     assert counts(back) == (37, 0)
     assert here(many) == set(NAMES)
 
 
 def test_a_stopped_undo_goes_on_with_the_next_one(many: World, engine: Engine) -> None:
-    engine.delete(map(at, NAMES), actor=ME)
+    engine.memories.delete(map(at, NAMES), actor=ME)
     with stopped_at(engine, 50):
-        assert counts(engine.undo(actor=ME)) == (50, len(NAMES) - 50)
+        assert counts(engine.undo.undo(actor=ME)) == (50, len(NAMES) - 50)
     assert len(here(many)) == 50
-    assert counts(engine.undo(actor=ME)) == (len(NAMES), 0)
+    assert counts(engine.undo.undo(actor=ME)) == (len(NAMES), 0)
     assert here(many) == set(NAMES)
 
 
@@ -137,8 +137,8 @@ def test_killed_in_the_middle_nothing_is_torn_and_undo_takes_back_what_was_done(
                 if told == died:
                     os.kill(os.getpid(), signal.SIGKILL)
 
-            engine.subscribe(on_changes)
-            engine.delete(map(at, NAMES), actor=ME)
+            engine.events.subscribe(on_changes)
+            engine.memories.delete(map(at, NAMES), actor=ME)
 
     assert children.run(trash).killed
     assert len(here(many)) == len(NAMES) - died
@@ -151,7 +151,7 @@ def test_killed_inside_of_a_memory_nothing_is_torn_either(many: World, seed: int
 
     def trash() -> None:
         with many.engine() as engine, _killed_among_changes(engine, chance.randrange(1, 1_000)):
-            engine.delete(map(at, NAMES), actor=ME)
+            engine.memories.delete(map(at, NAMES), actor=ME)
 
     assert children.run(trash).killed
     assert 0 < len(here(many)) < len(NAMES)
@@ -162,11 +162,11 @@ def test_killed_inside_of_a_memory_nothing_is_torn_either(many: World, seed: int
 def test_an_undo_that_was_killed_goes_on_with_the_next_one(many: World, seed: int) -> None:
     chance = random.Random(200 + seed)
     with many.engine() as engine:
-        engine.delete(map(at, NAMES), actor=ME)
+        engine.memories.delete(map(at, NAMES), actor=ME)
 
     def undo() -> None:
         with many.engine() as engine, _killed_among_changes(engine, chance.randrange(1, 1_000)):
-            engine.undo(actor=ME)
+            engine.undo.undo(actor=ME)
 
     assert children.run(undo).killed
     assert 0 < len(here(many)) < len(NAMES)
@@ -190,14 +190,14 @@ def _killed_among_changes(engine: Engine, number: int) -> Iterator[None]:
             os.kill(os.getpid(), signal.SIGKILL)
         return call(*arguments)
 
-    engine.subscribe(on_changes)
+    engine.events.subscribe(on_changes)
     with hooked(hook):
         yield
 
 
 def _all_come_back(world: World) -> None:
     with world.engine() as engine:
-        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+        assert all(outcome.ok for outcome in engine.undo.undo(actor=ME).outcomes)
     assert here(world) == set(NAMES)
     assert all((world.folder() / name).read_text() == f"text of {name}\n" for name in NAMES)
     assert world.strays() == []

@@ -33,7 +33,7 @@ class Died:
     ) -> None:
         """Leave an intent as it is announced."""
         with self.world.engine() as engine:
-            ledger, uid = ledger_of(engine), engine._rooms.roots.uid(engine.find_root(FIRST))
+            ledger, uid = ledger_of(engine), engine.roots.uid(engine.roots.find(FIRST))
             with ledger.transaction():
                 for data in (before, after):
                     if data is not None:
@@ -62,10 +62,10 @@ class Died:
     def recovered(self) -> tuple[str, dict[str, bytes]]:
         """Let the next process recover; returns how the change ended and what is on disk."""
         with self.world.engine() as engine:
-            assert engine.recover() == 1
-            assert engine.recover() == 0
+            assert engine.roots.recover() == 1
+            assert engine.roots.recover() == 0
             assert not open_intents(engine)
-            state = engine.audit(limit=1)[0].state
+            state = engine.history.audit(limit=1)[0].state
         assert not self.world.strays()
         return state, {name.removeprefix("notes/"): data for name, data in self.world.disk().items()}
 
@@ -141,7 +141,7 @@ def test_a_text_whose_record_is_damaged_does_not_block_the_root(died: Died, worl
     assert disk == {"a.md": OLD}
     assert state in ("aborted", "conflict")
     with world.engine() as engine:
-        assert NEW[:5] in (engine.read_version(A, version) for version in in_history(engine, A) if version != sha(NEW))
+        assert NEW[:5] in (engine.history.read(A, version) for version in in_history(engine, A) if version != sha(NEW))
         engine.save(A, THEIRS, expected_sha256=sha(OLD), actor=ME)
 
 
@@ -239,7 +239,7 @@ def test_a_deletion_that_took_the_name_happened(died: Died, left: bytes | None, 
         died.write(TEMP, left)
     assert died.recovered() == ("done", {})
     with world.engine() as engine:
-        assert [entry.sha256 for entry in engine.trash()] == [sha(OLD)]
+        assert [entry.sha256 for entry in engine.trash.entries()] == [sha(OLD)]
 
 
 def test_a_deletion_that_took_another_version_gives_it_back(died: Died) -> None:
@@ -280,7 +280,7 @@ def test_a_rename_that_made_a_second_name_is_ended(died: Died) -> None:
 
 def test_a_folder_that_is_gone_ends_its_intent(died: Died, world: World) -> None:
     with world.engine() as engine:
-        engine.create(at("sub/a.md"), OLD, actor=ME)
+        engine.memories.create(at("sub/a.md"), OLD, actor=ME)
         with ledger_of(engine).transaction() as db:
             db.execute("UPDATE audit SET state = 'intent', temp = ?", (TEMP,))
     (died.folder / "sub/a.md").unlink()
@@ -297,18 +297,20 @@ def test_what_cannot_be_tidied_up_now_is_tidied_up_later(died: Died, world: Worl
     died.announced("modified", before=OLD, after=NEW)
     died.write(TEMP, NEW)
     with world.engine() as engine:
-        engine.audit()
+        engine.history.audit()
         for number in range(1, 60):
             with hooked(failing(number, 5)), suppress(MemtuiError):
-                engine.recover()
+                engine.roots.recover()
             assert (died.folder / "a.md").read_bytes() == OLD
             assert {OLD, NEW} <= set(stored(engine).values())
-        engine.recover()
+        engine.roots.recover()
         assert not open_intents(engine)
     assert not world.strays()
 
 
-@pytest.mark.parametrize("act", [Engine.recover, lambda engine: engine.create(at("b.md"), NEW, actor=ME)])
+@pytest.mark.parametrize(
+    "act", [lambda engine: engine.roots.recover(), lambda engine: engine.create(at("b.md"), NEW, actor=ME)]
+)
 def test_the_user_is_told_once(died: Died, world: World, act: Callable[[Engine], object]) -> None:
     died.write("a.md", OLD)
     died.announced("modified", before=OLD, after=NEW)
@@ -318,9 +320,9 @@ def test_the_user_is_told_once(died: Died, world: World, act: Callable[[Engine],
         heard.extend(changes.notices)
 
     with world.engine() as engine:
-        engine.subscribe(hear)
+        engine.events.subscribe(hear)
         act(engine)
-        engine.recover()
+        engine.roots.recover()
     assert [notice.kind for notice in heard] == ["recovered"]
 
 
@@ -331,7 +333,7 @@ def test_several_processes_may_recover_at_once(died: Died, world: World) -> None
 
     def recover() -> None:
         with world.engine() as engine:
-            engine.recover()
+            engine.roots.recover()
 
     running = [children.start(recover) for _ in range(4)]
     assert not [ended.trace for ended in (children.finish(*child) for child in running) if ended.trace]
@@ -346,7 +348,7 @@ def test_a_living_process_s_change_is_not_taken_for_a_dead_one_s(world: World, e
     first, _ = world.roots
     with (
         Engine.open(world.roots, state_dir=str(world.state), lock_wait=0.05) as other,
-        engine._rooms.roots.site(first, ME) as site,
+        engine.roots.site(first, ME) as site,
     ):
         site.ledger.intend(
             site.ledger.begin("save", actor="cli", label=""),
@@ -359,7 +361,7 @@ def test_a_living_process_s_change_is_not_taken_for_a_dead_one_s(world: World, e
             temp=TEMP,
         )
         with pytest.raises(MemtuiError) as caught:
-            other.recover()
+            other.roots.recover()
         assert caught.value.code == "E_LOCKED"
         assert len(open_intents(other)) == 1
     assert (world.folder() / "a.md").read_bytes() == OLD
@@ -370,19 +372,19 @@ def test_a_running_engine_tidies_up_what_died_between_two_of_its_changes(tmp_pat
     (world.folder() / "a.md").write_bytes(OLD)
     told: list[Changes] = []
     with world.engine() as engine:
-        engine.subscribe(told.append)
-        engine.create(at("b.md"), "one", actor=ME)
-        engine.create(at("c.md"), "two", actor=ME)
+        engine.events.subscribe(told.append)
+        engine.memories.create(at("b.md"), "one", actor=ME)
+        engine.memories.create(at("c.md"), "two", actor=ME)
         with world.engine() as other:
-            root = other.find_root(FIRST)
+            root = other.roots.find(FIRST)
             ledger = ledger_of(other)
-            with other._rooms.roots.site(root, ME) as site:
+            with other.roots.site(root, ME) as site:
                 txn = ledger.begin("save", actor="cli", label="save")
                 ledger.intend(
                     txn, site.uid, "a.md", actor="cli", operation="modified", before=sha(OLD), after=sha(NEW), temp=TEMP
                 )
         assert len(open_intents(engine)) == 1
-        engine.create(at("d.md"), "three", actor=ME)
+        engine.memories.create(at("d.md"), "three", actor=ME)
         assert not open_intents(engine)
     assert [notice.kind for changes in told for notice in changes.notices] == ["recovered"]
 
@@ -397,8 +399,8 @@ def _no_clean_up(_: int, name: str, call: Callable[..., Any], arguments: tuple[A
 def test_a_running_engine_tidies_up_after_its_own_failure(tmp_path: Path) -> None:
     world = new_world(tmp_path)
     with world.engine() as engine:
-        engine.create(at("a.md"), OLD, actor=ME)
-        engine.create(at("b.md"), OLD, actor=ME)
+        engine.memories.create(at("a.md"), OLD, actor=ME)
+        engine.memories.create(at("b.md"), OLD, actor=ME)
         with hooked(_no_clean_up), suppress(MemtuiError):
             engine.save(at("a.md"), NEW, expected_sha256=sha(OLD), actor=ME)
         assert len(open_intents(engine)) == 1
@@ -413,7 +415,7 @@ def test_the_doctor_tidies_up_and_says_so(died: Died, read_only: bool) -> None:
     died.write("a.md", OLD)
     died.write(TEMP, NEW[:4])
     with Engine.open(died.world.roots, state_dir=str(died.world.state), read_only=read_only) as engine:
-        (found,) = [one for one in engine.findings() if one.topic == "recovery"]
+        (found,) = [one for one in engine.doctor.findings() if one.topic == "recovery"]
     assert ("tidied up just now" in found.text) is not read_only
     assert (died.folder / TEMP).exists() is read_only
 
@@ -422,7 +424,7 @@ def test_the_doctor_says_what_waits_in_a_folder_that_is_not_open(died: Died, tmp
     died.write("a.md", OLD)
     died.announced("modified", before=OLD, after=NEW)
     with Engine.open([Root("other", str(tmp_path / "other"))], state_dir=str(died.world.state)) as engine:
-        (found,) = [one for one in engine.findings() if one.topic == "recovery"]
+        (found,) = [one for one in engine.doctor.findings() if one.topic == "recovery"]
     assert "not open here" in found.advice
 
 
@@ -436,17 +438,17 @@ def test_several_changes_that_emptied_their_folder_are_all_finished(world: World
     def act() -> None:
         with world.engine() as engine, hooked(meddling("fsync_dir", lambda: os._exit(9), time=1 + (deed == "move"))):
             if deed == "delete":
-                engine.delete([at(f"many/{name}") for name in names], actor=ME)
+                engine.memories.delete([at(f"many/{name}") for name in names], actor=ME)
             else:
-                engine.move([(at(f"many/{name}"), at(f"to/{name}")) for name in names], actor=ME)
+                engine.memories.move([(at(f"many/{name}"), at(f"to/{name}")) for name in names], actor=ME)
 
     children.finish(*children.start(act))
     with world.engine() as engine:
-        assert engine.recover() == len(names)
-        records = ledger_of(engine).records(engine._rooms.roots.uid(engine.find_root(FIRST)))
+        assert engine.roots.recover() == len(names)
+        records = ledger_of(engine).records(engine.roots.uid(engine.roots.find(FIRST)))
         assert {path: one.sha256 for path, one in records.items() if one.sha256} == {
             f"to/{name}": sha(name.encode()) for name in names if deed == "move"
         }
         assert not (world.folder() / "many").exists()
-        assert all(outcome.ok for outcome in engine.undo(actor=ME).outcomes)
+        assert all(outcome.ok for outcome in engine.undo.undo(actor=ME).outcomes)
     assert world.disk() == {f"notes/many/{name}": name.encode() for name in names}

@@ -289,10 +289,10 @@ def test_what_memtui_writes_here_is_told_once(watching: Watching) -> None:
     watching.idle()
     told: list[Change] = []
     with world.engine() as engine:
-        engine.subscribe(world.reconciler.published)
-        engine.subscribe(lambda changes: told.extend(changes.changes))
+        engine.events.subscribe(world.reconciler.published)
+        engine.events.subscribe(lambda changes: told.extend(changes.changes))
         for number in range(5):
-            engine.create(world.at(f"n{number}.md"), f"text {number}", actor=Actor("tui"))
+            engine.memories.create(world.at(f"n{number}.md"), f"text {number}", actor=Actor("tui"))
     watching.idle()
     assert len(told) == 5
     assert not [change for change in heard.changes if change.address.path.startswith("n")]
@@ -301,7 +301,7 @@ def test_what_memtui_writes_here_is_told_once(watching: Watching) -> None:
 def test_what_memtui_writes_elsewhere_is_told_with_its_name(watching: Watching) -> None:
     watching.idle()
     with watching.world.engine() as engine:
-        engine.create(watching.world.at("n.md"), "text", actor=Actor("mcp:x"))
+        engine.memories.create(watching.world.at("n.md"), "text", actor=Actor("mcp:x"))
     watching.heard.wait(lambda: watching.heard.kinds("n.md"))
     assert [change.actor for change in watching.heard.changes] == ["mcp:x"]
 

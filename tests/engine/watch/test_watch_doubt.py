@@ -248,8 +248,8 @@ def test_whoever_followed_along_leaves_rows_for_the_next_start(tmp_path: Path, w
     roots = [Root("r", str(tmp_path / "root"))]
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
         if watched:
-            engine.watch(lambda _: None, lambda _: None).stop()
-        engine.list()
+            engine.watch.start(lambda _: None, lambda _: None).stop()
+        engine.rows.list()
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
         found = engine.cached()
     assert [row.address.path for row in (found.items if found is not None else ())] == (["a.md"] if watched else [])

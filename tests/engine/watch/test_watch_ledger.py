@@ -38,7 +38,7 @@ def watching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watchi
 def test_a_use_by_another_process_is_told_and_counted(watching: Watching) -> None:
     world, heard = watching.world, watching.heard
     with world.engine() as other:
-        other.record_use(world.at("a.md"), actor=AGENT)
+        other.pins.record_use(world.at("a.md"), actor=AGENT)
     heard.wait(lambda: heard.touched("a.md"), "use")
     assert not heard.touched("b.md")
     assert not heard.changes
@@ -48,7 +48,7 @@ def test_a_use_by_another_process_is_told_and_counted(watching: Watching) -> Non
 def test_a_pin_by_another_process_is_told(watching: Watching) -> None:
     world, heard = watching.world, watching.heard
     with world.engine() as other:
-        other.set_pinned([world.at("b.md")], pinned=True, actor=AGENT)
+        other.pins.set([world.at("b.md")], pinned=True, actor=AGENT)
     heard.wait(lambda: heard.touched("b.md"), "pin")
     assert world.catalog.shelf(world.root).rows["b.md"].pinned
 
@@ -103,5 +103,5 @@ def test_a_ledger_that_cannot_be_asked_ends_nothing(watching: Watching, monkeypa
         assert refused.wait(20)
         assert world.reconciler.ledger_version() is None
     with world.engine() as other:
-        other.record_use(world.at("a.md"), actor=AGENT)
+        other.pins.record_use(world.at("a.md"), actor=AGENT)
     heard.wait(lambda: heard.touched("a.md"), "use")

@@ -20,7 +20,7 @@ async def opened(agents: Agents, size: tuple[int, int] = (120, 40)) -> AsyncIter
     """Open the workbench on them, with their base as the home folder."""
     with agents.engine() as engine:
         bridge = Bridge(engine, actor=Actor("tui"))
-        app = MemtuiApp(bridge, Facts(Settings(DIRECTORIES, str(agents.base)), engine.roots))
+        app = MemtuiApp(bridge, Facts(Settings(DIRECTORIES, str(agents.base)), engine.roots.all()))
         async with app.run_test(size=size) as pilot:
             shown = Shown(app, pilot, FakeEngine())
             await shown.until(lambda: bool(shown.browser.forest.nodes) and not app.browser.chrome.loading)

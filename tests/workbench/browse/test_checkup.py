@@ -73,7 +73,7 @@ async def test_a_list_made_before_a_change_does_not_hide_it(world: Two, looks: l
     async with real(world) as screen:
         checkup = screen.browser.checkup
         await screen.until(lambda: checkup.done and set(checkup.reports) == {"notes", "other"})
-        old = screen.real.list()
+        old = screen.real.rows.list()
         looks.clear()
         checkup._running = True  # a look that takes its time
         checkup.rows_changed([at("MEMORY.md")])
@@ -92,7 +92,7 @@ async def test_roots_that_are_read_later_are_looked_at_as_they_were_listed(
         await screen.until(lambda: checkup.done and set(checkup.reports) == {"notes", "other"})
         looks.clear()
         (world.base / "other" / "MEMORY.md").write_text(entry("gone.md") + entry("lost.md"), encoding="utf-8")
-        checkup.part_loaded(screen.real.list(["other"]))
+        checkup.part_loaded(screen.real.rows.list(["other"]))
         await screen.until(lambda: sum(len(report.findings) for report in checkup.reports["other"]) == 2)
         assert set(looks) == {("other",)}
         assert list(checkup.reports) == ["notes", "other"]
@@ -104,7 +104,7 @@ async def test_other_projects_count_only_while_they_are_shown(world: Two, looks:
     file = world.base / "away" / "MEMORY.md"
     file.write_text(entry("gone.md"), encoding="utf-8")
     there = at("MEMORY.md")._replace(root="away")
-    async with real(world, more_roots=lambda: (*world.engine().roots, away)) as screen:
+    async with real(world, more_roots=lambda: (*world.engine().roots.all(), away)) as screen:
         checkup, waiting = screen.browser.checkup, screen.browser.chrome.waiting
         await screen.until(lambda: waiting.get("health") == 2 and len(screen.browser.forest.others) == 1)
         await screen.press("A")
@@ -137,7 +137,7 @@ async def test_a_look_at_a_project_that_ends_after_it_was_put_away_counts_nothin
     away = Root("away", str(world.base / "away"), "claude-code", "project", "Away", project="/away", policy=LINKS)
     (world.base / "away").mkdir()
     (world.base / "away" / "MEMORY.md").write_text(entry("gone.md"), encoding="utf-8")
-    async with real(world, more_roots=lambda: (*world.engine().roots, away)) as screen:
+    async with real(world, more_roots=lambda: (*world.engine().roots.all(), away)) as screen:
         checkup, waiting = screen.browser.checkup, screen.browser.chrome.waiting
         await screen.until(lambda: waiting.get("health") == 2 and len(screen.browser.forest.others) == 1)
         await screen.press("A")
@@ -174,6 +174,6 @@ async def test_a_folder_without_an_index_is_never_looked_at(tmp_path: Path, look
         await screen.until(lambda: screen.browser.checkup.done)
         looks.clear()
         screen.browser.checkup.rows_changed([at("a.md")])
-        screen.browser.checkup.part_loaded(screen.real.list())
+        screen.browser.checkup.part_loaded(screen.real.rows.list())
         await screen.pilot.pause()
         assert looks == []

@@ -121,7 +121,7 @@ async def test_it_is_taken_back_after_something_was_done_in_another_project(
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
         moved = [root for root in roots if root.path == str(old.parent)]
         apply(engine, plan(engine, moved, str(machine.home / "new/web")), actor=Actor("cli"))
-        engine.create(Address("claude-code:project", "other.md"), "other\n", actor=Actor("cli"))
+        engine.memories.create(Address("claude-code:project", "other.md"), "other\n", actor=Actor("cli"))
     assert not old.exists()
     async with projects(machine, tmp_path, 120, "~/new/web") as running:
         await running.until(lambda: any(address.path == "a.md" for address in running.browser.forest.nodes))

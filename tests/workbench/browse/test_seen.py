@@ -20,9 +20,9 @@ A, C = Address("here", "a.md"), Address("here", "c.md")
 def engine(tmp_path: Path) -> Iterator[Engine]:
     """A folder with a memory that an agent wrote."""
     with Engine.open([Root("here", str(tmp_path / "here"))], state_dir=str(tmp_path / "state")) as opened:
-        opened.create(C, "c\n", actor=ME)
-        opened.reconcile()
-        opened.create(A, "a\n", actor=CLAUDE)
+        opened.memories.create(C, "c\n", actor=ME)
+        opened.watch.reconcile()
+        opened.memories.create(A, "a\n", actor=CLAUDE)
         yield opened
 
 
@@ -36,12 +36,12 @@ def label(step: Done | Step | PassedOver) -> str:
 
 
 def unseen(engine: Engine) -> list[Address]:
-    return [change.address for change in engine.changes()]
+    return [change.address for change in engine.changes.unseen()]
 
 
 def test_redo_does_again_what_was_undone_last_and_no_older_mark(engine: Engine) -> None:
     steps = SeenSteps()
-    steps.mark(engine, engine.changes())
+    steps.mark(engine, engine.changes.unseen())
     assert label(steps.undo(engine, ME)) == "seen"
     save(engine, "mine\n")
     assert label(steps.undo(engine, ME)) == "save here/c.md"
@@ -57,7 +57,7 @@ def test_a_mark_ends_what_could_be_done_again(engine: Engine) -> None:
     steps = SeenSteps()
     save(engine, "mine\n")
     steps.undo(engine, ME)
-    steps.mark(engine, engine.changes())
+    steps.mark(engine, engine.changes.unseen())
     with pytest.raises(NotFoundError) as caught:
         steps.redo(engine, ME)
     assert caught.value.code == "E_NOTHING_TO_UNDO"
@@ -69,7 +69,7 @@ def test_a_mark_ends_what_could_be_done_again(engine: Engine) -> None:
 def test_operations_and_marks_go_back_and_forth_in_the_order_of_time(engine: Engine) -> None:
     steps = SeenSteps()
     save(engine, "one\n")
-    steps.mark(engine, engine.changes())
+    steps.mark(engine, engine.changes.unseen())
     save(engine, "two\n")
     order = ["save here/c.md", "seen", "save here/c.md"]
     for _ in range(3):
@@ -84,7 +84,7 @@ def test_an_older_change_is_only_taken_back_when_asked_twice(tmp_path: Path) -> 
     state = str(tmp_path / "state")
     with Engine.open(folders, state_dir=state) as engine:
         for path in ("here/a.md", "here/b.md", "there/c.md"):
-            engine.create(Address.parse(path), "text\n", actor=ME)
+            engine.memories.create(Address.parse(path), "text\n", actor=ME)
     steps = SeenSteps()
     with Engine.open(folders[:1], state_dir=state) as engine:
         told = steps.undo(engine, ME)
@@ -96,15 +96,15 @@ def test_an_older_change_is_only_taken_back_when_asked_twice(tmp_path: Path) -> 
         assert label(steps.undo(engine, ME)) == "create here/a.md"  # told once
         assert label(steps.redo(engine, ME)) == "create here/a.md"
     with Engine.open(folders, state_dir=state) as engine:
-        engine.create(Address.parse("there/d.md"), "text\n", actor=ME)
+        engine.memories.create(Address.parse("there/d.md"), "text\n", actor=ME)
     with Engine.open(folders[:1], state_dir=state) as engine:
         assert isinstance(steps.undo(engine, ME), PassedOver)  # something newer again
-        engine.create(Address.parse("here/e.md"), "text\n", actor=ME)
+        engine.memories.create(Address.parse("here/e.md"), "text\n", actor=ME)
         assert label(steps.undo(engine, ME)) == "create here/e.md"
 
 
 def test_an_undo_before_the_start_can_be_done_again(engine: Engine) -> None:
     save(engine, "mine\n")
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     SeenSteps().redo(engine, ME)
     assert engine.read(C).bytes == b"mine\n"

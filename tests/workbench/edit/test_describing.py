@@ -53,9 +53,9 @@ async def test_a_saved_memory_is_saved_again_with_the_field_and_nothing_else(tmp
         await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
         assert "description: older" in bench.editor.text_area.text
         assert form(bench) is None
-        assert len(bench.engine.history(address())) == 2
-        await until(pilot, lambda: bench.engine.drafts() == ())
-        bench.engine.undo(actor=bench.flow.actor)
+        assert len(bench.engine.history.of(address())) == 2
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
+        bench.engine.undo.undo(actor=bench.flow.actor)
         assert bench.path("a.md").read_bytes() == OLD
 
 
@@ -140,7 +140,7 @@ async def test_escape_asks_once_and_then_leaves_everything_as_it_was(tmp_path: P
         await until(pilot, lambda: form(bench) is None)
         assert bench.editor.data == OLD
         assert bench.editor.state is FileState.CLEAN
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
 
 
 async def test_what_is_typed_survives_a_death(tmp_path: Path) -> None:
@@ -150,10 +150,10 @@ async def test_what_is_typed_survives_a_death(tmp_path: Path) -> None:
         screen = await formed(bench, pilot)
         await typed(pilot, screen, "e", "r")
         assert bench.flow.flush() == 1
-        assert [draft.text.encode() for draft in bench.engine.drafts()] == [NEW]
+        assert [draft.text.encode() for draft in bench.engine.drafts.all()] == [NEW]
         await until(pilot, lambda: bench.flow.flush() == 0)
         await pilot.press("escape", "escape")
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
 
 
 async def test_broken_front_matter_says_why_and_opens_as_text_at_its_line(tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ async def test_a_memory_that_goes_meanwhile_is_asked_about(tmp_path: Path) -> No
         await screen.type("er")
         await screen.until(settled(found))
         with world.engine() as other:
-            other.delete([at("a.md")], actor=CLAUDE)
+            other.memories.delete([at("a.md")], actor=CLAUDE)
         await screen.press("ctrl+s")
         await screen.until(lambda: screen.browser.editing)
         await screen.until(lambda: not isinstance(screen.app.screen, FormScreen))

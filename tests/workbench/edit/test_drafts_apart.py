@@ -27,18 +27,18 @@ def aside(state: Path) -> None:
 
 
 async def typed(bench: Bench, pilot: Pilot[None]) -> None:
-    bench.engine.reconcile()
+    bench.engine.watch.reconcile()
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
     await pilot.press("x")
-    await until(pilot, lambda: [draft.text for draft in bench.engine.drafts()] == ["xone\n"])
+    await until(pilot, lambda: [draft.text for draft in bench.engine.drafts.all()] == ["xone\n"])
 
 
 async def offered(tmp_path: Path) -> None:
     """At the next start the draft is there, is asked about, and comes back as an edit of what it started from."""
     bench = Bench(tmp_path)
     async with bench.run_test() as pilot:
-        assert [draft.text for draft in bench.engine.drafts()] == ["xone\n"]
+        assert [draft.text for draft in bench.engine.drafts.all()] == ["xone\n"]
         bench.flow.open(address())
         await until(pilot, lambda: bench.editor.asking)
         await pilot.press("r")
@@ -80,7 +80,7 @@ async def test_typing_goes_on_while_the_ledger_takes_nothing(bench: Bench, tmp_p
         await typed(bench, pilot)
         aside(tmp_path / "state")
         await pilot.press("y")
-        await until(pilot, lambda: [draft.text for draft in bench.engine.drafts()] == ["xyone\n"])
+        await until(pilot, lambda: [draft.text for draft in bench.engine.drafts.all()] == ["xyone\n"])
         assert bench.failures == []
 
 
@@ -89,7 +89,7 @@ async def test_typing_on_in_a_restored_draft_tells_of_no_other_window(bench: Ben
         await typed(bench, pilot)
     again = Bench(tmp_path)
     told: list[Notice] = []
-    again.engine.subscribe(lambda changes: told.extend(changes.notices))
+    again.engine.events.subscribe(lambda changes: told.extend(changes.notices))
     async with again.run_test() as pilot:
         again.flow.open(address())
         await until(pilot, lambda: again.editor.asking)
@@ -97,7 +97,7 @@ async def test_typing_on_in_a_restored_draft_tells_of_no_other_window(bench: Ben
         await until(pilot, lambda: again.editor.data == b"xone\n")
         await pilot.press("y")
         await until(pilot, lambda: b"y" in again.editor.data)
-        await until(pilot, lambda: "y" in again.engine.drafts()[0].text)
+        await until(pilot, lambda: "y" in again.engine.drafts.all()[0].text)
     assert told == []
 
 
@@ -112,7 +112,7 @@ async def test_a_restored_draft_that_is_saved_is_gone_from_its_file_too(bench: B
         await pilot.press("r")
         await until(pilot, lambda: again.editor.data == b"xone\n")
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: again.engine.drafts() == ())
+        await until(pilot, lambda: again.engine.drafts.all() == ())
     assert not any((tmp_path / "state/drafts").iterdir())
     assert (tmp_path / "root/a.md").read_bytes() == b"xone\n"
 
@@ -130,7 +130,7 @@ async def test_what_an_editor_of_ones_own_saves_is_offered_after_a_kill(tmp_path
         await pilot.press("f4")
         await until(pilot, lambda: bench.editor.data == b"xone\n")
         await pilot.press("ctrl+z", "escape")
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
     (tmp_path / "state/edits").mkdir()
     (tmp_path / "left").rename(tmp_path / "state/edits/edit-1")
     await offered(tmp_path)

@@ -40,7 +40,7 @@ def title(bench: Bench) -> str:
 
 def texts(bench: Bench, where: Address) -> set[bytes]:
     """Every text history holds for a memory."""
-    return {bench.engine.read_version(where, version.sha256) for version in bench.engine.history(where)}
+    return {bench.engine.history.read(where, version.sha256) for version in bench.engine.history.of(where)}
 
 
 @pytest.mark.parametrize("data", [b"one\ntwo\n", b"one\r\ntwo", b"\xef\xbb\xbfone\rtwo\r", b""])
@@ -56,7 +56,7 @@ async def test_opening_and_closing_changes_nothing(tmp_path: Path, data: bytes) 
         await pilot.pause()
     assert bench.path("a.md").read_bytes() == data
     assert bench.path("a.md").stat().st_mtime_ns == before.st_mtime_ns
-    assert bench.engine.drafts() == ()
+    assert bench.engine.drafts.all() == ()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ async def test_a_save_keeps_line_ends_mark_and_final_newline(tmp_path: Path, dat
         await until(pilot, lambda: bench.path("a.md").read_bytes() == after)
         await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
         assert said(bench).startswith(" Saved, ")
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
     assert texts(bench, address()) == {data, after}
 
 
@@ -89,9 +89,9 @@ async def test_a_draft_is_on_disk_within_a_second_and_goes_with_the_save(tmp_pat
         await opened(bench, pilot)
         await pilot.press("x", "y")
         assert WRITE_AFTER < 1
-        await until(pilot, lambda: any(d.text == "xyone\n" for d in bench.engine.drafts()))
+        await until(pilot, lambda: any(d.text == "xyone\n" for d in bench.engine.drafts.all()))
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
     assert texts(bench, address()) == {b"one\n", b"xyone\n"}
 
 
@@ -100,9 +100,9 @@ async def test_undoing_everything_takes_the_draft_away(tmp_path: Path) -> None:
     async with bench.run_test() as pilot:
         await opened(bench, pilot)
         await pilot.press("x")
-        await until(pilot, lambda: bool(bench.engine.drafts()))
+        await until(pilot, lambda: bool(bench.engine.drafts.all()))
         await pilot.press("ctrl+z")
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
         assert bench.editor.state is FileState.CLEAN
 
 
@@ -291,9 +291,9 @@ async def test_a_moved_memory_is_followed(tmp_path: Path) -> None:
     async with bench.run_test() as pilot:
         await opened(bench, pilot)
         await pilot.press("x")
-        bench.engine.reconcile()
+        bench.engine.watch.reconcile()
         bench.path("a.md").rename(bench.path("b.md"))
-        bench.engine.reconcile()
+        bench.engine.watch.reconcile()
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.MOVED)
         await pilot.press("f8")
@@ -309,13 +309,13 @@ async def test_a_moved_memory_is_followed(tmp_path: Path) -> None:
 async def test_a_deleted_memory_was_not_moved_into_a_file_that_was_there_before(tmp_path: Path, by: str) -> None:
     bench = make(tmp_path, {"a.md": b"one\n", "c.md": b"one\n"})
     async with bench.run_test() as pilot:
-        bench.engine.reconcile()
+        bench.engine.watch.reconcile()
         await opened(bench, pilot)
         await pilot.press("x")
         if by == "another program":
             bench.path("a.md").unlink()
         else:
-            bench.engine.delete([address()], actor=AGENT)
+            bench.engine.memories.delete([address()], actor=AGENT)
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.GONE)
         assert bench.flow.address == address()
@@ -326,8 +326,8 @@ async def test_a_memory_that_was_moved_twice_is_followed_to_its_last_name(tmp_pa
     bench = make(tmp_path, {"a.md": b"one\n"})
     async with bench.run_test() as pilot:
         await opened(bench, pilot)
-        bench.engine.rename(address(), address("b.md"), actor=AGENT)
-        bench.engine.rename(address("b.md"), address("c.md"), actor=AGENT)
+        bench.engine.memories.rename(address(), address("b.md"), actor=AGENT)
+        bench.engine.memories.rename(address("b.md"), address("c.md"), actor=AGENT)
         bench.flow.look()
         await until(pilot, lambda: bench.editor.moved_to == address("c.md"))
 
@@ -339,7 +339,7 @@ async def test_leaving_keeps_the_draft_and_coming_back_restores_it(tmp_path: Pat
         await pilot.press("x", "escape")
         await until(pilot, lambda: bench.left == 1)
         await opened(bench, pilot, "b.md")
-        await until(pilot, lambda: len(bench.engine.drafts()) == 1)
+        await until(pilot, lambda: len(bench.engine.drafts.all()) == 1)
         await opened(bench, pilot)
         await until(pilot, lambda: bench.editor.text_area.text == "xone\n")
         assert bench.editor.state is FileState.DRAFT
@@ -368,7 +368,7 @@ async def test_f2_renames_and_the_draft_goes_with_it(tmp_path: Path) -> None:
         assert not bench.path("a.md").exists()
         assert bench.path("a2.md").read_bytes() == b"one\n"
         assert bench.editor.text_area.text == "xone\n"
-        await until(pilot, lambda: [d.address for d in bench.engine.drafts()] == [address("a2.md")])
+        await until(pilot, lambda: [d.address for d in bench.engine.drafts.all()] == [address("a2.md")])
         await pilot.press("ctrl+s")
         await until(pilot, lambda: bench.path("a2.md").read_bytes() == b"xone\n")
 
@@ -395,7 +395,7 @@ async def test_a_draft_that_cannot_be_kept_keeps_the_text_open(tmp_path: Path, m
         def refuse(_: Draft) -> None:
             raise StorageError("No space left.", code="E_DISK_FULL")
 
-        monkeypatch.setattr(bench.engine, "save_draft", refuse)
+        monkeypatch.setattr(bench.engine.drafts, "save", refuse)
         await pilot.press("x", "escape")
         await until(pilot, lambda: "Your draft could not be kept" in said(bench))
         assert bench.left == 0
@@ -406,7 +406,7 @@ async def test_a_draft_that_cannot_be_kept_keeps_the_text_open(tmp_path: Path, m
         monkeypatch.undo()
         await pilot.press("escape")
         await until(pilot, lambda: bench.left == 1)
-        assert [draft.text for draft in bench.engine.drafts()] == ["xone\n"]
+        assert [draft.text for draft in bench.engine.drafts.all()] == ["xone\n"]
 
 
 async def test_what_is_typed_while_a_save_runs_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -422,12 +422,12 @@ async def test_what_is_typed_while_a_save_runs_is_kept(tmp_path: Path, monkeypat
 
         monkeypatch.setattr(bench.engine, "save", slow)
         await pilot.press("x", "ctrl+s", "y")
-        await until(pilot, lambda: any(draft.text == "xyone\n" for draft in bench.engine.drafts()))
+        await until(pilot, lambda: any(draft.text == "xyone\n" for draft in bench.engine.drafts.all()))
         go_on.set()
         await until(pilot, lambda: bench.path("a.md").read_bytes() == b"xone\n")
         await until(pilot, lambda: bench.editor.state is FileState.DRAFT)
-        await until(pilot, lambda: [draft.text for draft in bench.engine.drafts()] == ["xyone\n"])
-        draft = bench.engine.drafts()[0]
+        await until(pilot, lambda: [draft.text for draft in bench.engine.drafts.all()] == ["xyone\n"])
+        draft = bench.engine.drafts.all()[0]
         assert draft.base_sha256 == bench.engine.read(address()).sha256
 
 

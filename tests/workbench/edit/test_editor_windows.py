@@ -33,7 +33,7 @@ def other(bench: Bench) -> Iterator[Engine]:
 
 def typed_by_other(other: Engine, text: str = OTHERS) -> str:
     base = other.read(address())
-    other.save_draft(Draft(address(), base.sha256, text, (0, 4), 1, base.bytes))
+    other.drafts.save(Draft(address(), base.sha256, text, (0, 4), 1, base.bytes))
     return base.sha256
 
 
@@ -43,7 +43,7 @@ def saved_by_other(other: Engine, expected: str, text: str = OTHERS) -> None:
 
 
 def drafted(bench: Bench) -> list[str]:
-    return [draft.text for draft in bench.engine.drafts()]
+    return [draft.text for draft in bench.engine.drafts.all()]
 
 
 async def settled(bench: Bench, pilot: Pilot[None]) -> None:
@@ -75,7 +75,7 @@ async def test_a_save_of_another_window_leaves_the_draft_of_this_one(bench: Benc
         bench.flow.rows_changed({address()})
         await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
         await until(pilot, lambda: drafted(bench) == ["BBBone\ntwo\n"])
-        assert bench.engine.drafts()[0].base_sha256 == base
+        assert bench.engine.drafts.all()[0].base_sha256 == base
     later = Bench(bench.folder)
     async with later.run_test() as pilot:
         later.flow.open(address())
@@ -92,12 +92,12 @@ async def test_decisions_survive_another_save_of_the_other_window(bench: Bench, 
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(bench.screen, ConflictScreen))
         await pilot.press("b")
-        await until(pilot, lambda: bench.engine.open_conflict(address()) is not None)
-        before = bench.engine.open_conflict(address())
+        await until(pilot, lambda: bench.engine.drafts.conflict(address()) is not None)
+        before = bench.engine.drafts.conflict(address())
         saved_by_other(other, typed_by_other(other, "AAA one\ntwo\nmore\n"), "AAA one\ntwo\nmore\n")
         bench.flow.rows_changed({address()})
         await until(pilot, lambda: drafted(bench) == ["BBBone\ntwo\n"])
-        found = bench.engine.open_conflict(address())
+        found = bench.engine.drafts.conflict(address())
         assert before is not None
         assert found is not None
         assert found.yours == b"BBBone\ntwo\n"

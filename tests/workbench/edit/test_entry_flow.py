@@ -36,7 +36,7 @@ async def typed(screen: Real, words: str = "I ") -> EntryScreen:
 
 def draft(screen: Real) -> str | None:
     """The draft of the memory."""
-    return next((one.text for one in screen.real.drafts() if one.address == at("a.md")), None)
+    return next((one.text for one in screen.real.drafts.all() if one.address == at("a.md")), None)
 
 
 async def test_what_is_typed_is_a_draft_of_the_whole_memory_until_it_is_saved(world: Entered) -> None:
@@ -48,7 +48,7 @@ async def test_what_is_typed_is_a_draft_of_the_whole_memory_until_it_is_saved(wo
         await screen.until(lambda: "1 draft" not in screen.text and "conflict" not in screen.text)
         await screen.until(lambda: draft(screen) is None)
         assert world.disk()["a.md"].decode() == "I " + TEXT
-        history = screen.real.history(at("a.md"))
+        history = screen.real.history.of(at("a.md"))
         assert not any(version.note for version in history)
 
 
@@ -69,7 +69,9 @@ async def test_escape_asks_once_and_what_was_typed_stays_in_history(world: Enter
         await screen.until(lambda: isinstance(screen.app.screen, EntriesScreen))
         await screen.until(lambda: draft(screen) is None)
         assert world.disk()["a.md"].decode() == TEXT
-        kept = [screen.real.read_version(at("a.md"), one.sha256) for one in screen.real.history(at("a.md")) if one.note]
+        kept = [
+            screen.real.history.read(at("a.md"), one.sha256) for one in screen.real.history.of(at("a.md")) if one.note
+        ]
         assert ("I " + TEXT).encode() in kept
 
 
@@ -125,7 +127,7 @@ async def test_a_memory_with_a_draft_opens_whole(world: Entered) -> None:
         await entries(screen)
         await screen.press("j")
         found = screen.real.read(at("a.md"))
-        screen.real.save_draft(Draft(at("a.md"), found.sha256, "mine", (0, 0), world.clock(), found.bytes))
+        screen.real.drafts.save(Draft(at("a.md"), found.sha256, "mine", (0, 0), world.clock(), found.bytes))
         await screen.press("enter")
         await screen.until(lambda: screen.app.screen is screen.browser and screen.browser.host.address == at("a.md"))
         assert draft(screen) == "mine"

@@ -75,8 +75,8 @@ def disk(bench: Bench) -> bytes:
 def kept(bench: Bench, where: Address | None = None) -> set[bytes]:
     """Every text that can be read again: history, and the drafts."""
     name = where or address()
-    versions = {bench.engine.read_version(name, version.sha256) for version in bench.engine.history(name)}
-    return versions | {draft.text.encode() for draft in bench.engine.drafts()}
+    versions = {bench.engine.history.read(name, version.sha256) for version in bench.engine.history.of(name)}
+    return versions | {draft.text.encode() for draft in bench.engine.drafts.all()}
 
 
 def text_of(screen: ConflictScreen | CaseScreen, name: str) -> str:

@@ -17,7 +17,7 @@ async def gone(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
     bench.editor.put(YOURS)
-    bench.engine.delete([address()], actor=AGENT)
+    bench.engine.memories.delete([address()], actor=AGENT)
     bench.flow.look()
     await until(pilot, lambda: bench.editor.state is FileState.GONE)
     await pilot.press("ctrl+s")
@@ -48,7 +48,7 @@ async def test_a_deletion_can_be_accepted_and_the_draft_is_in_history(tmp_path: 
         await gone(bench, pilot)
         await pilot.press("d")
         await until(pilot, lambda: bench.left == 1)
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
         assert not bench.path("a.md").exists()
         assert kept(bench) >= {BASE, YOURS}
 
@@ -95,7 +95,7 @@ async def test_only_line_ends_differ_is_a_question(tmp_path: Path, key: str, lef
         if key == "escape":
             assert bench.editor.data == YOURS
         else:
-            await until(pilot, lambda: bench.engine.drafts() == ())
+            await until(pilot, lambda: bench.engine.drafts.all() == ())
             assert bench.editor.data == left
 
 
@@ -105,7 +105,7 @@ async def test_the_question_about_a_deleted_memory_has_help_too(tmp_path: Path) 
         bench.flow.open(address())
         await until(pilot, lambda: bench.flow.address == address())
         bench.editor.put(YOURS)
-        bench.engine.delete([address()], actor=AGENT)
+        bench.engine.memories.delete([address()], actor=AGENT)
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.GONE)
         await pilot.press("ctrl+s")
@@ -121,7 +121,7 @@ async def renamed(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
     bench.editor.put(YOURS)
-    bench.engine.rename(address(), address("b.md"), actor=AGENT)
+    bench.engine.memories.rename(address(), address("b.md"), actor=AGENT)
     bench.flow.look()
     await until(pilot, lambda: bench.editor.state is FileState.MOVED)
     await pilot.press("f8")
@@ -152,7 +152,7 @@ async def test_the_old_name_of_a_renamed_memory_can_be_kept_too(tmp_path: Path) 
         await until(pilot, lambda: bench.path("a.md").exists())
         assert disk(bench) == YOURS
         assert bench.path("b.md").read_bytes() == BASE
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
         assert bench.editor.state is FileState.CLEAN
 
 
@@ -164,14 +164,14 @@ async def test_a_rename_can_be_decided_later(tmp_path: Path) -> None:
         await closed(bench, pilot)
         assert bench.editor.data == YOURS
         assert bench.editor.state is FileState.MOVED
-        await until(pilot, lambda: len(bench.engine.drafts()) == 1)
+        await until(pilot, lambda: len(bench.engine.drafts.all()) == 1)
 
 
 async def test_who_deleted_it_and_when_is_said(tmp_path: Path) -> None:
     bench = make(tmp_path)
     async with bench.run_test() as pilot:
         screen = await gone(bench, pilot)
-        when = bench.flow.when(bench.engine.audit(limit=1)[0].at)
+        when = bench.flow.when(bench.engine.history.audit(limit=1)[0].at)
         assert f"claude {when} deleted it while you had unsaved text in it." in text_of(screen, "#case-words")
 
 
@@ -209,7 +209,7 @@ async def test_a_full_disk_is_told_with_the_place_of_the_draft(tmp_path: Path) -
         assert "Free some space and try again." in words
         assert f"keptasadraftin{bench.flow.wishes.private_folder}" in words.replace(" ", "")
         assert disk(bench) == BASE
-        assert [draft.text for draft in bench.engine.drafts()] == [YOURS.decode()]
+        assert [draft.text for draft in bench.engine.drafts.all()] == [YOURS.decode()]
         await pilot.press("enter", "r")
         await until(pilot, lambda: disk(bench) == YOURS)
         await closed(bench, pilot)
@@ -246,7 +246,7 @@ async def test_a_draft_that_could_not_be_kept_either_is_told(tmp_path: Path) -> 
         def full(*_: object) -> None:
             raise FULL
 
-        bench.engine.save_draft = full  # type: ignore[method-assign,assignment]
+        bench.engine.drafts.save = full  # type: ignore[method-assign,assignment]
         screen = await not_saved(bench, pilot, FULL)
         words = " ".join(text_of(screen, "#case-words").split())
         assert "could not be kept as a draft either: copy it, or save it elsewhere" in words
@@ -258,7 +258,7 @@ async def test_a_root_that_may_not_be_written_is_told(tmp_path: Path) -> None:
         error = RefusedError("The root notes is read-only.", code="E_READ_ONLY")
         screen = await not_saved(bench, pilot, error)
         assert "The root notes is read-only." in text_of(screen, "#case-words")
-        assert [draft.text for draft in bench.engine.drafts()] == [YOURS.decode()]
+        assert [draft.text for draft in bench.engine.drafts.all()] == [YOURS.decode()]
 
 
 @pytest.mark.parametrize("noticed", [False, True], ids=["at the save", "before"])
@@ -276,7 +276,7 @@ async def test_a_folder_that_is_gone_is_no_deletion_and_is_not_made_anew(tmp_pat
         await pilot.press("ctrl+s")
         screen = await case_shown(bench, pilot, "unsaved")
         assert "The folder of notes is gone" in text_of(screen, "#case-words")
-        assert [draft.text for draft in bench.engine.drafts()] == [YOURS.decode()]
+        assert [draft.text for draft in bench.engine.drafts.all()] == [YOURS.decode()]
         await pilot.press("s", "enter")
         await until(pilot, lambda: "Not written" in text_of(screen, "#case-foot"))
         assert not root.exists()

@@ -58,7 +58,7 @@ async def test_undo_of_a_merge_brings_back_what_the_agent_wrote(tmp_path: Path) 
         await in_conflict(bench, pilot)
         await pilot.press("y", "ctrl+s")
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
-        bench.engine.undo(actor=ACTOR)
+        bench.engine.undo.undo(actor=ACTOR)
         assert disk(bench) == AGENT_TEXT
 
 
@@ -99,7 +99,7 @@ async def test_a_side_that_is_not_text_can_still_be_chosen(tmp_path: Path) -> No
         await pilot.press("a", "ctrl+s")
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
         assert disk(bench) == hostile
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
         assert kept(bench) >= {BASE, YOURS, hostile}
 
 
@@ -236,12 +236,12 @@ async def test_decisions_and_place_survive_leaving_and_a_restart(tmp_path: Path)
         await until(pilot, lambda: len(screen.session.open) == 2)
         await pilot.press("U", "n", "y", "ctrl+s")
         await until(pilot, lambda: disk(bench) == b"a 2\n=\nb 1\nb 2\n=\nc 1\n=\nd 2\n")
-        await until(pilot, lambda: bench.engine.drafts() == () and bench.engine.open_conflict(address()) is None)
+        await until(pilot, lambda: bench.engine.drafts.all() == () and bench.engine.drafts.conflict(address()) is None)
         assert kept(bench) >= {THREE_BASE, THREE_YOURS, THREE_AGENT, disk(bench)}
 
 
 def stored_spot(bench: Bench) -> Spot | None:
-    found = bench.engine.open_conflict(address())
+    found = bench.engine.drafts.conflict(address())
     if found is None:
         return None
     read = read_again(found.decisions, MergeSession.of(THREE_BASE, found.yours, found.theirs))
@@ -273,9 +273,9 @@ async def test_every_text_is_in_history_before_the_screen_opens(tmp_path: Path) 
     bench = make(tmp_path)
     async with bench.run_test() as pilot:
         await in_conflict(bench, pilot, key="f8")
-        texts = {bench.engine.read_version(address(), one.sha256) for one in bench.engine.history(address())}
+        texts = {bench.engine.history.read(address(), one.sha256) for one in bench.engine.history.of(address())}
         assert texts == {BASE, YOURS, AGENT_TEXT}
-        assert not [one for one in bench.engine.audit() if one.state == "conflict"]
+        assert not [one for one in bench.engine.history.audit() if one.state == "conflict"]
 
 
 async def test_a_third_writer_is_noticed_while_the_screen_is_open(tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ async def test_after_three_rounds_another_name_is_offered(tmp_path: Path) -> Non
         await until(pilot, lambda: bench.flow.address == address("mine.md"))
         assert bench.path("mine.md").read_bytes() == THREE_YOURS
         assert disk(bench) == THREE_AGENT + b"2\n"
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
 
 
 def has_line(screen: ConflictScreen, line: str) -> bool:
@@ -364,7 +364,7 @@ async def test_the_log_names_the_four_texts_and_every_decision(tmp_path: Path) -
         await in_three(bench, pilot)
         await pilot.press("y", "b", "o", "ctrl+s")
         await closed(bench, pilot)
-        (record,) = [one for one in bench.engine.audit() if one.note]
+        (record,) = [one for one in bench.engine.history.audit() if one.note]
         texts = (("base", THREE_BASE), ("yours", THREE_YOURS), ("agent", THREE_AGENT), ("result", disk(bench)))
         for name, text in texts:
             assert f"{name} {hashlib.sha256(text).hexdigest()}" in record.note
@@ -380,20 +380,20 @@ async def test_undo_brings_the_agents_text_and_the_draft_back(tmp_path: Path) ->
         await until(pilot, lambda: "Saved, merged with claude" in bench.editor.said_line.text)
         assert "u in the tree takes it back" in bench.editor.said_line.text
         result = disk(bench)
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
         await pilot.press("escape")
         await until(pilot, lambda: bench.left == 1)
         bench.flow.put_away()
-        bench.engine.undo(actor=ACTOR)
+        bench.engine.undo.undo(actor=ACTOR)
         assert disk(bench) == AGENT_TEXT
         bench.flow.open(address())
         await until(pilot, lambda: bench.editor.data == YOURS)
         await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
         assert not bench.editor.asking
         await pilot.press("escape")
-        bench.engine.redo(actor=ACTOR)
+        bench.engine.undo.redo(actor=ACTOR)
         assert disk(bench) == result
-        assert bench.engine.drafts() == ()
+        assert bench.engine.drafts.all() == ()
         assert kept(bench) >= {BASE, YOURS, AGENT_TEXT, result}
 
 
@@ -401,12 +401,12 @@ async def test_a_result_that_is_on_disk_already_promises_no_undo(tmp_path: Path)
     bench = make(tmp_path)
     async with bench.run_test(size=(120, 40)) as pilot:
         await in_conflict(bench, pilot)
-        newest = bench.engine.next_undo()
+        newest = bench.engine.undo.next()
         await pilot.press("a", "ctrl+s")
         await until(pilot, lambda: "Nothing to write: it is what is on disk now." in bench.editor.said_line.text)
         assert "takes it back" not in bench.editor.said_line.text
-        await until(pilot, lambda: bench.engine.drafts() == ())
-        assert bench.engine.next_undo() == newest
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
+        assert bench.engine.undo.next() == newest
         assert disk(bench) == AGENT_TEXT
         assert kept(bench) >= {BASE, YOURS, AGENT_TEXT}
 
@@ -417,13 +417,13 @@ async def test_undo_of_a_merge_somebody_wrote_over_becomes_a_merge_itself(tmp_pa
         await in_conflict(bench, pilot)
         await pilot.press("y", "ctrl+s")
         await closed(bench, pilot)
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
         await pilot.press("escape")
         await until(pilot, lambda: bench.left == 1)
         bench.flow.put_away()
         later = disk(bench).replace(b"one by me", b"one by a third")
         bench.path("a.md").write_bytes(later)
-        assert "c merges it" in bench.engine.undo(actor=ACTOR).left
+        assert "c merges it" in bench.engine.undo.undo(actor=ACTOR).left
         assert disk(bench) == later
         bench.flow.open(address(), then="compare")
         screen = await shown(bench, pilot)
@@ -476,7 +476,7 @@ async def test_texts_that_do_not_overlap_are_merged_as_the_setting_says(tmp_path
             await closed(bench, pilot)
             await pilot.press("ctrl+s")
         await until(pilot, lambda: disk(bench) == both)
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
         assert kept(bench) >= {BASE, YOURS, agent, both}
 
 

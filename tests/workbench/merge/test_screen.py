@@ -75,7 +75,7 @@ async def test_one_key_decides_and_ctrl_s_writes(tmp_path: Path, key: str, line:
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
         assert bench.editor.text_area.text == result.decode()
         assert bench.editor.state is FileState.CLEAN
-        await until(pilot, lambda: bench.engine.drafts() == ())
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
         assert kept(bench) >= {BASE, YOURS, AGENT_TEXT, result}
 
 

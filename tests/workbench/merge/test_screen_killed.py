@@ -64,15 +64,15 @@ def stored(tmp_path: Path) -> OpenConflict | None:
     """What a restart would find."""
     roots = [Root("notes", str(tmp_path / "root"))]
     with Engine.open(roots, state_dir=str(tmp_path / "home"), read_only=True) as engine:
-        return engine.open_conflict(NOTE)
+        return engine.drafts.conflict(NOTE)
 
 
 def texts(tmp_path: Path) -> set[bytes]:
     """Every text that can be read again."""
     roots = [Root("notes", str(tmp_path / "root"))]
     with Engine.open(roots, state_dir=str(tmp_path / "home"), read_only=True) as engine:
-        kept = {engine.read_version(NOTE, version.sha256) for version in engine.history(NOTE)}
-        return kept | {draft.text.encode() for draft in engine.drafts()}
+        kept = {engine.history.read(NOTE, version.sha256) for version in engine.history.of(NOTE)}
+        return kept | {draft.text.encode() for draft in engine.drafts.all()}
 
 
 def killed(terminal: Terminal) -> None:

@@ -67,12 +67,12 @@ def write(engine: Engine, texts: Iterable[str], address: Address) -> Address:
     """Give a memory one version after the other."""
     for number, text in enumerate(texts):
         actor = CLAUDE if number % 2 else ME
-        there = engine.history(address) and engine.kind(address) == "file"
+        there = engine.history.of(address) and engine.folders.kind(address) == "file"
         if there:
             before = engine.read(address).sha256
             engine.save(address, text, expected_sha256=before, actor=actor)
         else:
-            engine.create(address, text, actor=actor)
+            engine.memories.create(address, text, actor=actor)
     return address
 
 
@@ -95,7 +95,9 @@ async def real(
     """Run the workbench until its rows are fresh."""
     engine = world.engine(read_only=read_only)
     bridge = Bridge(engine, actor=ME, read_only=read_only, clock=world.clock)
-    app = MemtuiApp(bridge, Facts(Settings(DIRECTORIES, "/home/ann"), engine.roots, listing=engine.list(), **facts))
+    app = MemtuiApp(
+        bridge, Facts(Settings(DIRECTORIES, "/home/ann"), engine.roots.all(), listing=engine.rows.list(), **facts)
+    )
     async with app.run_test(size=size) as pilot:
         running = Real(app, pilot, cast("Any", engine))
         running.real, running.world = engine, world

@@ -19,12 +19,12 @@ from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real, write
 def world(tmp_path: Path) -> World:
     world = World(tmp_path)
     with world.engine() as engine:
-        engine.reconcile()
+        engine.watch.reconcile()
         write(engine, ["one\n", "two\nthree\n"], at("a.md"))
         for name in ("b.md", "c.md", "d.md"):
-            engine.create(at(name), f"{name}\n", actor=ME)
-        engine.delete([at("b.md"), at("c.md"), at("d.md")], actor=ME)
-        engine.create(at("e.md"), "e\n", actor=ME)
+            engine.memories.create(at(name), f"{name}\n", actor=ME)
+        engine.memories.delete([at("b.md"), at("c.md"), at("d.md")], actor=ME)
+        engine.memories.create(at("e.md"), "e\n", actor=ME)
     return world
 
 
@@ -126,7 +126,7 @@ async def test_an_older_step_is_taken_back_alone_after_a_second_key(world: World
 
 async def test_what_could_not_be_taken_back_is_said_for_each_memory(world: World) -> None:
     with world.engine() as engine:
-        engine.create(at("b.md"), "again\n", actor=CLAUDE)
+        engine.memories.create(at("b.md"), "again\n", actor=CLAUDE)
     async with real(world) as screen:
         view = await activity(screen)
         await to(screen, view, "delete 3 memories")
@@ -176,13 +176,13 @@ async def test_news_arrive_and_the_cursor_stays(world: World) -> None:
         await to(screen, view, "delete 3 memories")
         key = view.row_key(view.list.cursor)
         for name in ("x.md", "y.md"):
-            screen.real.create(at(name), "new\n", actor=CLAUDE)
+            screen.real.memories.create(at(name), "new\n", actor=CLAUDE)
         await screen.until(lambda: view.row_count() == 9)
         assert view.row_key(view.list.cursor) == key
 
 
 async def test_a_hundred_thousand_records_open_with_one_page_and_load_as_the_cursor_goes(world: World) -> None:
-    with world.engine() as engine, engine._rooms.ledger.transaction() as db:
+    with world.engine() as engine, engine._ledger.transaction() as db:
         db.execute(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
             " INSERT INTO audit (root, path, actor, operation, before, after, at, state)"
@@ -207,7 +207,7 @@ async def test_a_hundred_thousand_records_open_with_one_page_and_load_as_the_cur
 async def test_the_bottom_is_the_first_thing_that_was_ever_done(world: World) -> None:
     with world.engine() as engine:
         for number in range(PAGE + 20):
-            engine.set_pinned([at("a.md")], pinned=number % 2 == 0, actor=ME)
+            engine.pins.set([at("a.md")], pinned=number % 2 == 0, actor=ME)
     async with real(world) as screen:
         view = await activity(screen)
         assert not view.steps.complete
@@ -241,9 +241,9 @@ async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_pa
     """Acceptance point 13: save, merge, rename, pin and bulk are each one entry in 5 Activity and one step of u/U."""
     world = World(tmp_path)
     with world.engine() as engine:
-        engine.reconcile()
-        engine.create(at("a.md"), "one\n", actor=ME)
-        engine.create(at("b.md"), "b\n", actor=ME)
+        engine.watch.reconcile()
+        engine.memories.create(at("a.md"), "one\n", actor=ME)
+        engine.memories.create(at("b.md"), "b\n", actor=ME)
         states = [world.disk()]
 
         def did() -> None:
@@ -257,13 +257,13 @@ async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_pa
         merge = MergeOf(first, getattr(yours, "yours_sha256", ""), theirs)
         engine.save(at("a.md"), "two and mine\n", expected_sha256=theirs, actor=ME, merge=merge)
         did()
-        engine.rename(at("a.md"), at("sub/a.md"), actor=ME)
+        engine.memories.rename(at("a.md"), at("sub/a.md"), actor=ME)
         did()
-        engine.set_pinned([at("sub/a.md"), at("b.md")], pinned=True, actor=ME)
+        engine.pins.set([at("sub/a.md"), at("b.md")], pinned=True, actor=ME)
         did()
-        engine.move([(at("sub/a.md"), at("x/a.md")), (at("b.md"), at("x/b.md"))], actor=ME)
+        engine.memories.move([(at("sub/a.md"), at("x/a.md")), (at("b.md"), at("x/b.md"))], actor=ME)
         did()
-        engine.delete([at("x/a.md"), at("x/b.md")], actor=ME)
+        engine.memories.delete([at("x/a.md"), at("x/b.md")], actor=ME)
         did()
     async with real(world) as screen:
         view = await activity(screen)
@@ -288,7 +288,7 @@ async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_pa
 async def test_after_a_restart_the_cursor_is_at_its_step_again_however_far_down(world: World) -> None:
     with world.engine() as engine:
         for number in range(2 * PAGE):
-            engine.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
+            engine.memories.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
     async with real(world) as screen:
         view = await activity(screen)
         await screen.press("G")
@@ -315,7 +315,7 @@ async def test_a_step_that_is_no_longer_there_is_not_looked_for_without_end(
     monkeypatch.setattr("memtui.workbench.views.activity.SOUGHT", PAGE)
     with world.engine() as engine:
         for number in range(steps):
-            engine.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
+            engine.memories.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
     async with real(world, place=Place(view="activity", row="('seq', 999999)")) as screen:
         await screen.until(lambda: screen.browser.views.current == "activity")
         view = screen.app.screen

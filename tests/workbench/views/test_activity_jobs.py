@@ -24,7 +24,7 @@ def world(tmp_path: Path) -> World:
 @pytest.fixture
 def engine(world: World) -> Iterator[Engine]:
     with world.engine() as engine:
-        engine.reconcile()
+        engine.watch.reconcile()
         yield engine
 
 
@@ -43,35 +43,35 @@ def page(engine: Engine, item: Item) -> str:
 
 def test_pages_follow_each_other_to_the_end(engine: Engine) -> None:
     for number in range(7):
-        engine.create(at(f"{number}.md"), "x\n", actor=ME)
+        engine.memories.create(at(f"{number}.md"), "x\n", actor=ME)
     found: list[AuditRecord] = []
     before, complete = None, False
     while not complete:
         loaded = load(engine, Wish(), before, limit=3)
         found += loaded.records
         before, complete = loaded.reached, loaded.complete
-    assert tuple(found) == engine.audit(limit=100)
+    assert tuple(found) == engine.history.audit(limit=100)
 
 
 def test_a_page_asks_for_no_more_than_it_shows(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(9):
-        engine.create(at(f"{number}.md"), "x\n", actor=ME)
+        engine.memories.create(at(f"{number}.md"), "x\n", actor=ME)
     asked = []
-    audit = engine.audit
+    audit = engine.history.audit
 
     def spy(**options: object) -> tuple[AuditRecord, ...]:
         asked.append(options["limit"])
         return audit(**options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(engine, "audit", spy)
+    monkeypatch.setattr(engine.history, "audit", spy)
     assert len(load(engine, Wish(), None, limit=4).records) == 4
     assert asked == [4]
 
 
 def test_filters_find_what_is_far_back_and_can_be_stopped(engine: Engine) -> None:
-    engine.create(at("needle.md"), "x\n", actor=CLAUDE)
+    engine.memories.create(at("needle.md"), "x\n", actor=CLAUDE)
     for number in range(9):
-        engine.create(at(f"{number}.md"), "x\n", actor=ME)
+        engine.memories.create(at(f"{number}.md"), "x\n", actor=ME)
     for wish in (Wish(("needle",)), Wish(actor="agent:claude"), Wish(("create", "needle"), "agent:claude")):
         loaded = load(engine, wish, None, limit=2)
         assert [one.address.path for one in loaded.records] == ["needle.md"]
@@ -83,9 +83,9 @@ def test_filters_find_what_is_far_back_and_can_be_stopped(engine: Engine) -> Non
 
 def test_a_filter_finds_the_words_a_row_shows_of_its_operation(engine: Engine) -> None:
     for name in ("b.md", "c.md"):
-        engine.create(at(name), "x\n", actor=ME)
-    engine.delete([at("b.md"), at("c.md")], actor=ME)
-    engine.undo(actor=ME)
+        engine.memories.create(at(name), "x\n", actor=ME)
+    engine.memories.delete([at("b.md"), at("c.md")], actor=ME)
+    engine.undo.undo(actor=ME)
 
     def found(*words: str) -> list[str]:
         loaded = load(engine, Wish(words), None)
@@ -100,9 +100,9 @@ def test_a_filter_finds_the_words_a_row_shows_of_its_operation(engine: Engine) -
 
 def test_each_kind_of_step_is_shown(engine: Engine, world: World) -> None:
     write(engine, ["one\n", "two\n"], at("a.md"))
-    engine.rename(at("a.md"), at("b.md"), actor=ME)
-    engine.set_pinned([at("b.md")], pinned=True, actor=ME)
-    engine.delete([at("b.md")], actor=ME)
+    engine.memories.rename(at("a.md"), at("b.md"), actor=ME)
+    engine.pins.set([at("b.md")], pinned=True, actor=ME)
+    engine.memories.delete([at("b.md")], actor=ME)
     engine.save(at("c.md"), "mine\n", expected_sha256="0" * 64, actor=ME)
     pages = [page(engine, item) for item in items(engine)]
     assert "It was refused: somebody else was first." in pages[0]
@@ -117,7 +117,7 @@ def test_each_kind_of_step_is_shown(engine: Engine, world: World) -> None:
 
 def test_a_text_that_is_gone_is_said_to_be(engine: Engine) -> None:
     write(engine, ["a key\n", "none\n"], at("a.md"))
-    engine.redact(at("a.md"), engine.history(at("a.md"))[1].sha256, reason="it held a key", actor=ME)
+    engine.redaction.redact(at("a.md"), engine.history.of(at("a.md"))[1].sha256, reason="it held a key", actor=ME)
     redaction, edit, _ = items(engine)
     assert "it held a key" in page(engine, edit)
     assert "Note: it held a key" in page(engine, redaction)
@@ -125,30 +125,30 @@ def test_a_text_that_is_gone_is_said_to_be(engine: Engine) -> None:
 
 def test_lines_are_counted_and_binary_ones_are_not(engine: Engine, world: World) -> None:
     write(engine, ["one\ntwo\n", "one\nthree\nfour\n"], at("a.md"))
-    engine.create(at("b.md"), b"\x00\x01\n", actor=ME)
-    found = count(engine, engine.audit())
-    assert [found[one.seq] for one in engine.audit()] == [(0, 0), (2, 1), (2, 0)]
+    engine.memories.create(at("b.md"), b"\x00\x01\n", actor=ME)
+    found = count(engine, engine.history.audit())
+    assert [found[one.seq] for one in engine.history.audit()] == [(0, 0), (2, 1), (2, 0)]
 
 
 def test_what_others_did_is_taken_back_alone(engine: Engine, world: World) -> None:
-    engine.create(at("a.md"), "one\n", actor=ME)
-    engine.mark_seen(None)
+    engine.memories.create(at("a.md"), "one\n", actor=ME)
+    engine.changes.mark_seen(None)
     (world.folder / "a.md").write_text("theirs\n")
     settle(engine)
-    engine.create(at("b.md"), "later\n", actor=ME)
+    engine.memories.create(at("b.md"), "later\n", actor=ME)
     outside = next(item for item in items(engine) if item.records[0].actor == "outside")
     assert all(outcome.ok for outcome in take_back(engine, outside, ME).outcomes)
     assert world.disk() == {"a.md": b"one\n", "b.md": b"later\n"}
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert world.disk()["a.md"] == b"theirs\n"
 
 
 def test_why_a_step_stays_is_said_for_each_memory(engine: Engine, world: World) -> None:
     for name in ("a.md", "b.md", "c.md"):
-        engine.create(at(name), "one\n", actor=ME)
-    engine.delete([at("a.md"), at("b.md"), at("c.md")], actor=ME)
+        engine.memories.create(at(name), "one\n", actor=ME)
+    engine.memories.delete([at("a.md"), at("b.md"), at("c.md")], actor=ME)
     for name in ("a.md", "b.md"):
-        engine.create(at(name), "again\n", actor=CLAUDE)
+        engine.memories.create(at(name), "again\n", actor=CLAUDE)
     bulk = next(item for item in items(engine) if len(item.records) == 3)
     lines = outcome_lines(take_back(engine, bulk, ME))
     assert lines[0] == "Taken back: 1 memory."

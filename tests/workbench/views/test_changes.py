@@ -215,7 +215,7 @@ async def test_a_draft_of_the_users_own_is_never_written_over() -> None:
         await screen.until_text("@@ hunk 1 of 2")
         address = Address.parse(RETRY)
         mine = Draft(address, None, "mine\n", (0, 0), 0)
-        screen.engine.engine.save_draft(mine)
+        screen.engine.engine.drafts.save(mine)
         screen.engine.outside(RETRY, "five\n")
         await screen.press("d", "h")
         await screen.until_text("changed again meanwhile; nothing was written. R shows what it is now.")
@@ -260,7 +260,7 @@ async def test_a_checkout_is_one_row_that_opens() -> None:
     engine = engine_with()
     for number in range(500):
         engine.outside(f"memtui:project/many/n{number:03}.md", "x\n")
-    engine.engine.reconcile()
+    engine.engine.watch.reconcile()
     engine.clock.now += 60_000
     engine.outside(RETRY, NEW)
     async with shown(engine) as screen:
@@ -284,7 +284,7 @@ async def test_news_move_neither_cursor_nor_text() -> None:
     engine = engine_with()
     for number in reversed(range(60)):
         engine.outside(f"memtui:project/many/n{number:02}.md", "x\n")
-        engine.engine.reconcile()
+        engine.engine.watch.reconcile()
         engine.clock.now += 3_600_000
     async with shown(engine) as screen:
         top = await opened(screen)

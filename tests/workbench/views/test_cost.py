@@ -275,7 +275,7 @@ async def test_looking_is_no_use(start: Start) -> None:
     async with costs(start) as (screen, _):
         await screen.press("enter", "G")
         await screen.until_text("A note nobody loads.")
-        assert not [row for row in screen.real.list().items if row.uses]
+        assert not [row for row in screen.real.rows.list().items if row.uses]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

@@ -32,7 +32,7 @@ class Entered(World):
         """Let an agent change a file."""
         with self.engine() as engine:
             text = engine.read(at(name)).text
-            engine.edit(at(name), lambda _: change(text), actor=Actor("agent:hermes"))
+            engine.memories.edit(at(name), lambda _: change(text), actor=Actor("agent:hermes"))
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ async def test_an_entry_is_edited_and_no_other_byte(world: Entered) -> None:
         view = screen.app.screen
         assert isinstance(view, EntriesScreen)
         await screen.until(lambda: view.entry is not None and view.entry.number == 3)
-        assert not screen.real.drafts()
+        assert not screen.real.drafts.all()
         await screen.press("u")
         await screen.until(lambda: world.disk()["a.md"].decode() == TEXT)
 

@@ -477,7 +477,7 @@ async def test_nothing_to_find(tmp_path: Path) -> None:
 async def test_the_users_own_change_elsewhere_is_taken_in(world: Indexed) -> None:
     async with real(world) as screen:
         view = await health(screen)
-        screen.real.create(at("gone.md"), "here again\n", actor=ME)
+        screen.real.memories.create(at("gone.md"), "here again\n", actor=ME)
         screen.browser.bridge.refresh([at("gone.md")])
         await screen.until(lambda: ("dangling", "gone.md") not in shown(view))
 

@@ -67,7 +67,7 @@ async def test_enter_never_restores(world: World) -> None:
         before = world.disk()
         await screen.press("enter", "enter", "enter")
         assert world.disk() == before
-        assert not any(record.operation == "restored" for record in screen.real.audit())
+        assert not any(record.operation == "restored" for record in screen.real.history.audit())
         await screen.press("escape")
         await screen.until(lambda: not view.in_page)
 
@@ -124,7 +124,7 @@ async def test_redacting_needs_the_word_and_a_reason_and_escape_leaves_it(world:
         await screen.press("escape")
         await screen.until_text("Not redacted; nothing was changed.")
         await screen.until_text("+ - {four}")
-        assert not any(version.redacted for version in screen.real.history(at("a.md")))
+        assert not any(version.redacted for version in screen.real.history.of(at("a.md")))
         await screen.press("X")
         await screen.type("redact")
         await screen.press("enter", "enter")
@@ -133,7 +133,7 @@ async def test_redacting_needs_the_word_and_a_reason_and_escape_leaves_it(world:
         await screen.press("enter")
         await screen.until_text("Redacted version 2 of notes/a.md")
         await screen.until_text("removed: a key")
-        versions = screen.real.history(at("a.md"))
+        versions = screen.real.history.of(at("a.md"))
         assert [version.redacted for version in versions] == [False, True, False]
         assert world.disk()["a.md"] == TEXTS[2].encode()
         await screen.press("r")
@@ -142,7 +142,7 @@ async def test_redacting_needs_the_word_and_a_reason_and_escape_leaves_it(world:
 
 async def test_redacting_asks_for_others_that_keep_the_text_and_for_damaged_ledgers(world: World) -> None:
     with world.engine() as engine:
-        engine.create(at("other.md"), TEXTS[1], actor=ME)
+        engine.memories.create(at("other.md"), TEXTS[1], actor=ME)
     damaged = world.base / "state" / "state.db.damaged-1"
     damaged.write_bytes(TEXTS[1].encode())
     async with real(world) as screen:
@@ -162,7 +162,7 @@ async def test_redacting_asks_for_others_that_keep_the_text_and_for_damaged_ledg
         await screen.type("everywhere")
         await screen.press("enter")
         await screen.until_text("deletes state.db.damaged-1, which is damaged and may hold the text, too")
-        assert [version.redacted for version in screen.real.history(at("other.md"))] == [True]
+        assert [version.redacted for version in screen.real.history.of(at("other.md"))] == [True]
         await screen.type("yes")
         await screen.press("enter")
         await screen.until_text("Deleted state.db.damaged-1.")
@@ -172,7 +172,7 @@ async def test_redacting_asks_for_others_that_keep_the_text_and_for_damaged_ledg
 async def test_texts_that_were_kept_aside_are_found(world: World) -> None:
     with world.engine() as engine:
         engine.save(at("a.md"), "mine in conflict\n", expected_sha256="0" * 64, actor=ME)
-        engine.save_draft(Draft(at("a.md"), engine.read(at("a.md")).sha256, "a draft\n", (0, 0), world.clock()))
+        engine.drafts.save(Draft(at("a.md"), engine.read(at("a.md")).sha256, "a draft\n", (0, 0), world.clock()))
     async with real(world) as screen:
         view = await history(screen)
         assert view.entry is not None
@@ -210,7 +210,7 @@ async def test_the_history_of_what_cannot_be_asked_for_says_why(world: World) ->
 
 async def test_a_deleted_memory_is_restored_from_its_history(world: World) -> None:
     with world.engine() as engine:
-        engine.delete([at("a.md")], actor=ME)
+        engine.memories.delete([at("a.md")], actor=ME)
     async with real(world) as screen:
         screen.browser.views.history(at("a.md"))
         await screen.until_text("3 versions | deleted")
@@ -244,7 +244,7 @@ async def test_it_goes_back_to_what_it_lies_over(world: World) -> None:
 
 
 async def test_two_thousand_versions_open_and_scroll(world: World) -> None:
-    with world.engine() as engine, engine._rooms.ledger.transaction() as db:
+    with world.engine() as engine, engine._ledger.transaction() as db:
         db.execute(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)"
             " INSERT INTO versions (memory, blob, actor, at, operation)"
@@ -287,7 +287,7 @@ async def test_a_deleted_memory_comes_back_with_the_line_of_its_index(tmp_path: 
     world = World(tmp_path, Policy(index_file="MEMORY.md", index_format="links"))
     world.write(*TEXTS)
     with world.engine() as engine:
-        engine.create(at("MEMORY.md"), "- [A](a.md)\n- [B](b.md)\n", actor=ME)
+        engine.memories.create(at("MEMORY.md"), "- [A](a.md)\n- [B](b.md)\n", actor=ME)
         carrying.trash(engine, [at("a.md")], actor=ME)
     async with real(world, size=(120, 40)) as screen:
         await screen.press("6")

@@ -26,7 +26,7 @@ def world(tmp_path: Path) -> World:
 @pytest.fixture
 def engine(world: World) -> Iterator[Engine]:
     with world.engine() as engine:
-        engine.reconcile()
+        engine.watch.reconcile()
         yield engine
 
 
@@ -52,7 +52,7 @@ def test_a_version_shows_who_when_and_the_words_that_differ(engine: Engine) -> N
 
 def test_a_deleted_memory_has_its_deletion_on_top(engine: Engine) -> None:
     write(engine, ["one\n"], at("a.md"))
-    engine.delete([at("a.md")], actor=CLAUDE)
+    engine.memories.delete([at("a.md")], actor=CLAUDE)
     past = load(engine, at("a.md"))
     assert [one.kind for one in past.entries] == [GONE, "version"]
     assert past.current is None
@@ -61,7 +61,7 @@ def test_a_deleted_memory_has_its_deletion_on_top(engine: Engine) -> None:
 
 def test_a_renamed_memory_is_found_under_both_names(engine: Engine) -> None:
     write(engine, ["one\n", "two\n"], at("old.md"))
-    engine.rename(at("old.md"), at("sub/new.md"), actor=ME)
+    engine.memories.rename(at("old.md"), at("sub/new.md"), actor=ME)
     write(engine, ["three\n"], at("sub/new.md"))
     past = load(engine, at("old.md"))
     assert (past.address, past.asked) == (at("sub/new.md"), at("old.md"))
@@ -76,9 +76,9 @@ def test_a_renamed_memory_is_found_under_both_names(engine: Engine) -> None:
 
 def test_names_survive_a_rename_to_and_fro(engine: Engine) -> None:
     write(engine, ["one\n"], at("a.md"))
-    engine.rename(at("a.md"), at("b.md"), actor=ME)
+    engine.memories.rename(at("a.md"), at("b.md"), actor=ME)
     write(engine, ["two\n"], at("b.md"))
-    engine.rename(at("b.md"), at("a.md"), actor=ME)
+    engine.memories.rename(at("b.md"), at("a.md"), actor=ME)
     past = load(engine, at("a.md"))
     assert [one.was for one in past.entries] == ["b.md", "", "a.md", ""]
     assert [one.name for one in past.entries] == ["", "b.md", "b.md", ""]
@@ -97,7 +97,7 @@ def test_binary_and_huge_versions_are_said_and_not_shown(engine: Engine, world: 
 
 def test_a_redacted_version_says_why_it_is_empty(engine: Engine) -> None:
     write(engine, ["a key\n", "no key\n"], at("a.md"))
-    engine.redact(at("a.md"), engine.history(at("a.md"))[1].sha256, reason="it held a key", actor=ME)
+    engine.redaction.redact(at("a.md"), engine.history.of(at("a.md"))[1].sha256, reason="it held a key", actor=ME)
     assert "it held a key" in shown(engine, "a.md", 1)
     newer = shown(engine, "a.md")
     assert "it held a key" in newer
@@ -106,7 +106,7 @@ def test_a_redacted_version_says_why_it_is_empty(engine: Engine) -> None:
 
 def test_a_draft_is_compared_with_the_file(engine: Engine) -> None:
     write(engine, ["one\n"], at("a.md"))
-    engine.save_draft(Draft(at("a.md"), engine.read(at("a.md")).sha256, "mine\n", (0, 0), 1))
+    engine.drafts.save(Draft(at("a.md"), engine.read(at("a.md")).sha256, "mine\n", (0, 0), 1))
     assert load(engine, at("a.md")).entries[0].kind == DRAFT
     words = shown(engine, "a.md")
     assert "1 - one" in words

@@ -343,12 +343,12 @@ async def test_a_use_by_another_process_shows(tmp_path: Path) -> None:
     state = str(tmp_path / "state")
     with Engine.open([root], state_dir=state) as engine, Engine.open([root], state_dir=state) as other:
         agent = Actor("mcp:codex")
-        other.record_use(Address("memtui:global", "a.md"), actor=agent)
+        other.pins.record_use(Address("memtui:global", "a.md"), actor=agent)
         engine.now = now_ms()  # type: ignore[attr-defined]
         async with shown(cast("FakeEngine", engine)) as screen:
             view = await hot(screen)
             await screen.until(lambda: len(order(view)) == 1)
             for _ in range(2):
-                other.record_use(Address("memtui:global", "b.md"), actor=agent)
+                other.pins.record_use(Address("memtui:global", "b.md"), actor=agent)
             await screen.until(lambda: order(view) == ["memtui:global/b.md", "memtui:global/a.md"])
             assert under_cursor(view) == "memtui:global/a.md"

@@ -48,7 +48,7 @@ def test_every_row_has_the_text_that_is_given(world: World) -> None:
     waiting = world.write("project", "c.md", "from the checkout\n")
     (world.checkout / ".git").mkdir(parents=True, exist_ok=True)
     with world.engine() as engine:
-        engine.set_pinned([first, second, waiting], pinned=True, actor=Actor("tui"))
+        engine.pins.set([first, second, waiting], pinned=True, actor=Actor("tui"))
         given = hot_jobs.load(engine, settings(), Door(), never)
         assert given.context == build(engine)
         rows = rows_of(given.context)
@@ -73,11 +73,11 @@ def test_a_memory_that_went_meanwhile_says_so(world: World) -> None:
     first = world.write("project", "a.md", "x\n")
     (world.checkout / ".git").mkdir(parents=True, exist_ok=True)
     with world.engine() as engine:
-        engine.set_pinned([first], pinned=True, actor=Actor("tui"))
+        engine.pins.set([first], pinned=True, actor=Actor("tui"))
         given = hot_jobs.load(engine, settings(), Door(), never)
         assert given.context is not None
         world.path("project", "a.md").unlink()
-        engine.reconcile()
+        engine.watch.reconcile()
         row = next(row for row in rows_of(given.context) if row.left is not None)
         assert "Not given" in _text(hot_jobs.page(engine, given, row, 300, LOOK))
 
@@ -93,7 +93,7 @@ def test_a_door_that_is_shut_gives_nothing_and_says_why(world: World) -> None:
 def test_a_hook_takes_less(world: World) -> None:
     big = world.write("global", "big.md", "words and words\n" * 1000)
     with world.engine() as engine:
-        engine.set_pinned([big], pinned=True, actor=Actor("tui"))
+        engine.pins.set([big], pinned=True, actor=Actor("tui"))
         given = hot_jobs.load(engine, settings(), Door(hook=True), never)
         assert isinstance(given, Given)
         assert given.context is not None

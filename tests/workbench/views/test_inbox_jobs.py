@@ -37,11 +37,11 @@ def engine(folder: Path, tmp_path: Path) -> Iterator[Engine]:
     """An engine that has seen the folder, then closed, then opened again after somebody wrote."""
     roots = [Root("r", str(folder), "codex")]
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as first:
-        first.reconcile()
-        first.mark_seen(None)
+        first.watch.reconcile()
+        first.changes.mark_seen(None)
     (folder / "a.md").write_bytes(NEW)
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as second:
-        second.reconcile()
+        second.watch.reconcile()
         yield second
 
 
@@ -74,8 +74,8 @@ def test_hunks_are_taken_back_one_by_one_to_the_old_bytes(engine: Engine, folder
         change = change._replace(after=inbox_jobs.load(engine, [A]).kept[A])
         assert (change.after == change.before) == (not left)
     assert (folder / "a.md").read_bytes() == OLD
-    engine.undo(actor=ME)
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert (folder / "a.md").read_bytes() == NEW
 
 
@@ -86,7 +86,7 @@ THREE_OLD = b"# Retry\r\n\r\n- three\r\n\r\n- jitter\r\n\r\n- limit\r\n"
 def unseen_hunks(engine: Engine) -> int:
     """How many hunks the inbox lists of the memory; 0 when it is seen."""
     changes = inbox_jobs.load(engine).changes
-    assert bool(changes) == engine.memory(A).unseen
+    assert bool(changes) == engine.rows.get(A).unseen
     return sum(len(inbox_jobs.show(engine, one, "", 0, 0, Look(60)).hunks) for one in changes)
 
 
@@ -107,9 +107,9 @@ def three_hunks(folder: Path, tmp_path: Path) -> list[Root]:
     for data in (THREE_OLD, THREE):
         (folder / "a.md").write_bytes(data)
         with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-            engine.reconcile()
+            engine.watch.reconcile()
             if data == THREE_OLD:
-                engine.mark_seen(None)
+                engine.changes.mark_seen(None)
     return roots
 
 
@@ -123,43 +123,43 @@ def test_what_was_not_taken_back_stays_unseen_over_a_restart(order: list[int], u
         left = 3
         for which in order:
             with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-                engine.reconcile()
+                engine.watch.reconcile()
                 assert unseen_hunks(engine) == left
-                (before,) = engine.changes()
+                (before,) = engine.changes.unseen()
                 take_one(engine, which % left)
                 left -= 1
                 assert unseen_hunks(engine) == left
-                assert all(one.actor == before.actor for one in engine.changes())
+                assert all(one.actor == before.actor for one in engine.changes.unseen())
         back = min(undone, len(order))
         with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
             for number in range(back):
-                engine.undo(actor=ME)
+                engine.undo.undo(actor=ME)
                 assert unseen_hunks(engine) == left + number + 1
             for number in range(back):
-                engine.redo(actor=ME)
+                engine.undo.redo(actor=ME)
                 assert unseen_hunks(engine) == left + back - number - 1
-            engine.mark_changes_seen(engine.changes())
+            engine.changes.mark_shown(engine.changes.unseen())
             assert unseen_hunks(engine) == 0
 
 
 def test_a_hunk_taken_back_by_a_process_that_died_leaves_the_rest_unseen(folder: Path, tmp_path: Path) -> None:
     roots = three_hunks(folder, tmp_path)
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-        (change,) = engine.changes()
+        (change,) = engine.changes.unseen()
         assert change.after is not None
         take_one(engine, 0)
-        ledger = engine._rooms.ledger
+        ledger = engine._ledger
         with ledger.transaction() as db:  # as it is left when it dies between the commit and its record
             db.execute("UPDATE audit SET state = 'intent' WHERE seq = (SELECT max(seq) FROM audit)")
             db.execute("UPDATE memories SET sha = ?", (bytes.fromhex(change.after),))
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-        assert engine.recover() == 1
+        assert engine.roots.recover() == 1
         assert unseen_hunks(engine) == 2
 
 
 def test_what_the_user_had_seen_is_no_news_after_a_late_hunk(engine: Engine) -> None:
     (change,) = inbox_jobs.load(engine).changes
-    engine.mark_seen(None)
+    engine.changes.mark_seen(None)
     wanted = NEW.replace(b"four", b"three")
     engine.save(A, wanted, expected_sha256=change.after, actor=ME, news_since=change.before)
     assert unseen_hunks(engine) == 0
@@ -170,38 +170,38 @@ def test_a_memory_written_again_is_not_touched_and_what_was_wanted_is_a_draft(en
     (folder / "a.md").write_bytes(b"newest\n")
     assert isinstance(engine.save(A, OLD, expected_sha256=change.after, actor=ME), Conflict)
     assert inbox_jobs.draft_for_conflict(engine, change, OLD, NEW, 1)
-    (draft,) = engine.drafts()
+    (draft,) = engine.drafts.all()
     assert (draft.address, draft.base_sha256, draft.text) == (A, change.after, OLD.decode())
     assert (folder / "a.md").read_bytes() == b"newest\n"
     assert not inbox_jobs.draft_for_conflict(engine, change, b"other", NEW, 2)
-    assert engine.drafts() == (draft,)
+    assert engine.drafts.all() == (draft,)
 
 
 def test_what_is_no_text_makes_no_draft(engine: Engine) -> None:
     (change,) = inbox_jobs.load(engine).changes
     assert not inbox_jobs.draft_for_conflict(engine, change, b"\xff", NEW, 1)
-    assert engine.drafts() == ()
+    assert engine.drafts.all() == ()
 
 
 def test_a_whole_change_refused_is_told_from_one_of_many(engine: Engine, folder: Path) -> None:
     changes = inbox_jobs.load(engine).changes
     (folder / "a.md").write_bytes(b"newest\n")
-    assert inbox_jobs.changed_meanwhile(engine.take_back(changes, actor=ME))
+    assert inbox_jobs.changed_meanwhile(engine.undo.take_back(changes, actor=ME))
 
 
 def test_a_copy_that_kept_its_old_date_is_listed_when_it_came(engine: Engine, folder: Path) -> None:
     file = folder / "b.md"
     file.write_bytes(b"restored from a backup\n")
     os.utime(file, (1_000_000, 1_000_000))
-    engine.reconcile()
+    engine.watch.reconcile()
     loaded = inbox_jobs.load(engine)
     assert loaded.written[Address("r", "b.md")] > 1_700_000_000_000
 
 
 def test_a_renamed_memory_is_read_under_its_new_name(engine: Engine) -> None:
-    engine.mark_seen(None)
-    engine.rename(A, Address("r", "z.md"), actor=Actor("mcp:x"))
-    (change,) = engine.changes()
+    engine.changes.mark_seen(None)
+    engine.memories.rename(A, Address("r", "z.md"), actor=Actor("mcp:x"))
+    (change,) = engine.changes.unseen()
     shown = inbox_jobs.show(engine, change, "", 0, 0, Look(60))
     assert (shown.before, shown.after, shown.whole) == (NEW, NEW, "Only its name changed.")
     assert "You last saw it as a.md." in "".join(text for line in shown.page for text, _ in line.runs)

@@ -16,8 +16,8 @@ def world(tmp_path: Path) -> World:
     world = World(tmp_path)
     with world.engine() as engine:
         for number in range(60):
-            engine.create(at(f"{number:02}.md"), f"# {number}\n" + "line\n" * 80, actor=ME)
-        engine.delete([at(f"{number:02}.md") for number in range(50)], actor=ME)
+            engine.memories.create(at(f"{number:02}.md"), f"# {number}\n" + "line\n" * 80, actor=ME)
+        engine.memories.delete([at(f"{number:02}.md") for number in range(50)], actor=ME)
     return world
 
 
@@ -57,7 +57,7 @@ async def test_the_cursor_stays_with_its_row_when_others_come(world: World) -> N
         await screen.press("j", "j", "j")
         key, offset = view.row_key(3), view.list.cursor - view.list.top
         with world.engine() as other:
-            other.delete([at("55.md"), at("56.md")], actor=ME)
+            other.memories.delete([at("55.md"), at("56.md")], actor=ME)
         screen.app.bridge.reload()
         await screen.until(lambda: view.row_count() == 52)
         assert view.row_key(view.list.cursor) == key

@@ -159,7 +159,7 @@ class Gate:
         self.open.set()
         self.asked: list[Wanted] = []
         self.outdated = 0
-        self._find = engine.engine.find
+        self._find = engine.engine.search.find
         monkeypatch.setattr(engine.engine, "find", self.find)
 
     def find(self, wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
@@ -277,7 +277,7 @@ async def test_every_project_on_request(home: Path) -> None:
     engine = engine_with(TEXTS)
 
     def more() -> tuple[Root, ...]:
-        engine.engine.add_roots([other])
+        engine.engine.roots.add([other])
         return (*engine.roots, other)
 
     async with shown(engine, more_roots=more) as running:
@@ -380,7 +380,7 @@ async def test_an_empty_line_says_what_can_be_typed() -> None:
 async def test_what_was_read_is_given_back_when_the_search_is_left_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = engine_with(TEXTS)
     forgotten: list[int] = []
-    forget = engine.engine.forget_texts
+    forget = engine.engine.search.forget
 
     def count() -> None:
         forgotten.append(1)

@@ -15,10 +15,10 @@ from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
 def world(tmp_path: Path) -> World:
     world = World(tmp_path)
     with world.engine() as engine:
-        engine.reconcile()
-        engine.create(at("a.md"), "one\n", actor=ME)
+        engine.watch.reconcile()
+        engine.memories.create(at("a.md"), "one\n", actor=ME)
         engine.save(at("a.md"), "two\n", expected_sha256=engine.read(at("a.md")).sha256, actor=CLAUDE)
-        engine.create(at("b.md"), "b\n", actor=ME)
+        engine.memories.create(at("b.md"), "b\n", actor=ME)
     return world
 
 
@@ -69,8 +69,8 @@ async def test_what_others_did_is_taken_back_as_one_memory(world: World) -> None
 async def test_a_step_of_a_folder_that_is_not_open_says_so_and_offers_nothing(world: World) -> None:
     away = Root("far", str(world.base / "far"))
     with world.engine() as engine:
-        engine.add_roots([away])
-        engine.create(Address("far", "z.md"), "z\n", actor=ME)
+        engine.roots.add([away])
+        engine.memories.create(Address("far", "z.md"), "z\n", actor=ME)
     for found, words in ((away, "of another project, which was not read: A in"), (None, "--root NAME=DIR opens it")):
         roots = (Root("notes", str(world.folder)), *((found,) if found is not None else ()))
         async with real(world, more_roots=lambda roots=roots: roots) as screen:
@@ -88,10 +88,10 @@ async def test_a_step_of_a_folder_that_is_not_open_says_so_and_offers_nothing(wo
 
 async def test_an_operation_of_a_folder_that_is_not_open_says_so_beside_its_memories(world: World) -> None:
     with world.engine() as engine:
-        engine.add_roots([Root("far", str(world.base / "far"))])
+        engine.roots.add([Root("far", str(world.base / "far"))])
         for name in ("y.md", "z.md"):
-            engine.create(Address("far", name), "z\n", actor=ME)
-        engine.delete([Address("far", "y.md"), Address("far", "z.md")], actor=ME)
+            engine.memories.create(Address("far", name), "z\n", actor=ME)
+        engine.memories.delete([Address("far", "y.md"), Address("far", "z.md")], actor=ME)
     async with real(world) as screen:
         await activity(screen)
         await screen.until_text("delete 2 memories")

@@ -23,11 +23,11 @@ from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
 def world(tmp_path: Path) -> World:
     world = World(tmp_path)
     with world.engine() as engine:
-        engine.reconcile()
+        engine.watch.reconcile()
         for name in ("a.md", "b.md", "sub/c.md", "keep.md"):
-            engine.create(at(name), f"text of {name}\n", actor=ME)
-        engine.delete([at("a.md"), at("b.md")], actor=CLAUDE)
-        engine.delete([at("sub/c.md")], actor=ME)
+            engine.memories.create(at(name), f"text of {name}\n", actor=ME)
+        engine.memories.delete([at("a.md"), at("b.md")], actor=CLAUDE)
+        engine.memories.delete([at("sub/c.md")], actor=ME)
     return world
 
 
@@ -63,7 +63,7 @@ async def test_enter_never_restores(world: World) -> None:
         before = world.disk()
         await screen.press("enter", "enter", "j", "enter")
         assert world.disk() == before
-        assert len(screen.real.trash()) == 3
+        assert len(screen.real.trash.entries()) == 3
 
 
 async def test_all_marked_come_back_as_one_step_of_undo(world: World) -> None:
@@ -110,7 +110,7 @@ async def test_the_filter_shows_only_what_has_the_words(world: World) -> None:
 
 async def test_where_the_name_is_taken_another_one_is_offered(world: World) -> None:
     with world.engine() as engine:
-        engine.create(at("b.md"), "somebody else's\n", actor=CLAUDE)
+        engine.memories.create(at("b.md"), "somebody else's\n", actor=CLAUDE)
     async with real(world) as screen:
         view = await trash(screen)
         await screen.until_text("notes/b.md  name taken")
@@ -145,7 +145,7 @@ async def test_a_name_that_is_taken_in_that_moment_leads_to_the_same_question(wo
 @contextmanager
 def stalled(screen: Real, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Have bringing back take until the end of the block; gives what says that it began."""
-    began, go, restore = threading.Event(), threading.Event(), screen.real.restore_all
+    began, go, restore = threading.Event(), threading.Event(), screen.real.trash.restore
 
     def late(*rest: Any, **options: Any) -> Any:
         began.set()
@@ -224,7 +224,7 @@ async def test_a_question_that_was_not_waited_for_does_not_come_up(
 
 async def test_in_bulk_what_stands_in_the_way_is_said_and_stays_marked(world: World) -> None:
     with world.engine() as engine:
-        engine.create(at("a.md"), "somebody else's\n", actor=CLAUDE)
+        engine.memories.create(at("a.md"), "somebody else's\n", actor=CLAUDE)
     async with real(world) as screen:
         view = await trash(screen)
         await screen.press("*", "r")
@@ -261,8 +261,8 @@ async def test_point_11_trash_and_undo_bring_back_the_same_bytes_at_the_same_pat
     world = World(tmp_path)
     odd = b"\xef\xbb\xbf# odd\r\nline\x0cend \xff\x00 no newline"
     with world.engine() as engine:
-        engine.create(at("sub/odd name.md"), odd, actor=ME)
-        engine.create(at("other.md"), "x\n", actor=ME)
+        engine.memories.create(at("sub/odd name.md"), odd, actor=ME)
+        engine.memories.create(at("other.md"), "x\n", actor=ME)
     before = world.disk()
     async with real(world) as screen:
         assert screen.browser.memories.reveal(at("sub/odd name.md"))
@@ -302,8 +302,8 @@ async def test_the_line_of_the_index_comes_back_and_the_number_deleted_at_once_s
     index = b"- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"
     with world.engine() as engine:
         for name in ("a.md", "b.md", "c.md"):
-            engine.create(at(name), f"text of {name}\n", actor=ME)
-        engine.create(at("MEMORY.md"), index, actor=ME)
+            engine.memories.create(at(name), f"text of {name}\n", actor=ME)
+        engine.memories.create(at("MEMORY.md"), index, actor=ME)
         carrying.trash(engine, map(at, ("a.md", "b.md", "c.md")), actor=ME)
     async with real(world, size=(120, 40)) as screen:
         await trash(screen)

@@ -26,10 +26,10 @@ class Aliased(World):
 def world(tmp_path: Path) -> Aliased:
     world = Aliased(tmp_path)
     with world.engine() as engine:
-        engine.reconcile()
-        engine.create(Address(LONG, "a.md"), "text of a\n", actor=CLAUDE)
-        engine.create(Address(LONG, "b.md"), "text of b\n", actor=ME)
-        engine.delete([Address(LONG, "b.md")], actor=ME)
+        engine.watch.reconcile()
+        engine.memories.create(Address(LONG, "a.md"), "text of a\n", actor=CLAUDE)
+        engine.memories.create(Address(LONG, "b.md"), "text of b\n", actor=ME)
+        engine.memories.delete([Address(LONG, "b.md")], actor=ME)
     return world
 
 

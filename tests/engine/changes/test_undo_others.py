@@ -18,7 +18,7 @@ def begin(world: World, engine: Engine) -> None:
     for name, data in FILES.items():
         write(world, name, data)
     settle(engine)
-    engine.mark_seen(None)
+    engine.changes.mark_seen(None)
 
 
 def write(world: World, name: str, data: bytes) -> Path:
@@ -46,20 +46,20 @@ def test_each_kind_is_taken_back_and_all_are_one_undo_step(world: World, engine:
     spoil(world)
     settle(engine, deleted=True)
     after = world.disk()
-    changes = engine.changes()
+    changes = engine.changes.unseen()
     assert kinds(changes) == {"a.md": "modified", "moved.md": "renamed", "c.md": "deleted", "n.md": "created"}
-    done = engine.take_back(changes, actor=ME)
+    done = engine.undo.take_back(changes, actor=ME)
     assert [outcome.ok for outcome in done.outcomes] == [True] * 4
     assert world.disk() == before
-    assert engine.changes() == ()
+    assert engine.changes.unseen() == ()
     assert done.label == "take back what others did to 4 memories"
-    undone = engine.undo(actor=ME)
+    undone = engine.undo.undo(actor=ME)
     assert undone.label == done.label
     assert world.disk() == after
-    assert kinds(engine.changes()) == kinds(changes)
-    engine.redo(actor=ME)
+    assert kinds(engine.changes.unseen()) == kinds(changes)
+    engine.undo.redo(actor=ME)
     assert world.disk() == before
-    assert engine.changes() == ()
+    assert engine.changes.unseen() == ()
 
 
 def test_a_memory_renamed_and_changed_gets_name_and_text_back(world: World, engine: Engine) -> None:
@@ -68,14 +68,14 @@ def test_a_memory_renamed_and_changed_gets_name_and_text_back(world: World, engi
     settle(engine, deleted=True)
     write(world, "z.md", b"other\n")
     settle(engine)
-    (change,) = engine.changes()
+    (change,) = engine.changes.unseen()
     assert (change.kind, change.old_address) == ("modified", at("a.md"))
-    engine.take_back([change], actor=ME)
+    engine.undo.take_back([change], actor=ME)
     assert (world.folder() / "a.md").read_bytes() == FILES["a.md"]
     assert not (world.folder() / "z.md").exists()
-    engine.undo(actor=ME)
+    engine.undo.undo(actor=ME)
     assert (world.folder() / "z.md").read_bytes() == b"other\n"
-    (again,) = engine.changes()
+    (again,) = engine.changes.unseen()
     assert (again.kind, again.old_address, again.actor) == ("modified", at("a.md"), change.actor)
 
 
@@ -83,13 +83,13 @@ def test_what_changed_since_it_was_shown_stays(world: World, engine: Engine) -> 
     begin(world, engine)
     spoil(world)
     settle(engine, deleted=True)
-    changes = engine.changes()
+    changes = engine.changes.unseen()
     write(world, "a.md", b"newer\n")
     write(world, "moved.md", b"newer too\n")
     write(world, "c.md", b"here again\n")
     write(world, "n.md", b"and this\n")
     now = world.disk()
-    done = engine.take_back(changes, actor=ME)
+    done = engine.undo.take_back(changes, actor=ME)
     assert not any(outcome.ok for outcome in done.outcomes)
     assert all(isinstance(one.result, Conflict) or isinstance(one.error, MemtuiError) for one in done.outcomes)
     assert world.disk() == now
@@ -100,9 +100,9 @@ def test_a_failure_of_one_does_not_stop_the_others(world: World, engine: Engine)
     write(world, "a.md", b"new\n")
     write(world, "d.md", b"new\n")
     settle(engine)
-    changes = engine.changes()
+    changes = engine.changes.unseen()
     write(world, "a.md", b"newest\n")
-    done = engine.take_back(changes, actor=ME)
+    done = engine.undo.take_back(changes, actor=ME)
     assert {str(one.address): one.ok for one in done.outcomes} == {str(at("a.md")): False, str(at("d.md")): True}
     assert (world.folder() / "d.md").read_bytes() == FILES["d.md"]
 
@@ -111,9 +111,9 @@ def test_a_root_that_is_gone_is_said_and_nothing_is_made(world: World, engine: E
     begin(world, engine)
     write(world, "a.md", b"new\n")
     settle(engine)
-    changes = engine.changes()
+    changes = engine.changes.unseen()
     world.folder().rename(world.base / "away")
-    (outcome,) = engine.take_back(changes, actor=ME).outcomes
+    (outcome,) = engine.undo.take_back(changes, actor=ME).outcomes
     assert not outcome.ok
     assert not world.folder().exists()
     assert world.folder(SECOND).exists()

@@ -29,49 +29,49 @@ def engine(tmp_path: Path) -> Engine:
 
 def test_versions_lie_below_what_is_written_after_them_and_come_once(engine: Engine) -> None:
     with engine:
-        assert engine.keep_versions(A, [version(b"one", 1), version(b"two", 2)], actor=ME) == 2
-        assert not engine.list().items
-        assert not engine.trash()
-        engine.together([Write(A, b"three", None)], actor=ME, label="import")
-        found = engine.history(A)
+        assert engine.history.keep(A, [version(b"one", 1), version(b"two", 2)], actor=ME) == 2
+        assert not engine.rows.list().items
+        assert not engine.trash.entries()
+        engine.together.do([Write(A, b"three", None)], actor=ME, label="import")
+        found = engine.history.of(A)
         assert [(one.actor, one.at) for one in found][1:] == [("mcp:x", 2), ("mcp:x", 1)]
-        assert engine.read_version(A, found[2].sha256) == b"one"
+        assert engine.history.read(A, found[2].sha256) == b"one"
         assert found[1].note == "imported"
-        assert engine.keep_versions(A, [version(b"one", 1), version(b"two", 2)], actor=ME) == 0
+        assert engine.history.keep(A, [version(b"one", 1), version(b"two", 2)], actor=ME) == 0
 
 
 def test_a_version_that_is_not_what_it_says_is_refused_whole(engine: Engine) -> None:
     with engine:
         good, bad = version(b"one", 1), (version(b"two", 2)[0], b"other")
         with pytest.raises(StorageError):
-            engine.keep_versions(A, [good, bad], actor=ME)
-        assert engine.history(A) == ()
+            engine.history.keep(A, [good, bad], actor=ME)
+        assert engine.history.of(A) == ()
 
 
 def test_pins_go_with_the_step_that_brought_the_memory(engine: Engine) -> None:
     with engine:
-        done = engine.together([Write(A, b"one", None)], actor=ME, label="import")
-        assert engine.pin_along([A], actor=ME, joins=done.txn) == 1
-        assert engine.memory(A).pinned
-        engine.undo(actor=ME)
-        assert not engine.list().items
-        engine.redo(actor=ME)
-        assert engine.memory(A).pinned
-        assert engine.pin_along([A], actor=ME, joins=done.txn) == 0
+        done = engine.together.do([Write(A, b"one", None)], actor=ME, label="import")
+        assert engine.pins.bring([A], actor=ME, joins=done.txn) == 1
+        assert engine.rows.get(A).pinned
+        engine.undo.undo(actor=ME)
+        assert not engine.rows.list().items
+        engine.undo.redo(actor=ME)
+        assert engine.rows.get(A).pinned
+        assert engine.pins.bring([A], actor=ME, joins=done.txn) == 0
 
 
 def test_pins_alone_are_a_step_of_their_own(engine: Engine) -> None:
     with engine:
-        engine.create(A, b"one", actor=ME)
-        assert engine.pin_along([A], actor=ME, joins=None) == 1
-        engine.undo(actor=ME)
-        assert not engine.memory(A).pinned
+        engine.memories.create(A, b"one", actor=ME)
+        assert engine.pins.bring([A], actor=ME, joins=None) == 1
+        engine.undo.undo(actor=ME)
+        assert not engine.rows.get(A).pinned
 
 
 MARKING: dict[str, Callable[[Engine], object]] = {
-    "set_pinned": lambda engine: engine.set_pinned([A], pinned=True, actor=ME),
-    "pin_along": lambda engine: engine.pin_along([A], actor=ME, joins=None),
-    "keep_versions": lambda engine: engine.keep_versions(A, [version(b"old", 1)], actor=ME),
+    "set_pinned": lambda engine: engine.pins.set([A], pinned=True, actor=ME),
+    "pin_along": lambda engine: engine.pins.bring([A], actor=ME, joins=None),
+    "keep_versions": lambda engine: engine.history.keep(A, [version(b"old", 1)], actor=ME),
 }
 
 
@@ -80,7 +80,7 @@ def test_nobody_holds_the_ledger_while_waiting_for_the_roots(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     """Whoever lists holds the roots and waits for the ledger: the other way round both would wait for ever."""
-    roots, ledger = engine._rooms.roots, engine._rooms.ledger
+    roots, ledger = engine.roots, engine._ledger
     uid = roots.uid
     stuck: list[bool] = []
 
@@ -92,7 +92,7 @@ def test_nobody_holds_the_ledger_while_waiting_for_the_roots(
         return uid(root)
 
     with engine:
-        engine.create(A, b"one", actor=ME)
+        engine.memories.create(A, b"one", actor=ME)
         monkeypatch.setattr(roots, "uid", checked)
         MARKING[verb](engine)
     assert stuck

@@ -1,4 +1,4 @@
-"""Bringing deleted memories back: several as one undo step, each under its own name or another one.
+"""The trash: which deleted memories can be brought back, and bringing several back as one undo step.
 
 It exists so that "restore these forty" never lands on a memory that took a name meanwhile, and is one step of undo.
 """
@@ -9,14 +9,14 @@ from memtui.engine.changes.change import Publish
 from memtui.engine.changes.rules import Rules, mode
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.roots import Roots
-from memtui.engine.model import Actor, Change, Done, Outcome, Restoring, Saved
+from memtui.engine.model import Actor, Change, Done, Outcome, Restoring, Saved, TrashEntry
 from memtui.engine.save import files
-from memtui.engine.save.jobs import Job, Txn, each, transaction
+from memtui.engine.save.jobs import Job, Txn, each, made_again, transaction
 from memtui.errors import NotFoundError
 
 
-class BringBack:
-    """Restores out of the trash."""
+class Trash:
+    """Lists deleted memories, and restores them."""
 
     def __init__(self, roots: Roots, ledger: Ledger, publish: Publish, rules: Rules) -> None:
         """Take what it works with."""
@@ -25,8 +25,18 @@ class BringBack:
         self._publish = publish
         self._rules = rules
 
-    def restore(self, wanted: Iterable[Restoring], actor: Actor) -> Done:
-        """See `Engine.restore_all`."""
+    def entries(self, *, taken: bool = False) -> tuple[TrashEntry, ...]:
+        """Deleted memories that can be restored, newest first.
+
+        Args:
+            taken: also those whose name another memory has by now.
+        """
+        names = self._roots.names()
+        return tuple(map(self._roots.placed, self._ledger.deleted(names) if taken else self._ledger.trash(names)))
+
+    @made_again
+    def restore(self, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
+        """Bring deleted memories back as one undo step, with an outcome for each; never over another memory."""
         chosen = tuple(wanted)
         self._rules.refuse_read_only()
         what = str(chosen[0].to or chosen[0].address) if len(chosen) == 1 else f"{len(chosen)} memories"

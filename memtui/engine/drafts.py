@@ -1,31 +1,34 @@
-"""The verbs about unsaved text: drafts of the editor, and conflicts that are being decided.
+"""Unsaved text: drafts of the editor, and conflicts that are being decided.
 
-Apart from the rest of the engine because they change no memory; what they keep is on the memory's history before
-anything takes its place.
+Nothing here changes a memory; what is kept is on the memory's history before anything takes its place.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from memtui.engine.disk import fsio, paths
+from memtui.engine.events import Events
+from memtui.engine.ledger import Ledger
+from memtui.engine.look.roots import Roots
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
-from memtui.engine.news import News
-from memtui.engine.parts import Rooms, made_again
+from memtui.engine.save.jobs import made_again
 from memtui.errors import BusyError, NotFoundError, StorageError
 
 if TYPE_CHECKING:
     from memtui.engine.disk.unsaved import Unsaved
 
 
-class Drafting(News):
-    """What an engine keeps of texts nobody has saved."""
+class Drafts:
+    """Keeps texts nobody has saved."""
 
-    def __init__(self, rooms: Rooms, clock: Callable[[], int]) -> None:
-        """Take what `Engine.open` put together."""
-        super().__init__(rooms, clock)
+    def __init__(self, roots: Roots, ledger: Ledger, events: Events) -> None:
+        """Take what it works with."""
+        self._roots = roots
+        self._ledger = ledger
+        self._events = events
         self._drafted: dict[Address, str] = {}
         """The unsaved texts this engine stored last."""
         self._open: dict[Address, Draft] = {}
@@ -40,7 +43,7 @@ class Drafting(News):
         self._shared: set[Address] = set()
         """Memories of which was said that another memtui has unsaved text in them too."""
 
-    def save_draft(self, draft: Draft) -> None:
+    def save(self, draft: Draft) -> None:
         """Keep the editor's unsaved text, and what it started from, so that a merge stays possible.
 
         What the ledger cannot take goes into a file of its own.
@@ -50,7 +53,7 @@ class Drafting(News):
         try:
             self._record(root, draft)
         except (StorageError, BusyError):
-            if self._rooms.ledger.read_only or not (written or self._write(root, draft)):
+            if self._ledger.read_only or not (written or self._write(root, draft)):
                 raise
         else:
             if not self._apart:
@@ -58,12 +61,12 @@ class Drafting(News):
         self._drafted[draft.address] = draft.text
         self._open[draft.address] = draft
 
-    def take_draft(self, draft: Draft) -> None:
+    def take(self, draft: Draft) -> None:
         """Go on with a draft that was found: its text is this engine's own from now on, not another window's."""
         self._drafted[draft.address] = draft.text
         self._open[draft.address] = draft
 
-    def keep_drafts_apart(self) -> bool:
+    def keep_apart(self) -> bool:
         """Keep the unsaved texts of this engine in files as well, from now on, whatever becomes of the ledger.
 
         Returns:
@@ -78,7 +81,7 @@ class Drafting(News):
         from memtui.engine.disk import unsaved
 
         try:
-            unsaved.keep(self._rooms.state_dir, self._writer, fsio.real_path(root.path), draft)
+            unsaved.keep(self._ledger.directory, self._writer, fsio.real_path(root.path), draft)
         except OSError:
             return False
         return True
@@ -89,19 +92,19 @@ class Drafting(News):
         uid = self._roots.uid(root)
         if draft.base is not None and draft.base_sha256 is not None:
             try:
-                self._rooms.ledger.find_version(uid, draft.address.path, draft.base_sha256)
+                self._ledger.find_version(uid, draft.address.path, draft.base_sha256)
             except NotFoundError:
-                self._rooms.ledger.keep_text(
+                self._ledger.keep_text(
                     uid, draft.address.path, draft.base, actor="outside", note="what a draft started from"
                 )
         self._keep_other_draft(uid, draft)
-        self._rooms.ledger.save_draft(uid, draft)
+        self._ledger.save_draft(uid, draft)
 
     def _gather(self, draft: Draft) -> None:
         """Let the files about a memory give way to the draft that is in the ledger; no text of theirs is lost."""
         for found, other in self._files(draft.address):
             if other.text not in (draft.text, self._drafted.get(draft.address)):
-                self._rooms.ledger.keep_once(self._uid(draft.address), draft.address.path, found.data)
+                self._ledger.keep_once(self._uid(draft.address), draft.address.path, found.data)
             self._remove(found)
 
     def _files(self, address: Address | None = None) -> list[tuple[Unsaved, Draft]]:
@@ -109,7 +112,7 @@ class Drafting(News):
         from memtui.engine.disk import unsaved
 
         try:
-            waiting = [one for one in unsaved.everything(self._rooms.state_dir) if one.of and one.text is not None]
+            waiting = [one for one in unsaved.everything(self._ledger.directory) if one.of and one.text is not None]
         except OSError as error:
             raise paths.translate(error, "Reading the drafts") from error
         roots = {fsio.real_path(root.path): root for root in self._roots.all()} if waiting else {}
@@ -137,11 +140,11 @@ class Drafting(News):
     def _keep_other_draft(self, uid: int, draft: Draft) -> None:
         """Put the unsaved text of another memtui on the memory's history before this one takes its place."""
         root = self._roots.find(draft.address.root)
-        for other in self._rooms.ledger.drafts({uid: root.id}):
+        for other in self._ledger.drafts({uid: root.id}):
             known = (draft.text, self._drafted.get(draft.address))
             if other.address.path == draft.address.path and other.text not in known:
                 data = other.text.encode("utf-8", "surrogatepass")
-                self._rooms.ledger.keep_text(uid, other.address.path, data, actor="tui", note="draft of another memtui")
+                self._ledger.keep_text(uid, other.address.path, data, actor="tui", note="draft of another memtui")
                 self._tell_of_other(draft.address)
 
     def _tell_of_other(self, address: Address) -> None:
@@ -153,20 +156,20 @@ class Drafting(News):
             f"Another memtui has unsaved text in {address} too. It gave way to yours as the stored draft; "
             "both texts are in its history (H)."
         )
-        self._rooms.events.publish(Changes(notices=(Notice("draft", text, address, at=self._rooms.clock()),)))
+        self._events.publish(Changes(notices=(Notice("draft", text, address, at=self._ledger.clock()),)))
 
-    def drafts(self) -> tuple[Draft, ...]:
+    def all(self) -> tuple[Draft, ...]:
         """All unsaved texts, the newest of each memory, oldest first."""
         apart = [draft for _, draft in self._files()]
         try:
-            stored = list(map(self._roots.placed, self._rooms.ledger.drafts(self._roots.names())))
+            stored = list(map(self._roots.placed, self._ledger.drafts(self._roots.names())))
         except StorageError as error:
             if not apart:
                 raise
             stored = []  # the texts in files are offered all the same
             if not self._unread:
                 self._unread = True
-                self._rooms.ledger.notices.append(f"Drafts in the ledger cannot be read: {error.message}")
+                self._ledger.notices.append(f"Drafts in the ledger cannot be read: {error.message}")
         # A text that the ledger has under another name is of a memory that was renamed since.
         known = {(draft.address.root, draft.text) for draft in stored}
         apart = [draft for draft in apart if (draft.address.root, draft.text) not in known]
@@ -174,7 +177,7 @@ class Drafting(News):
         return tuple(sorted(newest.values(), key=lambda draft: draft.at))
 
     @made_again
-    def drop_draft(self, address: Address, *, own: Collection[str] | None = None, trace: bool = True) -> None:
+    def drop(self, address: Address, *, own: Collection[str] | None = None, trace: bool = True) -> None:
         """Forget a draft and its conflict; a text that is nowhere else goes on the memory's history first.
 
         Args:
@@ -190,21 +193,21 @@ class Drafting(News):
             if address in self._decided:
                 texts.add(self._decided[address])
         uid = self._uid(address)
-        self._rooms.ledger.drop_draft(uid, address.path, own=texts, trace=trace)
+        self._ledger.drop_draft(uid, address.path, own=texts, trace=trace)
         self._open.pop(address, None)
         for found, draft in self._files():
             same = draft.address == address if texts is None else found.data in texts
             if same and draft.address.root == address.root:
                 if trace:
-                    self._rooms.ledger.keep_once(uid, address.path, found.data)
+                    self._ledger.keep_once(uid, address.path, found.data)
                 self._remove(found)
 
     @made_again
     def save_conflict(self, found: OpenConflict) -> None:
         """Keep the decisions about a conflict; its texts are on the memory's history from here on."""
-        self._rooms.ledger.save_conflict(self._roots.uid(self._roots.find(found.address.root)), found)
+        self._ledger.save_conflict(self._roots.uid(self._roots.find(found.address.root)), found)
         self._decided[found.address] = found.yours
 
-    def open_conflict(self, address: Address) -> OpenConflict | None:
+    def conflict(self, address: Address) -> OpenConflict | None:
         """The conflict of a memory that is being decided; None when there is none, or a text of it was redacted."""
-        return self._rooms.ledger.open_conflict(self._roots.uid(self._roots.find(address.root)), address)
+        return self._ledger.open_conflict(self._roots.uid(self._roots.find(address.root)), address)

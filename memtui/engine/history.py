@@ -1,0 +1,180 @@
+"""What was: versions of memories, the audit of what was done to them, and which texts a person reviewed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+
+from memtui.engine.changes.rules import Rules
+from memtui.engine.disk import paths
+from memtui.engine.events import Events
+from memtui.engine.ledger import Ledger
+from memtui.engine.look.roots import Roots
+from memtui.engine.model import Actor, Address, AuditRecord, Operation, Version
+from memtui.engine.save.jobs import made_again
+from memtui.errors import NotFoundError, StorageError
+
+OPERATIONS = ("created", "modified", "deleted", "renamed", "restored")
+_NOTE = "imported"
+
+
+class History:
+    """Reads what was, and takes in what was elsewhere."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events) -> None:
+        """Take what it works with."""
+        self._roots = roots
+        self._ledger = ledger
+        self._rules = rules
+        self._events = events
+
+    def of(self, address: Address) -> tuple[Version, ...]:
+        """The versions of a memory, newest first."""
+        return self._ledger.history(*self._place(address))
+
+    def read(self, address: Address, sha256: str) -> bytes:
+        """The raw bytes of a version of a memory.
+
+        Args:
+            address: the memory.
+            sha256: the version, or at least six hex digits of it.
+
+        Raises:
+            NotFoundError: no version, or several, begin like this.
+            RefusedError: `E_REDACTED`.
+            StorageError: `E_STORE_DAMAGED`.
+        """
+        data = self._ledger.version_text(*self._place(address), sha256)
+        if data is None:
+            raise NotFoundError(f"Version {sha256[:12]} of {address} is no longer stored.")
+        return data
+
+    @made_again
+    def keep(self, address: Address, versions: Iterable[tuple[Version, bytes]], *, actor: Actor) -> int:
+        """Put versions a memory had elsewhere on its history, before it is written here.
+
+        They come below whatever the memory becomes here, so that what is newest stays so.
+
+        Args:
+            address: the memory; it need not be there yet.
+            versions: oldest first, each with its text.
+            actor: who does it; each version keeps the actor and the time it had.
+
+        Returns:
+            How many were not known.
+
+        Raises:
+            StorageError: `E_STORE_DAMAGED`, when a text is not what its version says; nothing is kept then.
+        """
+        root = self._rules.writable(address, actor)
+        paths.split(address.path)
+        uid = self._roots.uid(root)
+        known = {(one.sha256, one.at) for one in self._ledger.history(uid, address.path)}
+        count = 0
+        with self._ledger.transaction():
+            for version, data in versions:
+                if sha256(data).hexdigest() != version.sha256:
+                    raise StorageError(f"A version of {address} does not match its checksum.", code="E_STORE_DAMAGED")
+                if (version.sha256, version.at) in known:
+                    continue
+                self._ledger.add_version(
+                    uid,
+                    address.path,
+                    self._ledger.store(data, version.sha256),
+                    actor=version.actor,
+                    at=version.at,
+                    operation=version.operation if version.operation in OPERATIONS else "modified",
+                    note=version.note or _NOTE,
+                )
+                count += 1
+        return count
+
+    # --- what was done
+
+    def audit(
+        self,
+        *,
+        actor: str | None = None,
+        since: int | None = None,
+        address: Address | None = None,
+        limit: int = 200,
+        before: int | None = None,
+        txn: str | None = None,
+    ) -> tuple[AuditRecord, ...]:
+        """Audit records, newest first; times in milliseconds; `before` is the number of one: only older ones."""
+        records = self._ledger.audit_records(
+            self._roots.names(),
+            actor=actor,
+            since=since,
+            memory=None if address is None else self._place(address),
+            limit=limit,
+            before=before,
+            txn=None if txn is None else int(txn),
+        )
+        return tuple(map(self._roots.placed_record, records))
+
+    def read_audited(self, seq: int, sha256: str) -> bytes:
+        """The raw bytes of the text before or after an audited change, whatever the memory is called by now.
+
+        Args:
+            seq: the number of the audit record.
+            sha256: its `before` or its `after`.
+
+        Raises:
+            NotFoundError, RefusedError, StorageError: as `read`.
+        """
+        known = self._ledger.audited(seq, sha256, self._roots.names())
+        data = self._ledger.blob(sha256) if known else None
+        if data is None:
+            raise NotFoundError(f"The text {sha256[:12]} of this step is no longer stored.")
+        return data
+
+    def actors(self) -> tuple[str, ...]:
+        """Everybody the audit knows, who did something last first."""
+        return self._ledger.actors()
+
+    def operations(self, first: str, last: str) -> tuple[Operation, ...]:
+        """The operations with these numbers (the `txn` of audit records) and between, oldest first."""
+        return self._ledger.operations(int(first), int(last))
+
+    # --- what was reviewed
+
+    @made_again
+    def review(self, versions: Iterable[tuple[Address, str]], *, actor: Actor) -> int:
+        """Remember that a person reviewed exactly these versions, so that agents may be given them unasked.
+
+        No step of undo: what was given to an agent cannot be taken back from it.
+
+        Args:
+            versions: memories with the sha-256 of the text that was looked at, whatever is there by now.
+            actor: the person; the audit has a record of each version.
+
+        Returns:
+            How many were not reviewed before.
+
+        Raises:
+            RefusedError: `E_PERSON`: an agent runs this process.
+        """
+        asked = tuple(versions)
+        approver = self._rules.approver
+        approver.require("review what a checkout brought")
+        self._rules.refuse_read_only()
+        chosen = []
+        for address, sha in asked:
+            paths.split(address.path)
+            self._rules.check_storable(address)
+            chosen.append((self._roots.uid(self._rules.allowed(address.root)), address.path, sha))
+        count = self._ledger.review(chosen, actor=actor.name, note=approver.note())
+        if count:
+            self._events.touched(address for address, _ in asked)
+        return count
+
+    def trusted_version(self, address: Address) -> str | None:
+        """The newest version on a memory's history that was written here or reviewed; None when there is none."""
+        uid, path = self._place(address)
+        kept = (one.sha256 for one in self._ledger.history(uid, path) if not one.redacted)
+        return next((sha for sha in kept if self._ledger.trusts(uid, sha)), None)
+
+    def _place(self, address: Address) -> tuple[int, str]:
+        """The ledger's id of a memory's root, and its path."""
+        return self._roots.uid(self._roots.find(address.root)), address.path
