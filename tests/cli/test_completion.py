@@ -63,14 +63,16 @@ def complete(line: str) -> list[str]:
     [
         ("memtui re", ["restore", "redo", "redact", "repoint"]),
         ("memtui --json un", ["undo", "unpin", "uninstall"]),
-        ("memtui --home ls l", ["ls", "log"]),
+        ("memtui --home /x l", ["ls", "log"]),
         ("memtui ls --sort ", ["name", "uses", "age", "size", "changed"]),
         ("memtui ls --pin", ["--pinned"]),
         ("memtui completion ", ["bash", "zsh", "fish"]),
         ("memtui view my:notes/pl", ["notes/plain.md"]),
         ("memtui view my", ["my:notes/bare.md", "my:notes/deep/down.md", "my:notes/plain.md", "my:notes"]),
         ("memtui roots --accept my", ["my:notes"]),
-        ("memtui create x --file ", [""]),
+        ("memtui rm my:notes/bare.md --json my:notes/pl", ["notes/plain.md"]),
+        ("memtui help wa", ["watch"]),
+        ("memtui create x --file /dev/nul", ["/dev/null"]),
     ],
 )
 def test_bash_offers_what_fits(line: str, offered: list[str]) -> None:
