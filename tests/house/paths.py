@@ -205,7 +205,7 @@ class Step(NamedTuple):
 
 STEPS = {
     "a save": Step(a_save, 27),
-    "an outside write": Step(an_outside_write, 28),
+    "an outside write": Step(an_outside_write, 27),
     "an agent's str_replace": Step(an_agents_edit, 38),
 }
 

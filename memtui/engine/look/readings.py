@@ -1,4 +1,4 @@
-"""What was read from each memory, and how far that can be believed without reading it again.
+"""What was read from each memory, how far that can be believed without reading it again, and what is odd about it.
 
 A stat alone proves nothing about a file that changed a moment ago, and one read proves nothing about a file somebody is
 still writing. `trusted` answers the first question, `steady` the second; nobody else compares times with contents.
@@ -9,15 +9,16 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio, paths
-from memtui.engine.look.content import judge
+from memtui.engine.frontmatter.read import describe
 from memtui.engine.look.scan import READ_LIMIT, Entry, Key, Tree
-from memtui.engine.model import Address, Problem, Root
+from memtui.engine.model import Address, Policy, Problem, Root
 from memtui.errors import MemtuiError, NotFoundError
 
 RACY_MS = 2_000
 """A file that changed less than this before it was read may change again without its stat showing it."""
 SETTLE_MS = 100
 """Two equal reads this far apart make a version."""
+_VISIBLE = bytes(range(0x20, 0x7F)) + b"\n\t"
 
 
 class Reading(NamedTuple):
@@ -165,3 +166,65 @@ def _reading(
 def _refused(key: Key, error: MemtuiError, times: Times) -> Reading:
     lasting = error.code == "E_PERMISSION" and times.now - key.ctime_ns // 1_000_000 > RACY_MS
     return Reading(key, None, "", (Problem(error.code, error.message),), lasting, times.ticks, steady=False)
+
+
+class Verdict(NamedTuple):
+    """What a row shows of a text."""
+
+    description: str
+    problems: tuple[Problem, ...]
+
+
+def judge(data: bytes, policy: Policy, path: str = "") -> Verdict:
+    """Describe a whole file, which has this path below its root, and name what is odd about it."""
+    found = describe(data)
+    problems = _text_problems(data)
+    if found.problem is not None:
+        problems.append(found.problem)
+    if policy.shown_bytes is not None and len(data) > policy.shown_bytes:
+        text = f"It has {len(data):,} bytes; the agent reads up to {policy.shown_bytes:,}."
+        problems.append(Problem("over-agent-limit", text))
+    if policy.shown_chars:
+        problems += _too_long(data, policy, path)
+    if b"<<<<<<<" in data and _has_conflict(data):
+        problems.append(Problem("conflict-markers", "A merge by git left conflict markers in it."))
+    return tuple.__new__(Verdict, (found.description, tuple(problems)))
+
+
+def _too_long(data: bytes, policy: Policy, path: str) -> list[Problem]:
+    limit = policy.limit_of(path)
+    if limit is None or len(data) <= limit:
+        return []
+    # The agents that count characters take blanks off both ends first.
+    count = len(data.decode(errors="replace").strip())
+    if count <= limit:
+        return []
+    return [Problem("over-agent-limit", f"It has {count:,} characters; the agent's limit is {limit:,}.")]
+
+
+def _text_problems(data: bytes) -> list[Problem]:
+    if not data.translate(None, _VISIBLE):
+        return []
+    found = []
+    if (position := data.find(0)) >= 0:
+        found.append(Problem("E_TEXT", f"It holds a NUL at byte {position:,}, so it is not edited as text."))
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        return [Problem("E_TEXT", f"It is not UTF-8 at byte {error.start:,}, so it is not edited as text.")]
+    from memtui.safe_text import has_hidden
+
+    if has_hidden(text.removeprefix("\ufeff")):
+        found.append(Problem("hidden-characters", "It holds characters that cannot be seen; they are shown as tokens."))
+    return found
+
+
+def _has_conflict(data: bytes) -> bool:
+    """Whether the three markers stand at line starts, in order."""
+    position = 0
+    lined = b"\n" + data
+    for marker in (b"\n<<<<<<< ", b"\n=======", b"\n>>>>>>> "):
+        position = lined.find(marker, position)
+        if position < 0:
+            return False
+    return True
