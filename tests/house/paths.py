@@ -204,9 +204,9 @@ class Step(NamedTuple):
 
 
 STEPS = {
-    "a save": Step(a_save, 26),
-    "an outside write": Step(an_outside_write, 26),
-    "an agent's str_replace": Step(an_agents_edit, 37),
+    "a save": Step(a_save, 25),
+    "an outside write": Step(an_outside_write, 24),
+    "an agent's str_replace": Step(an_agents_edit, 35),
 }
 
 
