@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.disk import fsio, paths, whole_file
 from memtui.engine.disk.paths import RootHandle
 from memtui.engine.find import rank
-from memtui.engine.find.index import LARGEST, Grades, IndexAnswer, Text, TextIndex, keep
+from memtui.engine.find.index import LARGEST, Grades, Held, IndexAnswer, Text, TextIndex, keep
 from memtui.engine.ledger.versions import OldText
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Wanted
 from memtui.errors import MemtuiError
@@ -298,6 +298,16 @@ class _Plan:
             self.place[index] = place
         self.roots = [self.rows[index].address.root for index in self.best_first]
         """The root of the row in each place."""
+        self._held: Held | None = None
+        self._numbers: list[int | None] = []
+
+    def numbers(self, held: Held) -> list[int | None]:
+        """Under which number the index has the text of each row."""
+        if held is not self._held:
+            self._held = held
+            each = [(held[root.root.path], root.items) for root in self.listed]
+            self._numbers = [numbers.get(row.sha256 or "") for numbers, items in each for row in items]
+        return self._numbers
 
 
 def _tie_break(row: Memory) -> tuple[bool, float, int, Address]:
@@ -353,8 +363,7 @@ class _Run:
         """Take what the index says."""
         if answer is not None:
             self._graded = answer.grades
-            held = [(answer.held[root.root.path], root.items) for root in self._plan.listed]
-            self._numbers = [numbers.get(row.sha256 or "") for numbers, items in held for row in items]
+            self._numbers = self._plan.numbers(answer.held)
 
     def unread(self) -> list[Memory]:
         """The rows with a text that the index does not have."""

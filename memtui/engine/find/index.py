@@ -35,10 +35,10 @@ _BATCH = 64
 _CHECKPOINT_PAGES = 4_000
 _LONGEST = 1_000
 """Letters of a word that is asked for; a run of more is kept in pieces of twice as many, each half in the next one."""
-_MANY = 2_000
+_MANY = 1_000
 """Words that hold a part; with more of them it is quicker to look at the texts."""
 _FEW = 64
-"""Texts in which a phrase is looked for at once, rather than asking which of them have its other words."""
+"""Texts that are looked at before somebody is asked whether to go on."""
 _SCHEMA = """
 CREATE TABLE state (generation INTEGER NOT NULL, spilled INTEGER NOT NULL);
 INSERT INTO state VALUES (abs(random()), 0);
@@ -107,13 +107,29 @@ Grades = dict[int, int]
 """How texts hold something, by their numbers; see `Term.grade`."""
 
 
+Held = dict[str, dict[str, int]]
+"""The numbers of texts, by folder of a root and sha-256."""
+
+
 class IndexAnswer(NamedTuple):
     """What the index knows."""
 
-    held: dict[str, dict[str, int]]
-    """The numbers of the texts it has, by folder of a root and sha-256."""
+    held: Held
+    """The texts it has; the same object as long as nothing changes."""
     grades: tuple[Grades, ...]
     """For each term, the texts that hold it."""
+
+
+class _Known(NamedTuple):
+    """The texts of the roots that are asked about."""
+
+    roots: Collection[str]
+    all: set[int]
+    odd: set[int]
+    """Those whose words are not just their runs of letters and digits."""
+
+
+_NOTHING = _Known((), set(), set())
 
 
 class Text(NamedTuple):
@@ -139,8 +155,8 @@ class TextIndex:
         self._db: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._state: tuple[int, ...] = ()
-        self._held: dict[str, dict[str, int]] = {}
-        self._plain: set[int] = set()
+        self._held: Held = {}
+        self._known = _NOTHING
         self._vocabulary: str | None = None
 
     def ask(
@@ -163,11 +179,10 @@ class TextIndex:
                 return None
             database.execute("BEGIN")
             try:
-                self._refresh(database, roots)
-                held = {root: self._held[root] for root in roots}
-                known = set().union(*(numbers.values() for numbers in held.values()))
-                asked = _Asked(database, known, self._plain, self._words_of(database) if inside else None, stop)
-                return IndexAnswer(held, tuple(asked.grades(term) for term in terms))
+                self._refresh(database)
+                known = self._known_in(database, roots)
+                asked = _Asked(database, known, self._words_of(database) if inside else None, stop)
+                return IndexAnswer(self._held, tuple(asked.grades(term) for term in terms))
             finally:
                 database.execute("ROLLBACK")
         except (apsw.Error, UnicodeDecodeError) as error:
@@ -184,7 +199,7 @@ class TextIndex:
 
     def forget(self) -> None:
         """Give the memory back that asking took."""
-        self._state, self._held, self._plain, self._vocabulary = (), {}, set(), None
+        self._state, self._held, self._known, self._vocabulary = (), {}, _NOTHING, None
 
     def close(self) -> None:
         """Close it; asking opens it again."""
@@ -205,21 +220,23 @@ class TextIndex:
             self._db, self._identity = database, identity
         return self._db
 
-    def _refresh(self, database: apsw.Connection, roots: Iterable[str]) -> None:
-        """Read which texts there are, where that may have changed."""
-        ((generation,),) = database.execute("SELECT generation FROM state")
-        state = (generation, database.pragma("data_version"))
+    def _refresh(self, database: apsw.Connection) -> None:
+        """Forget what was read when that may have changed."""
+        state = (_generation(database), database.pragma("data_version"))
         if state != self._state:
             self.forget()
             self._state = state
-        for root in roots:
-            if root not in self._held:
-                rows = database.execute("SELECT sha, id, plain FROM texts WHERE root = ?", (os.fsencode(root),))
-                self._held[root] = held = {}
-                for sha, number, plain in rows:
-                    held[sha] = number
-                    if plain:
-                        self._plain.add(number)
+
+    def _known_in(self, database: apsw.Connection, roots: Collection[str]) -> _Known:
+        """Which texts there are of some roots."""
+        if self._known.roots != roots:
+            self._known, self._held = _Known(roots, set(), set()), {}
+            for root in roots:
+                rows = list(database.execute("SELECT sha, id, plain FROM texts WHERE root = ?", (os.fsencode(root),)))
+                self._held[root] = {sha: number for sha, number, _ in rows}
+                self._known.all.update(self._held[root].values())
+                self._known.odd.update(number for _, number, plain in rows if not plain)
+        return self._known
 
     def _words_of(self, database: apsw.Connection) -> str:
         if self._vocabulary is None:
@@ -234,79 +251,66 @@ class _Asked:
     def __init__(
         self,
         database: apsw.Connection,
-        known: set[int],
-        plain: set[int],
+        known: _Known,
         vocabulary: str | None,
         stop: Callable[[], bool],
     ) -> None:
         self._database = database
         self._known = known
-        self._plain = plain
         self._vocabulary = vocabulary
         self._stop = stop
-        self._held: dict[str, Grades | None] = {}
 
     def grades(self, term: Term) -> Grades:
         """The texts that hold a term."""
-        found: Grades = {}
-        for form in term.forms:
-            for number, grade in self._grades(form).items():
-                found[number] = min(grade, found.get(number, grade))
-        return found
+        first, *more = map(self._grades, term.forms)
+        for grades in more:
+            for number, grade in grades.items():
+                first[number] = min(grade, first.get(number, grade))
+        return first
 
     def _grades(self, form: str) -> Grades:
         asked = words(form)
-        simple = asked.plain and asked.words == (form,)
-        parts = {word[:_LONGEST] for word in asked.words}
-        candidates: Iterable[int] = self._known
-        found: Grades = {}
-        for word in sorted(parts, key=len, reverse=True):
-            some = self._holding(word)
-            if some is None:
-                continue  # nearly all of them
-            if simple:
-                found = {number: grade for number, grade in some.items() if number in self._plain}
-            candidates = some.keys() & candidates if not simple else some.keys() - self._plain
-            if len(candidates) <= _FEW:
-                break
-        if self._vocabulary is None and not asked.words:
-            return {}
-        found.update(self._looked_at(form, candidates))
-        return found
-
-    def _holding(self, word: str) -> Grades | None:
-        """The texts with a word that has this part, and how; None when it is quicker to look at all of them."""
-        if word not in self._held:
-            self._held[word] = self._ask(word)
-        return self._held[word]
-
-    def _ask(self, word: str) -> Grades | None:
-        found: Grades = {}
-        if self._vocabulary is not None:
-            holders = _inside(self._vocabulary, word)
-            if holders is None:
-                return None
-            for holder in holders:
+        holders = {word: self._holders(word[:_LONGEST]) for word in asked.words}
+        if asked.plain and asked.words == (form,) and (inside := holders[form]) is not None:
+            found: Grades = {}
+            for holder in inside:
                 found.update(dict.fromkeys(self._match(f'"{holder}"'), INFIX))
-        found.update(dict.fromkeys(self._match(f'"{word}" *'), PREFIX))
-        found.update(dict.fromkeys(self._match(f'"{word}"'), EXACT))
-        return {number: grade for number, grade in found.items() if number in self._known}
+            found.update(dict.fromkeys(self._match(f'"{form}" *'), PREFIX))
+            found.update(dict.fromkeys(self._match(f'"{form}"'), EXACT))
+            odd = found.keys() & self._known.odd
+            for number in odd:
+                del found[number]
+            found.update(self._looked_at(form, odd))
+            return found
+        patterns = [_either(word[:_LONGEST], inside) for word, inside in holders.items() if inside is not None]
+        if patterns:
+            return dict(self._looked_at(form, self._known.all & set(self._match(" AND ".join(patterns)))))
+        return {} if self._vocabulary is None else dict(self._looked_at(form, self._known.all))
+
+    def _holders(self, word: str) -> list[str] | None:
+        """The words that have this part inside of them; None when there are so many that texts are looked at sooner."""
+        return [] if self._vocabulary is None else _inside(self._vocabulary, word)
 
     def _match(self, pattern: str) -> list[int]:
-        return [
-            number for (number,) in self._database.execute("SELECT rowid FROM words WHERE words MATCH ?", (pattern,))
-        ]
+        rows = self._database.execute("SELECT rowid FROM words WHERE words MATCH ?", (pattern,))
+        return [number for (number,) in rows]
 
-    def _looked_at(self, form: str, candidates: Iterable[int]) -> Iterator[tuple[int, int]]:
+    def _looked_at(self, form: str, candidates: Collection[int]) -> Iterator[tuple[int, int]]:
         """Of some texts those that hold a form, by looking at each."""
         term = Term((form,))
-        for count, number in enumerate(candidates):
+        rows = self._database.execute(
+            "SELECT id, folded FROM bodies WHERE id IN (SELECT value FROM json_each(?))", (str(list(candidates)),)
+        )
+        for count, (number, folded) in enumerate(rows if candidates else ()):
             if count % _FEW == 0 and self._stop():
                 return
-            for (folded,) in self._database.execute("SELECT folded FROM bodies WHERE id = ?", (number,)):
-                grade = term.grade(folded)
-                if grade is not None:
-                    yield number, grade
+            if form in folded:
+                yield number, term.grade(folded) or 0
+
+
+def _either(word: str, holders: list[str]) -> str:
+    """What matches texts with a word that has this part."""
+    return "(" + " OR ".join([f'"{word}" *', *(f'"{holder}"' for holder in holders)]) + ")"
 
 
 def _inside(vocabulary: str, part: str) -> list[str] | None:
