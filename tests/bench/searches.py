@@ -7,6 +7,7 @@ the dearest thing to look for: a phrase of two words that every text has.
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 from memtui.engine import Engine
@@ -22,27 +23,49 @@ KINDS = {"a common word": COMMON, "a rare word": RARE, "no such word": NONE, "a 
 
 
 def cases(plan: Plan) -> Iterator[Case]:
-    """The table's 3,000 for each kind of word, how the first search grows, and how the next ones do."""
-    counts = (100, 1_000, 3_000) if plan.short else (100, 1_000, 3_000, 10_000)
+    """The table's 3,000 for each kind of word, how a search grows, and how soon the first hits are there."""
+    counts = plan.sizes((100, 1_000, 3_000), (100, 1_000, 3_000, 10_000))
     folders = {count: world.make(plan.folder, f"notes-{count}") for count in counts}
     for count, folder in folders.items():
         world.memories(folder, count, size=SIZE)
     world.rest()
     for count, folder in folders.items():
         state = os.path.join(plan.folder, f"state-{count}")
+        build(folder, state)
         size = f"{count:,} x 4 KB"
         held = count == 3_000
         for kind, words in KINDS.items():
             if held or words == RARE:
                 measure = again(folder, state, words, plan.pick(9, 21))
                 yield Case(f"search again, {kind}", size, measure, LIMIT if held and words != DEAR else None)
-        yield Case("first search", size, first(folder, state, plan.pick(3, 7)), None)
+        yield Case("search without an index", size, unindexed(folder, plan, plan.pick(3, 7)), None)
         if held:
-            yield Case("first hits of a first search", size, first_hits(folder, state, plan.pick(3, 7)), 200.0, "ms")
+            yield Case("first hits without an index", size, first_hits(folder, plan, plan.pick(3, 7)), 200.0, "ms")
+        if count == counts[-1]:
+            hits = hits_again(folder, state, plan.pick(5, 21))
+            yield Case("first hits again, 95 %", size, hits, 15.0, "ms")
+            yield Case("first hits, process", size, new_process(plan, folder, state, plan.pick(5, 15)), 10.0)
+    if not plan.short:
+        few, many = counts[-1], 100_000
+        folder, state = world.make(plan.folder, f"notes-{many}"), os.path.join(plan.folder, f"state-{many}")
+        world.memories(folder, many, size=SIZE, folders=150)
+        world.rest()
+        build(folder, state)
+        measure = growth((folder, state), (folders[few], os.path.join(plan.folder, f"state-{few}")))
+        yield Case("first hits of a new engine", f"{many:,} and {few:,}", measure, 12.0)
+
+
+def build(folder: str, state: str) -> None:
+    """Search until every text is in the index."""
+    with world.engine(folder, state) as engine:
+        engine.search.find(Wanted(NONE))
+        builder = engine.search._finder._builder
+        if builder is not None:
+            builder.join()
 
 
 def again(folder: str, state: str, words: str, rounds: int) -> Callable[[], Figure]:
-    """A search by a process that follows what changes, as the workbench does, and has the texts in memory."""
+    """A search by a process that follows what changes, as the workbench does, and has searched before."""
 
     def measure() -> Figure:
         yardstick = ripgrep(folder, words)
@@ -58,13 +81,13 @@ def again(folder: str, state: str, words: str, rounds: int) -> Callable[[], Figu
     return measure
 
 
-def first(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
-    """A search by a process that has listed the memories and read none."""
+def unindexed(folder: str, plan: Plan, rounds: int) -> Callable[[], Figure]:
+    """A search by a process that has listed the memories, where every text has to be read."""
     words = RARE
 
     def measure() -> Figure:
         yardstick = ripgrep(folder, words)
-        with world.engine(folder, state) as engine:
+        with world.engine(folder, without_index(plan)) as engine:
             engine.rows.list()
 
             def search() -> None:
@@ -76,15 +99,81 @@ def first(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
     return measure
 
 
-def first_hits(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
-    """How long a user waits for the first hit in a text, in a process that has listed the memories and read none."""
+def first_hits(folder: str, plan: Plan, rounds: int) -> Callable[[], Figure]:
+    """How long a user waits for the first hit in a text, where every text has to be read."""
 
     def measure() -> Figure:
-        with world.engine(folder, state) as engine:
+        with world.engine(folder, without_index(plan)) as engine:
             engine.rows.list()
             return latency([timed(lambda: until_first(engine)) for _ in range(rounds)], of="of what a user waits")
 
     return measure
+
+
+def hits_again(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
+    """How long a user waits for the first hits of each kind of word, in a process that has searched before."""
+
+    def measure() -> Figure:
+        with world.engine(folder, state) as engine:
+            for words in KINDS.values():
+                engine.search.find(Wanted(words))
+            times = [
+                timed(lambda words=words: first_of(engine, Wanted(words, fresh=False)))  # type: ignore[misc]
+                for words in KINDS.values()
+                if words != DEAR
+                for _ in range(rounds)
+            ]
+            return latency(times, of="of what a user waits")
+
+    return measure
+
+
+def new_process(plan: Plan, folder: str, state: str, rounds: int) -> Callable[[], Figure]:
+    """Start to first hits of a process that has an index, against `python -c pass`."""
+    code = f"from tests.bench import searches as s; s.main({folder!r}, {state!r})"
+    env = {**world.environment(plan.folder), "PYTHONPATH": os.getcwd()}
+
+    def measure() -> Figure:
+        def ours() -> None:
+            subprocess.run([sys.executable, "-c", code], env=env, check=True)
+
+        def theirs() -> None:
+            subprocess.run([sys.executable, "-c", "pass"], env=env, check=True)
+
+        ours()
+        return compare(ours, theirs, rounds=rounds, name="python -c pass")
+
+    return measure
+
+
+def growth(many: tuple[str, str], few: tuple[str, str]) -> Callable[[], Figure]:
+    """The first hits of an engine that was just opened, for more memories against fewer."""
+
+    def hits(folder: str, state: str) -> None:
+        with world.engine(folder, state) as engine:
+            first_of(engine, Wanted(RARE))
+
+    return lambda: compare(lambda: hits(*many), lambda: hits(*few), rounds=5, name="fewer memories")
+
+
+def main(folder: str, state: str) -> None:
+    """Search until the first hits are told, and end as a command does that was stopped."""
+    with world.engine(folder, state) as engine:
+        first_of(engine, Wanted(COMMON))
+
+
+def first_of(engine: Engine, wanted: Wanted) -> None:
+    """Search until something was told."""
+    told: list[int] = []
+    found = engine.search.find(wanted, stop=lambda: any(told), tell=lambda found: told.append(found.total))
+    assert told or found.complete
+
+
+def without_index(plan: Plan) -> str:
+    """A state folder where the name of the index is taken."""
+    state = os.path.join(plan.folder, "state-without-index")
+    os.makedirs(os.path.join(state, "index.db"), exist_ok=True)
+    return state
 
 
 def until_first(engine: Engine) -> None:

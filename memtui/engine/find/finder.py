@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +31,8 @@ else:
 
 SOON, SLICE = 0.03, 0.1
 """Seconds after which what was found so far is told: the first time, and from then on."""
+SCREEN = 40
+"""Hits that are told before the others are read."""
 LEAVE = 0.3
 """Seconds that closing waits for texts on their way into the index; the rest is for the next search."""
 ROOM, OLD_ROOM = 30 * 1024 * 1024, 8 * 1024 * 1024
@@ -95,6 +98,8 @@ class Finder:
         self._index = TextIndex(state_dir)
         self._builder: threading.Thread | None = None
         self._closing = threading.Event()
+        self._built: tuple[_Plan | None, Held | None] | None = None
+        """What the index was last found to be up to date with, or is made so."""
         self._waiting: dict[str, str] = {}
         """Folded texts by sha-256 that the index did not have at the last search."""
         self._old: dict[str, str] = {}
@@ -120,6 +125,8 @@ class Finder:
                 return _NOTHING._replace(complete=False)
             if tell is not None and wanted.bodies and not self._index.warm:
                 self._tell_first(query, wanted, stop, tell)
+                if stop():
+                    return _NOTHING._replace(complete=False)
             listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
             running = _Run(query, wanted, self._planned(listed), self._reading)
             if wanted.bodies and not self._look(running, listed, stop, tell):
@@ -134,7 +141,7 @@ class Finder:
             self._index.forget()
             self._waiting = {}
             self._old.clear()
-            self._old_bytes, self._plan = 0, None
+            self._old_bytes, self._plan, self._built = 0, None, None
 
     def close(self) -> None:
         """Stop what writes the index, and close it."""
@@ -161,7 +168,7 @@ class Finder:
             answer = self._ask(running, stop, inside=False)
             if answer is not None and not stop():
                 running.take(answer)
-                found = running.found(complete=False)
+                found = running.found(complete=False, limit=min(wanted.limit, SCREEN))
                 if found.hits:
                     tell(found)
 
@@ -172,6 +179,10 @@ class Finder:
             return False
         running.take(answer)
         unread = running.unread()
+        if tell is not None and not unread:
+            running.tell_some(tell)
+            if stop():
+                return False
         told = None
         due = time.monotonic() + SOON
         for row, folded in self._texts(unread):
@@ -200,14 +211,17 @@ class Finder:
 
     def _build(self, listed: list[Listed], unread: list[Memory], answer: IndexAnswer | None) -> None:
         """Let a thread bring the index up to date with what was just looked at."""
+        held = None if answer is None else answer.held
+        new = [row for row in unread if row.bytes <= LARGEST]
+        same = self._built is not None and self._built[0] is self._plan and self._built[1] is held
+        busy = self._builder is not None and self._builder.is_alive()
+        if self._read_only or busy or (same and not new):
+            return
+        self._built = (self._plan, held)
         folders = {one.root.id: one.root.path for one in listed}
         whole = {one.root.path: {row.sha256 for row in one.items} for one in listed if one.whole}
-        gone = answer is not None and any(answer.held[path].keys() - shas for path, shas in whole.items())
-        new = [row for row in unread if row.bytes <= LARGEST]
-        idle = self._builder is None or not self._builder.is_alive()
-        if self._read_only or not idle or not (gone or new):
+        if not new and (held is None or not any(held[path].keys() - shas for path, shas in whole.items())):
             return
-
         waiting = self._waiting
 
         def texts() -> Iterator[Text]:
@@ -288,7 +302,6 @@ class _Plan:
     def __init__(self, listed: list[Listed]) -> None:
         self.listed = listed
         self.rows = [row for root in listed for row in root.items]
-        self.index = {row.address: index for index, row in enumerate(self.rows)}
         self.names = [fold(row.address.path) for row in self.rows]
         self.abouts = [fold(row.description) for row in self.rows]
         self.best_first = sorted(range(len(self.rows)), key=lambda index: _tie_break(self.rows[index]))
@@ -296,10 +309,18 @@ class _Plan:
         """Where each row comes among equally good hits."""
         for place, index in enumerate(self.best_first):
             self.place[index] = place
-        self.roots = [self.rows[index].address.root for index in self.best_first]
-        """The root of the row in each place."""
         self._held: Held | None = None
         self._numbers: list[int | None] = []
+
+    @cached_property
+    def index(self) -> dict[Address, int]:
+        """Where each row is."""
+        return {row.address: index for index, row in enumerate(self.rows)}
+
+    @cached_property
+    def roots(self) -> list[str]:
+        """The root of the row in each place."""
+        return [self.rows[index].address.root for index in self.best_first]
 
     def numbers(self, held: Held) -> list[int | None]:
         """Under which number the index has the text of each row."""
@@ -395,11 +416,18 @@ class _Run:
 
     # --- the answer
 
-    def found(self, *, complete: bool) -> Found:
+    def tell_some(self, tell: Tell) -> None:
+        """Tell the best hits when there are so many that reading all of them takes a while."""
+        if self._wanted.limit > SCREEN:
+            some = self.found(complete=False, limit=SCREEN)
+            if some.total > SCREEN:
+                tell(some)
+
+    def found(self, *, complete: bool, limit: int | None = None) -> Found:
         """What there is so far."""
         keys = self._keys()
         count = max(len(self._plan.rows), 1)
-        limit = self._wanted.limit
+        limit = self._wanted.limit if limit is None else limit
         indexes = [self._plan.best_first[key % count] for key in nsmallest(limit, keys)]
         hits = [hit for index in indexes if (hit := self._hit(index)) is not None]
         old = sorted(self._old, key=lambda one: one[0])
@@ -408,10 +436,11 @@ class _Run:
             hit = rank.find(self._query, row, decode(data), text.version)
             if hit is not None:
                 hits.append(hit)
-        of = self._plan.roots
-        roots = Counter([of[key % count] for key in keys] if len(self._plan.listed) > 1 else {})
-        if len(self._plan.listed) == 1 and keys:
-            roots[of[0]] = len(keys)
+        if len(self._plan.listed) > 1:
+            of = self._plan.roots
+            roots = Counter([of[key % count] for key in keys])
+        else:
+            roots = Counter({one.root.id: len(keys) for one in self._plan.listed if keys})
         roots.update(row.address.root for _, _, row, _ in old)
         return Found(tuple(hits), len(keys) + len(old), tuple(roots.items()), complete)
 

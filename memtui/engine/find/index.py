@@ -37,6 +37,8 @@ _LONGEST = 1_000
 """Letters of a word that is asked for; a run of more is kept in pieces of twice as many, each half in the next one."""
 _MANY = 1_000
 """Words that hold a part; with more of them it is quicker to look at the texts."""
+_AT_ONCE = 32
+"""Words that are asked for in one query: each row of its answer looks at all of them."""
 _FEW = 64
 """Texts that are looked at before somebody is asked whether to go on."""
 _SCHEMA = """
@@ -271,25 +273,40 @@ class _Asked:
     def _grades(self, form: str) -> Grades:
         asked = words(form)
         holders = {word: self._holders(word[:_LONGEST]) for word in asked.words}
-        if asked.plain and asked.words == (form,) and (inside := holders[form]) is not None:
+        if asked.plain and asked.words == (form,) and (holding := holders[form]) is not None:
             found: Grades = {}
-            for holder in inside:
-                found.update(dict.fromkeys(self._match(f'"{holder}"'), INFIX))
-            found.update(dict.fromkeys(self._match(f'"{form}" *'), PREFIX))
-            found.update(dict.fromkeys(self._match(f'"{form}"'), EXACT))
+            for grade, pattern in holding:
+                found.update(dict.fromkeys(self._match(pattern), grade))
             odd = found.keys() & self._known.odd
             for number in odd:
                 del found[number]
             found.update(self._looked_at(form, odd))
             return found
-        patterns = [_either(word[:_LONGEST], inside) for word, inside in holders.items() if inside is not None]
+        patterns = [" OR ".join([pattern for _, pattern in some]) for some in holders.values() if some is not None]
         if patterns:
-            return dict(self._looked_at(form, self._known.all & set(self._match(" AND ".join(patterns)))))
+            matching = self._match(" AND ".join([f"({pattern})" for pattern in patterns]))
+            return dict(self._looked_at(form, self._known.all & set(matching)))
         return {} if self._vocabulary is None else dict(self._looked_at(form, self._known.all))
 
-    def _holders(self, word: str) -> list[str] | None:
-        """The words that have this part inside of them; None when there are so many that texts are looked at sooner."""
-        return [] if self._vocabulary is None else _inside(self._vocabulary, word)
+    def _holders(self, word: str) -> list[tuple[int, str]] | None:
+        """What matches texts with a word that has this part, and the grade of these, the best ones last.
+
+        None when there are so many that texts are looked at sooner.
+        """
+        exact = (EXACT, f'"{word}"')
+        if self._vocabulary is None:
+            return [(PREFIX, f'"{word}" *'), exact]
+        longer = _longer(self._vocabulary, word)
+        if longer is None:
+            return None
+        found = []
+        for grade, some in (
+            (INFIX, [one for one in longer if not one.startswith(word)]),
+            (PREFIX, [one for one in longer if one.startswith(word)]),
+        ):
+            for start in range(0, len(some), _AT_ONCE):
+                found.append((grade, " OR ".join([f'"{one}"' for one in some[start : start + _AT_ONCE]])))
+        return [*found, exact]
 
     def _match(self, pattern: str) -> list[int]:
         rows = self._database.execute("SELECT rowid FROM words WHERE words MATCH ?", (pattern,))
@@ -308,18 +325,14 @@ class _Asked:
                 yield number, term.grade(folded) or 0
 
 
-def _either(word: str, holders: list[str]) -> str:
-    """What matches texts with a word that has this part."""
-    return "(" + " OR ".join([f'"{word}" *', *(f'"{holder}"' for holder in holders)]) + ")"
-
-
-def _inside(vocabulary: str, part: str) -> list[str] | None:
-    """The words that have a part somewhere else than at their beginning; None when there are many."""
+def _longer(vocabulary: str, part: str) -> list[str] | None:
+    """The words that have a part and are more than that; None when there are many."""
     found = []
     at = vocabulary.find(part)
     while at >= 0:
-        if vocabulary[at - 1] != "\n":
-            found.append(vocabulary[vocabulary.rfind("\n", 0, at) + 1 : vocabulary.find("\n", at)])
+        word = vocabulary[vocabulary.rfind("\n", 0, at) + 1 : vocabulary.find("\n", at)]
+        if word != part:
+            found.append(word)
             if len(found) > _MANY:
                 return None
         at = vocabulary.find(part, vocabulary.find("\n", at))
