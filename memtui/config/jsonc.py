@@ -3,8 +3,10 @@
 What JSON itself does not have is blanked, and the standard library reads the rest; lines keep their numbers.
 """
 
+import contextlib
 import json
 import re
+from functools import lru_cache
 
 from memtui.errors import UsageError
 
@@ -16,8 +18,9 @@ _PARTS = re.compile(
 """A text; a comment; one without an end; a comma that only blanks and comments part from the closing bracket."""
 
 
+@lru_cache(maxsize=4)  # one change looks at the same text a dozen times, and agents keep megabytes in their settings
 def parse(text: str) -> object:
-    """Read a document.
+    """Read a document; nobody changes the values that come out.
 
     Args:
         text: the whole file, a byte-order mark included.
@@ -28,7 +31,10 @@ def parse(text: str) -> object:
     Raises:
         UsageError: `E_CONFIG`, with the line, when it is not JSON.
     """
-    plain = _PARTS.sub(_blanked, text.removeprefix(BOM))
+    plain = text.removeprefix(BOM)
+    with contextlib.suppress(ValueError, RecursionError):  # the commented way says what is wrong
+        return json.loads(plain, parse_constant=_no_value)
+    plain = _PARTS.sub(_blanked, plain)
     if not plain.strip():
         return None
     try:
