@@ -12,7 +12,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 
 PROJECT = "src/orchard"
 OTHERS = ("src/orchard-web", "src/pump-firmware")

@@ -1,16 +1,29 @@
-"""Every root on this machine, from every agent's module: the one place that knows all agents.
+"""Every root on this machine, from every agent's file and from the user's own words: the one place that knows them all.
 
 Discovery looks, and only looks: it creates nothing, runs nothing, reads no memory, and believes nothing that a
-repository could have planted. An agent that left no trace costs a few looks at names, not an import.
+repository could have planted. An agent that left no trace costs a few looks at names, not an import. Each file belongs
+to the innermost root that covers it, and to one root only: said in the layouts' plain data, it spares the engine from
+knowing why two roots overlap.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from memtui.agents.layouts import memtui_native
-from memtui.agents.table import LAYOUTS, Layout, roots_of
+from memtui.agents.known import memtui_native
+from memtui.agents.table import KNOWN, UNCLAIMED, Traces, agent_of, title_of
+from memtui.config.settings import RootEntry
 from memtui.config.surroundings import Surroundings
-from memtui.engine.model import Root
+from memtui.engine.model import Policy, Root
+from memtui.errors import UsageError
+
+PLAIN = "files"
+"""The layout of a root by hand that follows no agent's."""
+PLAIN_POLICY = Policy(ignore=(".DS_Store", ".git"))
+
+
+def layouts() -> tuple[str, ...]:
+    """Give the ids of agents whose layouts a root by hand can follow."""
+    return PLAIN, memtui_native.ID, *(one.id for one in KNOWN if one.folders)
 
 
 def discover(surroundings: Surroundings, *, all_projects: bool = False, only_roots: bool = False) -> tuple[Root, ...]:
@@ -29,26 +42,23 @@ def discover(surroundings: Surroundings, *, all_projects: bool = False, only_roo
         UsageError: a root given by hand follows an unknown layout, or takes a name that is not free.
     """
     fixed = list(memtui_native.roots(surroundings, all_projects=all_projects))
-    if surroundings.roots:
-        from memtui.agents import files
-
-        fixed.extend(files.roots(surroundings, only_options=only_roots))
+    fixed.extend(_by_hand(surroundings, only_options=only_roots))
     found = () if only_roots else tuple(_found(surroundings, all_projects=all_projects))
     if len(fixed) == 3 and not found and not _may_nest(surroundings):
         return tuple(fixed)
-    from memtui.agents import nesting
-
-    return nesting.innermost(nesting.merge_same(fixed, found))
+    return innermost(merge_same(fixed, found))
 
 
 def _found(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    traces = _Traces(surroundings)
-    for layout in LAYOUTS:
-        if traces.show(layout):
-            yield from roots_of(layout, surroundings, all_projects=all_projects)
+    traces = _Looks(surroundings)
+    for one in KNOWN:
+        if traces.show(one):
+            roots = agent_of(one.id).roots
+            if roots is not None:
+                yield from roots(surroundings, all_projects=all_projects)
 
 
-class _Traces:
+class _Looks:
     """Which agents are in use here; a name that many agents leave is looked for once."""
 
     def __init__(self, surroundings: Surroundings) -> None:
@@ -61,14 +71,14 @@ class _Traces:
         self._systems = (surroundings.system_dir,)
         self._known: dict[tuple[str, str], bool] = {}
 
-    def show(self, layout: Layout) -> bool:
+    def show(self, agent: Traces) -> bool:
         """Whether an agent left any trace."""
         return (
-            not self._variables.isdisjoint(layout.variables)
-            or self._any_there(self._homes, layout.at_home)
-            or self._any_there(self._configs, layout.in_config)
-            or self._any_there(self._projects, layout.in_project)
-            or self._any_there(self._systems, layout.in_system)
+            not self._variables.isdisjoint(agent.variables)
+            or self._any_there(self._homes, agent.at_home)
+            or self._any_there(self._configs, agent.in_config)
+            or self._any_there(self._projects, agent.in_project)
+            or self._any_there(self._systems, agent.in_system)
         )
 
     def _any_there(self, folders: tuple[str, ...], names: tuple[str, ...]) -> bool:
@@ -85,3 +95,186 @@ def _may_nest(surroundings: Surroundings) -> bool:
     """Whether memtui's own folders could lie below the project, or the project below them."""
     data, project = os.path.realpath(surroundings.data_dir) + os.sep, surroundings.project.rstrip(os.sep) + os.sep
     return data.startswith(project) or project.startswith(data)
+
+
+def _by_hand(surroundings: Surroundings, *, only_options: bool) -> Iterator[Root]:
+    """Give the roots named by hand.
+
+    Args:
+        surroundings: where the user stands.
+        only_options: leave out those of the settings.
+
+    Raises:
+        UsageError: an unknown agent, or a name that is not free.
+    """
+    used: set[str] = set()
+    for entry in surroundings.roots:
+        if only_options and entry.origin != "--root":
+            continue
+        agent, colon, _ = entry.name.partition(":")
+        if colon and agent in layouts():
+            what = f"names that begin with {agent}: are those of the roots memtui finds by itself."
+            raise _refusal(entry, what, "Give it another name.")
+        if entry.name in used:
+            raise _refusal(entry, "this name is given twice.", "Give one of them another name.")
+        used.add(entry.name)
+        policy, kind = _followed(entry)
+        yield Root(entry.name, entry.dir, entry.agent, entry.scope, entry.name, policy, kind=kind)
+
+
+def _followed(entry: RootEntry) -> tuple[Policy, str]:
+    """Give the layout that a root by hand follows, and what such a root holds."""
+    if entry.agent == PLAIN:
+        return PLAIN_POLICY, "memories"
+    if entry.agent == memtui_native.ID:
+        return memtui_native.POLICY, "memories"
+    agent = agent_of(entry.agent)
+    if agent.policy is None:
+        raise _refusal(entry, f"there is no layout {entry.agent!r}.", f"The layouts are {', '.join(layouts())}.")
+    return agent.policy, agent.kind
+
+
+def _refusal(entry: RootEntry, what: str, hint: str) -> UsageError:
+    code = "E_USAGE" if entry.origin == "--root" else "E_CONFIG"
+    return UsageError(f"{entry.origin}: root {entry.name}: {what}", code=code, hint=hint)
+
+
+def merge_same(roots: Iterable[Root], mergeable: Iterable[Root]) -> tuple[Root, ...]:
+    """Join roots that were found under two ids although they are one folder.
+
+    Args:
+        roots: roots that keep their ids whatever they share with each other; the engine reports that.
+        mergeable: further roots; one that is the same folder as an earlier root becomes an alias of it.
+
+    Returns:
+        All of `roots`, then the rest of `mergeable`, in order.
+    """
+    kept: list[Root] = []
+    places: dict[tuple[int, int], int] = {}
+    fixed = list(roots)
+    for root in [*fixed, *mergeable]:
+        place = _identity(root) if root.policy.include is None else None
+        earlier = places.get(place) if place is not None else None
+        if earlier is None or len(kept) < len(fixed):
+            if place is not None:
+                places.setdefault(place, len(kept))
+            kept.append(root)
+            continue
+        first = kept[earlier]
+        said = f"Also found as {root.id}, which is the same folder."
+        kept[earlier] = first._replace(
+            aliases=(*first.aliases, root.id, *root.aliases), note=f"{first.note} {said}".strip()
+        )
+    return tuple(kept)
+
+
+def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
+    """Take out of each root what belongs to a root further in.
+
+    At the same depth, the earlier root keeps a file. A root of which nothing is left goes, and so does one of
+    instructions when no file that is there is left to it.
+
+    Returns:
+        The roots, in order, with `include` and `elsewhere` of their policies adjusted.
+    """
+    result = list(roots)
+    places: dict[str, list[int]] = {}
+    known: dict[str, str] = {}
+    paths = [_real(root.path, known) for root in result]
+    for number, path in enumerate(paths):
+        places.setdefault(path, []).append(number)
+    taken: dict[int, list[str]] = {}
+    chains: dict[str, tuple[tuple[int, str], ...]] = {}
+    for number, root in enumerate(result):
+        same = ((other, "") for other in places[paths[number]] if other > number)
+        for outer, below in (*same, *_above(paths[number], places, chains)):
+            own = root.policy.include
+            if own is None:  # everything: below another root its folder, at the same place what the other includes
+                own = ("",) if below else result[outer].policy.include or ()
+            taken.setdefault(outer, []).extend(below + claim for claim in own)
+    told = [*_readers(result, paths, places)]
+    for number, claims in taken.items():
+        reduced = _without(result[number], claims)
+        if reduced.policy.include != result[number].policy.include and _is_bare(reduced):
+            reduced = reduced._replace(policy=reduced.policy._replace(include=()))
+        result[number] = reduced
+    for number, said in told:
+        result[number] = result[number]._replace(note=f"{result[number].note} {said}".strip())
+    return tuple(root for root in result if root.policy.include != ())
+
+
+def _readers(roots: list[Root], paths: list[str], places: dict[str, list[int]]) -> Iterator[tuple[int, str]]:
+    """Say of roots which other agents read some of their files, too: those that name them in the same folder."""
+    for path, numbers in places.items():
+        if len(numbers) == 1:
+            continue
+        owned: dict[str, int] = {}
+        readers: dict[int, dict[str, list[str]]] = {}
+        for number in numbers:
+            for name in roots[number].policy.include or ():
+                owner = owned.setdefault(name, number)
+                others = {roots[owner].agent, UNCLAIMED}
+                if roots[number].agent not in others and os.path.lexists(os.path.join(path, name)):
+                    readers.setdefault(owner, {}).setdefault(name, []).append(title_of(roots[number].agent))
+        for owner, names in readers.items():
+            by: dict[str, list[str]] = {}
+            for name, titles in names.items():
+                by.setdefault(", ".join(titles), []).append(name)
+            for read_by, shared in by.items():
+                yield owner, f"Also read by {read_by}: {', '.join(shared)}."
+
+
+def _real(path: str, known: dict[str, str]) -> str:
+    """Resolve links like `os.path.realpath`, looking only once at what hundreds of roots have in common."""
+    found = known.get(path)
+    if found is None:
+        parent, name = os.path.split(path)
+        above = parent if parent == path else _real(parent, known)
+        plain = path if above == parent else os.path.join(above, name)
+        found = known[path] = os.path.realpath(plain) if os.path.islink(plain) else plain
+    return found
+
+
+def _above(
+    path: str, places: dict[str, list[int]], chains: dict[str, tuple[tuple[int, str], ...]]
+) -> tuple[tuple[int, str], ...]:
+    """Find the roots around a folder, each with the path from there to here, which ends in `/`.
+
+    What thousands of folders have in common is worked out once, in `chains`.
+    """
+    parent, name = os.path.split(path)
+    if parent == path:
+        return ()
+    if parent not in chains:
+        here = tuple((other, "") for other in places.get(parent, ()))
+        chains[parent] = (*here, *_above(parent, places, chains))
+    found = chains[parent]
+    return tuple((other, f"{below}{name}/") for other, below in found) if found else ()
+
+
+def _without(root: Root, claims: list[str]) -> Root:
+    """Take claimed paths out of one root."""
+    include = root.policy.include
+    if include is not None:
+        include = tuple(entry for entry in include if not any(_covers(claim, entry) for claim in claims))
+        claims = [claim for claim in claims if any(_covers(entry, claim) for entry in include)]
+    elsewhere = dict.fromkeys((*root.policy.elsewhere, *claims))
+    return root._replace(policy=root.policy._replace(include=include, elsewhere=tuple(elsewhere)))
+
+
+def _is_bare(root: Root) -> bool:
+    """Whether nothing of a root of instructions is on disk."""
+    include = root.policy.include or ()
+    return root.kind == "instructions" and not any(os.path.lexists(os.path.join(root.path, name)) for name in include)
+
+
+def _covers(outer: str, inner: str) -> bool:
+    return outer == inner or (outer.endswith("/") and inner.startswith(outer))
+
+
+def _identity(root: Root) -> tuple[int, int] | None:
+    try:
+        found = os.stat(root.path)
+    except OSError:  # missing, or out of reach: it cannot be the same as anything
+        return None
+    return found.st_dev, found.st_ino

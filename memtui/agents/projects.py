@@ -1,20 +1,30 @@
-"""The folders agents keep for each project, named by a slug of its path: finding the project again.
+"""Which project a folder belongs to: worktrees of a checkout, slugs of paths, and what session files name.
 
-Claude Code and Qwen Code name these folders alike, so what a slug hides (which dashes were slashes, whether the project
-still exists, whether two projects share it) is worked out here once.
+A `.git` file is part of a checkout, so anybody may have written it: it is believed only when the repository it points
+to points back. What a slug hides (which dashes were slashes, whether the project still exists, whether two projects
+share it) is worked out here once for all agents. Of session files only the first lines of a few are read, and what
+they say is a label for people: nothing is opened, followed or written because of it.
 """
 
 import os
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
-from memtui.agents.folders import SLUG_LENGTH, id_part, is_folder, names_in, short_path, slug
-from memtui.agents.sessions import named_projects
+from memtui.agents.agent import Transcripts
+from memtui.agents.layout import SLUG_LENGTH, id_part, is_folder, names_in, short_path, slug
+from memtui.agents.settings import is_path
+from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."
 EMPTIED = "The project's folder is gone, and no memory is left here."
+FILES = 6
+"""Session files that are looked into, those with the last names first."""
+HEAD_BYTES = 16_384
+LINES = 40
+_POINTER_BYTES = 4_096
+_MOST_WORKTREES = 200
 
 
 def gone_note(folder: str) -> str:
@@ -35,6 +45,7 @@ def other_projects(
     label: str,
     policy: Policy,
     note: str,
+    transcripts: Transcripts,
 ) -> Iterator[Root]:
     """Find every project's memories in an agent's folder of projects.
 
@@ -46,6 +57,7 @@ def other_projects(
         label: what to call such a root; the project's path is added.
         policy: the layout.
         note: what the agent does to these files.
+        transcripts: where session files lie in a project's folder.
     """
     decoder = SlugDecoder()
     for name in names_in(folder):
@@ -54,7 +66,7 @@ def other_projects(
             continue
         found = decoder.decode(name)
         # What an agent's session files name is for people to read: the root belongs to no project because of it.
-        named = () if found is not None and len(found) == 1 else named_projects(os.path.join(folder, name))
+        named = () if found is not None and len(found) == 1 else named_projects(os.path.join(folder, name), transcripts)
         shown = named or found or ()
         said = note
         if len(shown) > 1:
@@ -70,6 +82,79 @@ def other_projects(
             project=found[0] if found and len(found) == 1 else None,
             note=gone_note(path) if gone else said,
         )
+
+
+def named_projects(folder: str, transcripts: Transcripts) -> tuple[str, ...]:
+    """Find the projects that session files in a project's folder ran in.
+
+    Args:
+        folder: an agent's folder for one project; its name is the slug.
+        transcripts: where the agent keeps session files in it.
+
+    Returns:
+        Absolute paths, each of which has the folder's name as its slug; several when projects share the folder.
+    """
+    names = names_in(folder)
+    if names == ("memory",):  # most are looked at for nothing, and there may be thousands
+        return ()
+    inside = os.path.join(folder, transcripts.inside) if transcripts.inside else folder
+    paths = _newest(inside, names_in(inside) if transcripts.inside else names)
+    if not paths:
+        return ()
+    from memtui.agents.reader import BoundedReader
+
+    name, bounds, reader = os.path.basename(folder), (os.path.realpath(folder),), BoundedReader()
+    found: dict[str, None] = {}
+    for path in paths:
+        head = reader.head(path, bounds, limit=HEAD_BYTES)
+        if not isinstance(head, str):
+            found.update(dict.fromkeys(_named(head.data, name)))
+    return tuple(found)
+
+
+def _newest(folder: str, names: tuple[str, ...]) -> list[str]:
+    """Give the paths of session files, those with the last names first."""
+    sessions = [one for one in names if one.endswith(".jsonl")]
+    return [os.path.join(folder, one) for one in reversed(sessions[-FILES:])]
+
+
+def _named(data: bytes, name: str) -> list[str]:
+    """Read what the first lines name; a line that was cut, or is no object, says nothing."""
+    import json
+
+    found = []
+    for line in data.split(b"\n")[:LINES]:
+        if b'"cwd"' not in line:
+            continue
+        try:
+            value: object = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        cwd = value.get("cwd") if isinstance(value, dict) else None
+        project = _fitting(cwd, name) if isinstance(cwd, str) else None
+        if project is not None:
+            found.append(project)
+    return found
+
+
+def _fitting(cwd: str, name: str) -> str | None:
+    """Give the folder at or above a working directory that has this slug; a session may start in a subfolder."""
+    if not (is_path(cwd) and os.path.isabs(cwd) and len(cwd) < 4_096):
+        return None
+    path = os.path.normpath(cwd)
+    while True:
+        if fits(path, name):
+            return path
+        parent = os.path.dirname(path)
+        if parent == path:
+            return None
+        path = parent
+
+
+def fits(path: str, name: str) -> bool:
+    """Whether a project's folder could have been named like this for a path; a long slug is cut and gets a hash."""
+    made = slug(path)
+    return made == name if len(made) <= SLUG_LENGTH else name.startswith(made[:SLUG_LENGTH] + "-")
 
 
 class _Names(NamedTuple):
@@ -151,3 +236,65 @@ class SlugDecoder:
                 made.setdefault(slug(name), []).append(name)
             self._listed[folder] = _Names(made, tuple(sorted(set(map(len, made)))))
         return self._listed[folder]
+
+
+def main_checkout(checkout: str) -> str:
+    """Find the main checkout of a repository.
+
+    Args:
+        checkout: canonical path of a folder with an entry `.git`.
+
+    Returns:
+        The canonical path of the main checkout when `checkout` is one of its worktrees; else `checkout` itself.
+    """
+    entry = os.path.join(checkout, ".git")
+    if os.path.isdir(entry):
+        return checkout
+    git_dir = _pointer(entry, checkout, b"gitdir:")
+    if git_dir is None:
+        return checkout
+    back = _pointer(os.path.join(git_dir, "gitdir"), git_dir)
+    common = _pointer(os.path.join(git_dir, "commondir"), git_dir)
+    if back is None or common is None or os.path.realpath(back) != os.path.realpath(entry):
+        return checkout
+    common = os.path.realpath(common)
+    main = os.path.dirname(common)
+    inside = os.path.dirname(os.path.realpath(git_dir)) == os.path.join(common, "worktrees")
+    return main if inside and os.path.basename(common) == ".git" and os.path.isdir(main) else checkout
+
+
+def _pointer(path: str, base: str, prefix: bytes = b"") -> str | None:
+    """Read a one-line file that holds a path; relative ones are taken from `base`."""
+    try:
+        data = read_small(path, _POINTER_BYTES)
+    except OSError:
+        return None
+    if data is None or not data.startswith(prefix):
+        return None
+    target = data[len(prefix) :].strip()
+    if not target or b"\n" in target or b"\0" in target:
+        return None
+    return os.path.normpath(os.path.join(base, os.fsdecode(target)))
+
+
+def worktrees(checkout: str) -> tuple[str, ...]:
+    """Find the worktrees of a main checkout, as git keeps them; those whose folder is gone are left out.
+
+    Args:
+        checkout: canonical path of a folder with an entry `.git`.
+
+    Returns:
+        Canonical paths, sorted.
+    """
+    folder = os.path.join(checkout, ".git", "worktrees")
+    try:
+        names = sorted(os.listdir(folder))[:_MOST_WORKTREES]
+    except OSError:
+        return ()
+    found = set()
+    for name in names:
+        entry = _pointer(os.path.join(folder, name, "gitdir"), os.path.join(folder, name))
+        place = os.path.dirname(os.path.realpath(entry)) if entry is not None else None
+        if place is not None and main_checkout(place) == checkout:
+            found.add(place)
+    return tuple(sorted(found))

@@ -1,7 +1,8 @@
-"""Every agent memtui knows, as data: what shows that it is in use, and which module knows its folders.
+"""Every agent memtui knows, one line each: its names, and what shows that it is in use.
 
-A new agent is one entry here and one module of `layouts`. Its module is imported only where the agent left a trace,
-so that agents nobody uses cost a few looks at names.
+A new agent is one line here and one file of `known/`, which has all the rest. The file is imported only where the agent
+left a trace, or is asked for by name, so that agents nobody uses cost a few looks at names; and to say which agent runs
+a command takes no file at all.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,21 +10,21 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memtui.config.surroundings import Surroundings
-    from memtui.engine.model import Policy, Root
+    from memtui.agents.agent import KnownAgent
 
 
-class Layout(NamedTuple):
+class Traces(NamedTuple):
     """One agent: its names, and the traces it leaves."""
 
-    agent: str
-    """The first part of its roots' ids, and what `agent=` of a root by hand says."""
+    id: str
+    """As in its file, which has this name, with `_` for `-`."""
     title: str
     """Its name, for people."""
-    module: str
-    """The module of `layouts` that finds its roots: `roots(surroundings, *, all_projects)`, lazily, none twice."""
+    client: tuple[str, ...] = ()
+    """What the user calls it as an MCP client, and how else the names begin that it gives when it connects; empty for
+    one that memtui cannot be installed in."""
     variables: tuple[str, ...] = ()
-    """Environment variables that name its folders; each is also in `AGENT_VARIABLES` of the settings."""
+    """Environment variables that name its folders; each is also in `config/variables.py`."""
     at_home: tuple[str, ...] = ()
     """Paths below the home folder."""
     in_config: tuple[str, ...] = ()
@@ -33,46 +34,71 @@ class Layout(NamedTuple):
     `AGENTS.md`."""
     in_system: tuple[str, ...] = ()
     """Paths below the folder of this machine's administrators."""
-    policy: str = "AUTO"
-    """The name, in its module, of the layout that a root by hand follows."""
-    kind: str = "memories"
-    """What such a root holds; `instructions` for agents that keep no memories on disk."""
+    runs: tuple[str, ...] = ()
+    """Environment variables of the commands it runs, `NAME` for any value but an empty one, or `NAME=VALUE`; one that
+    the user's own shell can have is none."""
+    programs: tuple[str, ...] = ()
+    """What its program is called."""
+    found: str = ""
+    """Where those two are written."""
+
+    @property
+    def folders(self) -> bool:
+        """Whether memtui knows folders of it."""
+        return any((self.variables, self.at_home, self.in_config, self.in_project, self.in_system))
 
 
-LAYOUTS = (
-    Layout(
+KNOWN = (
+    Traces(
         "claude-code",
         "Claude Code",
-        "claude_code",
+        client=("claude-code",),
         variables=("CLAUDE_CONFIG_DIR",),
         at_home=(".claude",),
         in_project=("CLAUDE.md", "CLAUDE.local.md", ".claude"),
         in_system=("claude-code", "ClaudeCode"),
+        runs=("CLAUDECODE",),
+        programs=("claude",),
+        found="code.claude.com/docs, env-vars",
     ),
-    Layout(
-        "codex", "Codex", "codex", variables=("CODEX_HOME",), at_home=(".codex",), in_project=("AGENTS.override.md",)
+    Traces(
+        "codex",
+        "Codex",
+        client=("codex",),
+        variables=("CODEX_HOME",),
+        at_home=(".codex",),
+        in_project=("AGENTS.override.md",),
+        runs=("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_CI", "CODEX_THREAD_ID"),
+        programs=("codex",),
+        found="openai/codex: core/src/spawn.rs, exec_env.rs, unified_exec/process_manager.rs",
     ),
-    Layout(
+    Traces(
         "gemini",
         "Gemini CLI",
-        "gemini",
+        client=("gemini",),
         variables=("GEMINI_CLI_HOME",),
         at_home=(".gemini",),
         in_project=("GEMINI.md",),
+        runs=("GEMINI_CLI",),
+        programs=("gemini",),
+        found="google-gemini/gemini-cli: services/shellExecutionService.ts",
     ),
-    Layout(
+    Traces(
         "qwen-code",
         "Qwen Code",
-        "qwen_code",
+        client=("qwen",),
         variables=("QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_CODE_MEMORY_BASE_DIR"),
         at_home=(".qwen",),
         in_project=("QWEN.md", ".qwen"),
+        runs=("QWEN_CODE",),
+        programs=("qwen",),
+        found="QwenLM/qwen-code: services/shellExecutionService.ts",
     ),
-    Layout("mux", "Mux", "mux", variables=("XUM_ROOT", "MUX_ROOT"), at_home=(".xum", ".mux"), policy="POLICY"),
-    Layout(
+    Traces("mux", "Mux", variables=("XUM_ROOT", "MUX_ROOT"), at_home=(".xum", ".mux")),
+    Traces(
         "copilot",
         "Copilot",
-        "copilot",
+        client=("vscode", "visual-studio-code"),
         variables=("VSCODE_PORTABLE", "COPILOT_HOME"),
         # The extension's own folder, which is there once it ran: the editor alone is no trace of it.
         at_home=(
@@ -91,131 +117,153 @@ LAYOUTS = (
             "Code - OSS/User/globalStorage/github.copilot-chat",
         ),
         in_project=(".github/copilot-instructions.md", ".github/instructions"),
-        policy="POLICY",
+        runs=("COPILOT_CLI",),
+        programs=("copilot",),
+        found="closed; github/copilot-cli, environment of its commands",
     ),
-    Layout(
+    Traces(
         "serena",
         "Serena",
-        "serena",
         variables=("SERENA_HOME",),
         at_home=(".serena",),
         in_project=(".serena",),
-        policy="POLICY",
     ),
-    Layout(
+    Traces(
         "letta",
         "Letta Code",
-        "letta",
         variables=("LETTA_MEMORY_DIR", "MEMORY_DIR", "LETTA_LOCAL_BACKEND_DIR"),
         at_home=(".letta",),
-        policy="POLICY",
+        programs=("letta",),
+        found="the name of its program",
     ),
-    Layout("goose", "Goose", "goose", in_config=("goose",), in_project=(".goose", ".goosehints"), policy="POLICY"),
-    Layout(
+    Traces(
+        "goose",
+        "Goose",
+        in_config=("goose",),
+        in_project=(".goose", ".goosehints"),
+        runs=("GOOSE_TERMINAL",),
+        programs=("goose",),
+        found="block/goose: the developer extension's shell",
+    ),
+    Traces(
         "hermes",
         "Hermes",
-        "hermes",
         variables=("HERMES_HOME",),
         at_home=(".hermes",),
         in_project=(".hermes.md", "HERMES.md"),
-        policy="POLICY",
+        programs=("hermes",),
+        found="the name of its program",
     ),
-    Layout(
+    Traces(
         "openclaw",
         "OpenClaw",
-        "openclaw",
         variables=("OPENCLAW_STATE_DIR", "OPENCLAW_WORKSPACE_DIR", "OPENCLAW_PROFILE"),
         at_home=(".openclaw",),
-        policy="POLICY",
+        runs=("OPENCLAW_SHELL=exec",),
+        programs=("openclaw",),
+        found="docs.openclaw.ai, exec tool; its `!` is the user's",
     ),
-    Layout(
+    Traces(
         "deepagents",
         "Deep Agents",
-        "deepagents",
         at_home=(".deepagents",),
         in_project=(".deepagents",),
-        policy="POLICY",
     ),
-    Layout(
+    Traces(
         "cline",
         "Cline",
-        "cline",
         at_home=("Documents/Cline", "Cline"),
         in_project=("memory-bank", ".clinerules"),
-        policy="POLICY",
+        runs=("CLINE_ACTIVE",),
+        programs=("cline",),
+        found="docs.cline.bot, terminal",
     ),
-    Layout(
+    Traces(
         "roo",
         "Roo Code",
-        "roo",
         at_home=(".roo",),
         in_project=(".roo", ".roomodes", ".roorules", "memory-bank"),
-        policy="POLICY",
     ),
-    Layout(
+    Traces(
         "cursor",
         "Cursor",
-        "cursor",
         at_home=(".cursor",),
         in_project=(".cursor", ".cursorrules"),
-        policy="POLICY",
-        kind="instructions",
+        runs=("CURSOR_AGENT",),
+        programs=("cursor-agent",),
+        found="closed; what those who look for it agree on",
     ),
-    Layout(
+    Traces(
         "windsurf",
         "Windsurf",
-        "windsurf",
         at_home=(".codeium/windsurf",),
         in_project=(".windsurf", ".windsurfrules", ".devin"),
         in_system=("windsurf/rules", "Windsurf/rules", "devin/rules", "Devin/rules"),
-        policy="POLICY",
     ),
-    Layout("kiro", "Kiro", "kiro", at_home=(".kiro",), in_project=(".kiro",), policy="POLICY", kind="instructions"),
-    Layout(
+    Traces("kiro", "Kiro", at_home=(".kiro",), in_project=(".kiro",)),
+    Traces(
         "agents-md",
         "AGENTS.md",
-        "agents_md",
         in_config=("opencode/AGENTS.md", "amp/AGENTS.md"),
         in_project=("AGENTS.md", "AGENTS.local.md", "AGENT.md"),
-        policy="POLICY",
-        kind="instructions",
+    ),
+    Traces(
+        "opencode",
+        "OpenCode",
+        runs=("OPENCODE",),
+        programs=("opencode",),
+        found="sst/opencode: packages/opencode/src/index.ts",
     ),
 )
-"""In the order in which roots are shown; where two agents claim one file of a folder, the earlier one has it."""
+"""In the order in which they are shown; where two agents claim one file of a folder, the earlier one has it."""
+
+ONLY_RUN = (
+    Traces("crush", "Crush", runs=("CRUSH",), programs=("crush",), found="charmbracelet/crush: internal/shell"),
+    Traces(
+        "augment",
+        "Augment",
+        runs=("AUGMENT_AGENT",),
+        programs=("auggie",),
+        found="docs.augmentcode.com, CLI reference",
+    ),
+    Traces("amp", "Amp", programs=("amp",), found="the name of its program"),
+    Traces("aider", "Aider", programs=("aider",), found="the name of its program"),
+)
+"""Agents without a file: nothing is known of them but how a command that they run looks."""
 
 UNCLAIMED = "agents-md"
-"""The entry for files of which no agent in use says that they are its own; nobody reads them under that name."""
+"""The agent for files of which no agent in use says that they are its own; nobody reads them under that name."""
 
 
-def layout_of(agent: str) -> Layout | None:
-    """Give the layout of an agent by its id; None for one that is not in the table."""
-    for layout in LAYOUTS:
-        if layout.agent == agent:
-            return layout
-    return None
+def traces_of(agent: str) -> Traces | None:
+    """Give an agent's line by its id; None for one that is not in the table."""
+    return next((one for one in KNOWN if one.id == agent), None)
 
 
 def title_of(agent: str) -> str:
     """Give an agent's name for people; one that is not in the table is called by its id."""
-    layout = layout_of(agent)
-    return agent if layout is None else layout.title
+    one = traces_of(agent)
+    return agent if one is None else one.title
 
 
-def roots_of(layout: Layout, surroundings: "Surroundings", *, all_projects: bool) -> "Iterator[Root]":
-    """Find an agent's roots; its module is imported now."""
-    found: Iterator[Root] = _module(layout).roots(surroundings, all_projects=all_projects)
+def agent_of(agent: str) -> "KnownAgent":
+    """Give what memtui knows of an agent by its id; its file is imported now.
+
+    Returns:
+        Of an id that is not in the table, such as `files`, an agent of which nothing but the id is known.
+    """
+    if traces_of(agent) is None:
+        from memtui.agents.agent import KnownAgent
+
+        return KnownAgent(agent, agent)
+    module: _Module = __import__(f"memtui.agents.known.{agent.replace('-', '_')}", fromlist=["AGENT"])
+    found: KnownAgent = module.AGENT
     return found
 
 
-def policy_of(layout: Layout) -> "Policy":
-    """Give what a root by hand follows that says it belongs to this agent."""
-    policy: Policy = getattr(_module(layout), layout.policy)
-    return policy
-
-
-def _module(layout: Layout) -> "_Module":
-    module: _Module = __import__(f"memtui.agents.layouts.{layout.module}", fromlist=["roots"])
-    return module
+def agents() -> "Iterator[KnownAgent]":
+    """Give every agent, in the order of the table; all files are imported."""
+    return (agent_of(one.id) for one in KNOWN)
 
 
 if TYPE_CHECKING:

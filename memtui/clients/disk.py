@@ -2,7 +2,8 @@
 file of the same user.
 
 The only module of this room that writes. A file that is not exactly as it was read is left alone, whoever changed it,
-and a text that somebody else puts there in the very moment of a change is put back.
+and a text that somebody else puts there in the very moment of a change is put back. While it is written, a file has a
+name of its own; one of any other name, of another user, or of a process that is alive, is never taken for a leftover.
 """
 
 import contextlib
@@ -12,7 +13,6 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtui.clients import temporary
 from memtui.engine.disk import fsio
 from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
 
@@ -23,7 +23,15 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Content(NamedTuple):
+_OURS, _HEX, _END = ".memtui-", 12, ".tmp"
+"""A file while it is written: the number of the process stands between, and as many hexadecimal digits."""
+_DOUBT = 2.0
+"""Seconds by which the time of the start of a process may be wrong."""
+_NOTHING_IN_IT = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ELOOP)
+"""Missing, no folder, closed to us, or a link to itself: `disk.read` says so of the file that is wanted in it."""
+
+
+class FileContent(NamedTuple):
     """What a file held when it was read."""
 
     data: bytes | None
@@ -53,7 +61,7 @@ def followed(path: str) -> str:
     return path
 
 
-def read(path: str, inside: str | None = None) -> Content:
+def read(path: str, inside: str | None = None) -> FileContent:
     """Read a file.
 
     Args:
@@ -74,7 +82,7 @@ def read(path: str, inside: str | None = None) -> Content:
         try:
             handle = os.open(path, _READ)
         except FileNotFoundError:
-            return Content(None)
+            return FileContent(None)
         except OSError as error:
             if os.path.islink(path):
                 raise RefusedError(
@@ -97,10 +105,10 @@ def read(path: str, inside: str | None = None) -> Content:
         raise RefusedError(
             f"{path} is not UTF-8 at byte {error.start}.", code="E_TEXT", hint="Save it as UTF-8 first."
         ) from error
-    return Content(data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid), _identity(found))
+    return FileContent(data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid), _identity(found))
 
 
-def check_writable(path: str, content: Content) -> None:
+def check_writable(path: str, content: FileContent) -> None:
     """Refuse a file that must not be changed, though the folder would let it be replaced.
 
     Raises:
@@ -118,7 +126,7 @@ def check_writable(path: str, content: Content) -> None:
     raise RefusedError(f"{what}.", code="E_PERMISSION", hint=f"{advice}, or add the entry by hand.")
 
 
-def check_unchanged(path: str, before: Content, inside: str | None) -> None:
+def check_unchanged(path: str, before: FileContent, inside: str | None) -> None:
     """Refuse when a file is not what was read.
 
     Raises:
@@ -129,7 +137,7 @@ def check_unchanged(path: str, before: Content, inside: str | None) -> None:
         raise _changed(path)
 
 
-def replace(path: str, before: Content, data: bytes | None, *, private: bool, inside: str | None = None) -> None:
+def replace(path: str, before: FileContent, data: bytes | None, *, private: bool, inside: str | None = None) -> None:
     """Give a file a new content, or take it away, when it still is what was read.
 
     Args:
@@ -146,7 +154,7 @@ def replace(path: str, before: Content, data: bytes | None, *, private: bool, in
     with _told(path, "removed" if data is None else "written"):
         check_unchanged(path, before, inside)
         os.makedirs(folder, exist_ok=True)
-        temp = temporary.path_in(folder)
+        temp = temporary_in(folder)
         try:
             if data is not None:
                 mode = before.mode if before.data is not None else _PRIVATE if private else _SHARED
@@ -182,7 +190,7 @@ def keep(path: str, data: bytes) -> None:
     """Write a file of memtui's own, private, replacing the one that is there."""
     with _told(path, "written"):
         fsio.make_root(os.path.dirname(path))
-        temp = temporary.path_in(os.path.dirname(path))
+        temp = temporary_in(os.path.dirname(path))
         _write_new(temp, data, _PRIVATE)
         os.replace(temp, path)
         with _opened(os.path.dirname(path)) as handle:
@@ -239,7 +247,7 @@ def _straight(path: str, inside: str) -> str:
     return os.path.normpath(os.path.join(os.path.realpath(inside), below))
 
 
-def _exchange(handle: int, name: str, temp: str, before: Content, *, new: bool) -> bool:
+def _exchange(handle: int, name: str, temp: str, before: FileContent, *, new: bool) -> bool:
     """Put a new file in the place of the old one, or nothing; when it is not the old one after all, put that back.
 
     Args:
@@ -279,7 +287,7 @@ def _exchange(handle: int, name: str, temp: str, before: Content, *, new: bool) 
         return True
 
 
-def _is_settled(folder: int, name: str, before: Content) -> bool:
+def _is_settled(folder: int, name: str, before: FileContent) -> bool:
     """Whether a file that was moved aside is what was read, and nobody has it open to write more."""
     handle = os.open(name, _READ, dir_fd=folder)
     try:
@@ -303,7 +311,7 @@ def _check(path: str, found: os.stat_result) -> None:
 
 def _is_stray(path: str, found: os.stat_result) -> bool:
     """Whether the second name of a file is only what a killed memtui left beside it."""
-    names = temporary.strays(os.path.dirname(path))
+    names = strays(os.path.dirname(path))
     return found.st_nlink == 1 + sum(os.path.samestat(found, os.lstat(name)) for name in names)
 
 
@@ -375,3 +383,65 @@ def _told(path: str, done: str) -> Iterator[None]:
             code="E_DISK_FULL" if full else "E_IO",
             hint="Make room, and try again." if full else "Look at the folder it lies in, and try again.",
         ) from error
+
+
+def temporary_in(folder: str) -> str:
+    """Give a file that is to be written a name of its own in a folder."""
+    return os.path.join(folder, f"{_OURS}{os.getpid()}-{os.urandom(_HEX // 2).hex()}{_END}")
+
+
+def strays(folder: str) -> list[str]:
+    """List what killed processes of memtui left in a folder: files of exactly the name of ours, and the user's own.
+
+    Raises:
+        StorageError: the disk reported an error.
+    """
+    found = []
+    try:
+        names = os.listdir(folder)
+    except OSError as error:
+        if error.errno in _NOTHING_IN_IT:
+            return []
+        raise StorageError(
+            f"{folder} cannot be listed ({os.strerror(error.errno or 0)}).",
+            code="E_IO",
+            hint="Look at the folder, and try again.",
+        ) from error
+    for name in sorted(names):
+        pid = _writer(name)
+        if pid is None:
+            continue
+        path = os.path.join(folder, name)
+        with contextlib.suppress(FileNotFoundError):
+            status = os.lstat(path)
+            ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+            if ours and not _writes_still(pid, status.st_mtime):
+                found.append(path)
+    return found
+
+
+def _writer(name: str) -> int | None:
+    """Return the process that a file of ours was written by; None when the name is not exactly one of ours."""
+    pid, dash, digits = name.removeprefix(_OURS).removesuffix(_END).partition("-")
+    if not pid.isdecimal() or not pid.isascii() or pid.startswith("0") or len(pid) > 10:
+        return None
+    exact = name == f"{_OURS}{pid}-{digits}{_END}" and len(digits) == _HEX
+    return int(pid) if dash and exact and set(digits) <= set("0123456789abcdef") else None
+
+
+def _writes_still(pid: int, written: float) -> bool:
+    """Whether the process that wrote a file is alive; one that began later only has the same number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # alive, and another user's
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            ticks = int(file.read().rpartition(")")[2].split()[19])
+        with open("/proc/stat", encoding="utf-8") as file:
+            booted = next(int(line.split()[1]) for line in file if line.startswith("btime "))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return True
+    return written > booted + ticks / os.sysconf("SC_CLK_TCK") - _DOUBT

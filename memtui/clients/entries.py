@@ -8,8 +8,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
+from memtui.agents.agent import ClientEntry, ClientFile
 from memtui.clients import jsonfile, own, tomlfile
-from memtui.clients.client import Entry, Target
 from memtui.errors import ConflictError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SHOWN = 200
 """Characters of an entry in a message."""
 
 
-def state(target: Target, text: str, entry: Entry) -> str:
+def state(target: ClientFile, text: str, entry: ClientEntry) -> str:
     """Tell whether an entry is in a file: `ABSENT`, `OTHER`, `CURRENT` or `FOREIGN`.
 
     Raises:
@@ -46,7 +46,7 @@ def state(target: Target, text: str, entry: Entry) -> str:
     return CURRENT if present == _renewed(present, entry) else OTHER
 
 
-def put(target: Target, text: str, entry: Entry) -> str:
+def put(target: ClientFile, text: str, entry: ClientEntry) -> str:
     """Put an entry into a file, or bring the one that is there up to date.
 
     Raises:
@@ -70,7 +70,7 @@ def put(target: Target, text: str, entry: Entry) -> str:
     return _put(target, text, entry.path, _renewed(present, entry))
 
 
-def take(target: Target, text: str, entry: Entry, before: str | None) -> str:
+def take(target: ClientFile, text: str, entry: ClientEntry, before: str | None) -> str:
     """Take an entry out of a file, if it is there and ours.
 
     Args:
@@ -102,7 +102,7 @@ def take(target: Target, text: str, entry: Entry, before: str | None) -> str:
     return text
 
 
-def server_words(target: Target, text: str) -> tuple[str, ...]:
+def server_words(target: ClientFile, text: str) -> tuple[str, ...]:
     """Return the command and arguments our server is started with by this file; empty when ours is not there.
 
     Raises:
@@ -115,21 +115,21 @@ def server_words(target: Target, text: str) -> tuple[str, ...]:
     return ()
 
 
-def _get(target: Target, text: str, path: tuple[str, ...]) -> object:
+def _get(target: ClientFile, text: str, path: tuple[str, ...]) -> object:
     return jsonfile.get(text, path) if target.format == "json" else tomlfile.get(text, path)
 
 
-def _put(target: Target, text: str, path: tuple[str, ...], value: object) -> str:
+def _put(target: ClientFile, text: str, path: tuple[str, ...], value: object) -> str:
     if target.format == "json":
         return jsonfile.put(text, path, value)
     return tomlfile.put(text, path, dict(value) if isinstance(value, dict) else {})
 
 
-def _has(target: Target, text: str, path: tuple[str, ...]) -> bool:
+def _has(target: ClientFile, text: str, path: tuple[str, ...]) -> bool:
     return jsonfile.has(text, path) if target.format == "json" else tomlfile.get(text, path) is not None
 
 
-def taken(target: Target, text: str) -> ConflictError | None:
+def taken(target: ClientFile, text: str) -> ConflictError | None:
     """Return the refusal, when a name of ours is taken by an entry that memtui did not write.
 
     Raises:
@@ -141,7 +141,7 @@ def taken(target: Target, text: str) -> ConflictError | None:
     return None
 
 
-def _unknown(entry: Entry, present: object) -> UsageError:
+def _unknown(entry: ClientEntry, present: object) -> UsageError:
     return UsageError(
         f"{entry.path[-1]!r} is {json.dumps(present)[:_SHOWN]}, and memtui knows the file only with {entry.value!r}.",
         code="E_CONFIG",
@@ -149,7 +149,7 @@ def _unknown(entry: Entry, present: object) -> UsageError:
     )
 
 
-def _taken(entry: Entry, present: "Any") -> ConflictError:
+def _taken(entry: ClientEntry, present: "Any") -> ConflictError:
     shown = json.dumps(present, ensure_ascii=False)
     if isinstance(present, dict) and isinstance(present.get("command"), str):
         args = present.get("args")
@@ -162,7 +162,7 @@ def _taken(entry: Entry, present: "Any") -> ConflictError:
     )
 
 
-def _renewed(present: "Any", entry: Entry) -> "dict[str, object]":
+def _renewed(present: "Any", entry: ClientEntry) -> "dict[str, object]":
     """Return what an entry of ours should be: as wanted, with all that the user added or chose."""
     wanted: Any = entry.value
     new: dict[str, Any] = present | wanted
@@ -175,20 +175,20 @@ def _renewed(present: "Any", entry: Entry) -> "dict[str, object]":
     return new
 
 
-def _hook(entry: Entry) -> "dict[str, object]":
+def _hook(entry: ClientEntry) -> "dict[str, object]":
     """Return the hook itself, without the group around it."""
     value: Any = entry.value
     hook: dict[str, object] = value["hooks"][0] if "hooks" in value else value
     return hook
 
 
-def _renewed_hook(present: "Any", entry: Entry) -> "dict[str, object]":
+def _renewed_hook(present: "Any", entry: ClientEntry) -> "dict[str, object]":
     """Return what a hook of ours should be: with the command that is wanted; its time and the rest are the user's."""
     wanted: dict[str, object] = {name: value for name, value in _hook(entry).items() if name in ("type", "command")}
     return {**present, **wanted}
 
 
-def _ours(text: str, entry: Entry) -> list[jsonfile.Path]:
+def _ours(text: str, entry: ClientEntry) -> list[jsonfile.Path]:
     """Find our hooks in an array of hooks, or of groups of them."""
     client = own.hook_client(_hook(entry)["command"])
     items = jsonfile.get(text, entry.path)
@@ -210,7 +210,7 @@ def _is_ours(hook: "dict[str, object]", client: str | None) -> bool:
     return found is not None and found == client and hook.get("type", "command") == "command"
 
 
-def _take_hooks(text: str, entry: Entry, before: str | None) -> str:
+def _take_hooks(text: str, entry: ClientEntry, before: str | None) -> str:
     """Take our hooks out, and groups that held nothing else; one that was there before memtui gets its value back."""
     were = [] if before is None else [jsonfile.get(before, hook) for hook in _ours(before, entry)]
     hooks = _ours(text, entry)

@@ -5,13 +5,9 @@ A client that could escape its entry of the `[access]` table by a longer name wo
 
 from collections.abc import Iterable
 
-KNOWN = {
-    "claude-code": ("claude-code",),
-    "codex": ("codex",),
-    "gemini": ("gemini",),
-    "qwen": ("qwen",),
-    "vscode": ("vscode", "visual-studio-code"),
-}
+from memtui.agents import table
+
+KNOWN = {one.client[0]: one.client for one in table.KNOWN if one.client}
 """The clients memtui can be installed in, and how the names they give begin."""
 
 _DOORS = ("mcp:", "http:", "agent:")

@@ -1,4 +1,4 @@
-"""How an agent starts memtui: the command for its server, and the line for its hook.
+"""The clients memtui can be installed in, and how each starts memtui: the command of its server, the line of its hook.
 
 The command found now is written down whole, because an agent's own PATH is not the one of the shell memtui is typed
 into; only what a project shares with others has the bare name.
@@ -7,9 +7,11 @@ into; only what a project shares with others has the bare name.
 import os
 import shlex
 import sys
-from typing import NamedTuple
 
+from memtui.agents.agent import PROJECT, Client, ClientFile, Start
+from memtui.agents.table import KNOWN, agent_of
 from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
 
 NO_CONTEXT = "--no-context"
 """The flag of a server that leaves the index and the hot set to a hook."""
@@ -18,24 +20,15 @@ SHORT_CONTEXT = "--short-context"
 _DEFAULTS = (("XDG_CONFIG_HOME", ".config"), ("XDG_STATE_HOME", ".local/state"), ("XDG_DATA_HOME", ".local/share"))
 
 
-class Start(NamedTuple):
-    """How an agent starts memtui."""
+def clients() -> tuple[Client, ...]:
+    """Give every client, in the order in which they are shown; the files of their agents are imported now."""
+    known = (agent_of(one.id).client for one in KNOWN if one.client)
+    return tuple(client for client in known if client is not None)
 
-    command: str
-    args: tuple[str, ...]
-    """For the server."""
-    hook: str
-    """For a shell: prints the context at the start of a session."""
-    env: tuple[tuple[str, str], ...] = ()
-    """What the server needs in its environment to find what memtui finds now."""
 
-    @property
-    def server(self) -> "dict[str, object]":
-        """The server as most agents write it."""
-        server: dict[str, object] = {"command": self.command, "args": list(self.args)}
-        if self.env:
-            server["env"] = dict(self.env)
-        return server
+def client_named(name: str) -> Client:
+    """Give a client by its name, which is one of `names.KNOWN`."""
+    return next(client for client in clients() if client.name == name)
 
 
 def found_command(argv0: str, executable: str) -> tuple[str, ...]:
@@ -100,3 +93,40 @@ def _environment(settings: Settings) -> tuple[tuple[str, str], ...]:
         for (variable, default), place in zip(_DEFAULTS, places, strict=True)
         if os.path.dirname(place) != os.path.normpath(os.path.join(settings.home, default))
     )
+
+
+def wanted(
+    client: Client,
+    place: Surroundings,
+    level: str,
+    settings: Settings,
+    *,
+    access: str | None,
+    context: bool | None = None,
+    words: tuple[str, ...] | None = None,
+) -> tuple[ClientFile, ...]:
+    """Work out what belongs where for memtui to be in a client.
+
+    Args:
+        client: which.
+        place: where the user stands.
+        level: one of `LEVELS`.
+        settings: where memtui's own files live now.
+        access: the flag of its door; None: none.
+        context: whether the server gives the index and the hot set; None: where no hook does, and a short index where
+            the hook may not run.
+        words: the command; None: the one of this process.
+    """
+
+    short = context is None and client.hook_may_not_run
+
+    def files(*, context: bool) -> tuple[ClientFile, ...]:
+        shared = level == PROJECT
+        start = how_to_start(
+            settings, client.name, access=access, shared=shared, context=context, short=short, words=words
+        )
+        return client.files(place, level, start)
+
+    found = files(context=bool(context))
+    hooked = any(entry.what == "hook" for file in found for entry in file.entries)
+    return found if context is not None or hooked else files(context=True)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from hashlib import sha256
 
-from memtui.clients import disk, temporary
+from memtui.clients import disk
 
 
 def own_folder(state_dir: str) -> str:
@@ -23,7 +23,7 @@ def found(folders: Iterable[str]) -> list[str]:
     Raises:
         StorageError: the disk reported an error.
     """
-    return [path for folder in dict.fromkeys(folders) for path in temporary.strays(folder)]
+    return [path for folder in dict.fromkeys(folders) for path in disk.strays(folder)]
 
 
 def sweep(folders: Iterable[str], state_dir: str) -> list[str]:

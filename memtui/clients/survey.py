@@ -8,11 +8,10 @@ import os
 import shutil
 from typing import NamedTuple
 
+from memtui.agents.agent import PROJECT, USER, Client, ClientFile
 from memtui.clients import entries, strays
-from memtui.clients.client import PROJECT, USER, Client, Target, wanted
-from memtui.clients.installing import look
-from memtui.clients.known import CLIENTS
-from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT
+from memtui.clients.install import look
+from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT, clients, wanted
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.errors import MemtuiError
@@ -20,7 +19,7 @@ from memtui.errors import MemtuiError
 INSTALLED, OUTDATED, ABSENT, TAKEN, UNREADABLE = "installed", "outdated", "absent", "taken", "unreadable"
 
 
-class Found(NamedTuple):
+class ClientState(NamedTuple):
     """One client at one level."""
 
     client: Client
@@ -53,9 +52,9 @@ def server_runs_here() -> bool:
     return importlib.util.find_spec("mcp") is not None
 
 
-def survey(place: Surroundings, settings: Settings) -> tuple[Found, ...]:
+def survey(place: Surroundings, settings: Settings) -> tuple[ClientState, ...]:
     """Look at every client: the user's own configuration, and the project's where something of ours is in it."""
-    everything = [look_at(client, level, place, settings) for client in CLIENTS for level in (USER, PROJECT)]
+    everything = [look_at(client, level, place, settings) for client in clients() for level in (USER, PROJECT)]
     told = (INSTALLED, OUTDATED, TAKEN)
     named: set[str] = set()
     for at, found in enumerate(everything):  # the home folder can be the project too
@@ -64,12 +63,12 @@ def survey(place: Surroundings, settings: Settings) -> tuple[Found, ...]:
     return tuple(found for found in everything if found.level == USER or found.strays or found.state in told)
 
 
-def look_at(client: Client, level: str, place: Surroundings, settings: Settings) -> Found:
+def look_at(client: Client, level: str, place: Surroundings, settings: Settings) -> ClientState:
     """Look at one client's configuration at one level."""
     plain = wanted(client, place, level, settings, access=None)
     paths = tuple(target.path for target in plain)
     folder = client.folder(place)
-    found = Found(client, level, os.path.isdir(folder), ABSENT, hook=False, paths=paths)
+    found = ClientState(client, level, os.path.isdir(folder), ABSENT, hook=False, paths=paths)
     try:
         found = found._replace(strays=tuple(strays.found(map(os.path.dirname, paths))))
         words = _server(plain)
@@ -99,7 +98,7 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
     )
 
 
-def has_hook(targets: tuple[Target, ...]) -> bool:
+def has_hook(targets: tuple[ClientFile, ...]) -> bool:
     """Whether a hook of ours is in one of these files, as it should be now or otherwise.
 
     Raises:
@@ -108,7 +107,7 @@ def has_hook(targets: tuple[Target, ...]) -> bool:
     return any(what == "hook" and state != entries.ABSENT for target in targets for what, state in look(target).states)
 
 
-def _server(targets: tuple[Target, ...]) -> tuple[str, ...] | None:
+def _server(targets: tuple[ClientFile, ...]) -> tuple[str, ...] | None:
     """Read how the server is started; None when there is none."""
     for target in targets:
         words = entries.server_words(target, look(target).before.text)

@@ -5,7 +5,8 @@ To write it anew: `python -m tests.config.test_page`.
 
 from collections.abc import Iterable
 
-from memtui.config.fields import ACCESS, FIELDS, ROOT_KEYS, TABLES, VARIABLES, Field
+from memtui.config.fields import ACCESS, FIELDS, ROOT_KEYS, TABLES, Field
+from memtui.config.variables import VARIABLES
 
 _HEAD = """\
 # Configuration

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.config.directories import Directories, find_directories, user_home
+from memtui.config.variables import AGENT_VARIABLES
 from memtui.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,35 +19,6 @@ if TYPE_CHECKING:
 
 Value = str | int | bool
 """What a simple setting can hold."""
-
-AGENT_VARIABLES = (
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_CODE_DISABLE_AUTO_MEMORY",
-    "CLAUDE_CODE_DISABLE_CLAUDE_MDS",
-    "CODEX_HOME",
-    "GEMINI_CLI_HOME",
-    "COPILOT_HOME",
-    "VSCODE_PORTABLE",
-    "XDG_CONFIG_HOME",
-    "QWEN_HOME",
-    "QWEN_RUNTIME_DIR",
-    "QWEN_CODE_MEMORY_BASE_DIR",
-    "QWEN_CODE_MEMORY_LOCAL",
-    "QWEN_CODE_MEMORY_PROJECT_SCOPE",
-    "QWEN_CODE_MEMORY_TEAM",
-    "QWEN_CODE_MEMORY_TEAM_SYNC",
-    "XUM_ROOT",
-    "MUX_ROOT",
-    "SERENA_HOME",
-    "LETTA_MEMORY_DIR",
-    "MEMORY_DIR",
-    "LETTA_LOCAL_BACKEND_DIR",
-    "HERMES_HOME",
-    "OPENCLAW_STATE_DIR",
-    "OPENCLAW_WORKSPACE_DIR",
-    "OPENCLAW_PROFILE",
-)
-"""The variables of agents that say where their memories and settings are, or switch them off; no others are kept."""
 
 
 class RootEntry(NamedTuple):

@@ -1,6 +1,6 @@
 """What each agent loads when a session starts, with what it costs: bytes, tokens, and what falls below its limits.
 
-It reads files only as far as the agent would, through `memtui.agents.loads.gathering`, and never as an agent: no use is
+It reads files only as far as the agent would, through `memtui.agents.session_start`, and never as an agent: no use is
 counted. What an agent makes itself of its memories is made here by the same rules, see `startcost_made.py`.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents.loads.gathering import gather
-from memtui.agents.loads.loading import SKIPPED, Loaded, Table
-from memtui.agents.loads.tables import TABLES, in_use, table_of
+from memtui.agents import table
+from memtui.agents.agent import SKIPPED, KnownAgent, Loads
+from memtui.agents.session_start import LoadedFile, gather, in_use
 from memtui.config.surroundings import Surroundings
 from memtui.context import startcost_made
 from memtui.context.counting import Counter, counter
@@ -23,14 +23,14 @@ from memtui.pointers.cutline import end_of_text, measure
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MEMTUI = Table("memtui", "memtui", (), note="What memtui gives every agent that it is installed in.")
+MEMTUI = KnownAgent("memtui", "memtui", loads=Loads((), note="What memtui gives every agent that it is installed in."))
 """What comes on top of everything an agent loads itself, once memtui is installed in it."""
 
 
 class Item(NamedTuple):
     """One file, or one text the agent makes, and what it costs."""
 
-    loaded: Loaded
+    loaded: LoadedFile
     bytes: int
     """Of what is loaded."""
     tokens: int
@@ -92,30 +92,30 @@ class Cost(NamedTuple):
         return dict(sorted(found.items(), key=lambda one: -one[1]))
 
 
-def agents(engine: Engine, surroundings: Surroundings) -> tuple[Table, ...]:
+def agents(engine: Engine, surroundings: Surroundings) -> tuple[KnownAgent, ...]:
     """Find the agents in use here, in the order in which they are shown; memtui's own part is last."""
     native = any(root.agent == "memtui" for root in engine.roots.all())
     return (*in_use(surroundings, engine.roots.all()), *((MEMTUI,) if native else ()))
 
 
-def table_named(name: str) -> Table:
-    """Give the table of the agent a person means.
+def agent_named(name: str) -> KnownAgent:
+    """Give the agent that a person means.
 
     Raises:
         NotFoundError: nothing is known of how it starts.
     """
     wanted = name.strip().lower()
-    if wanted == MEMTUI.agent:
-        return MEMTUI
-    for agent in TABLES:
-        table = table_of(agent)
-        if wanted in (agent, table.title.lower(), *table.also):
-            return table
+    known = (*table.agents(), MEMTUI)
+    agent = next((one for one in known if wanted in (one.id, one.title.lower(), *one.also)), None)
+    if agent is not None and agent.loads is not None:
+        return agent
     from memtui.matching import meant
 
-    near = meant(wanted, TABLES)
-    known = ", ".join((*TABLES, MEMTUI.agent))
-    hint = f"Did you mean {near}?" if near else f"The agents are {known}."
+    names = [one.id for one in known if one.loads is not None]
+    near = meant(wanted, names)
+    hint = f"Did you mean {near}?" if near else f"The agents are {', '.join(names)}."
+    if agent is not None:
+        hint = f"What {agent.title} loads cannot be checked against its own source."
     raise NotFoundError(f"memtui does not know how {name!r} starts.", hint=hint)
 
 
@@ -138,29 +138,33 @@ def of_all(
         One cost for each agent; of one that cannot be worked out, a cost of nothing with its problem.
     """
     count = count or counter()
-    for table in agents(engine, surroundings):
+    for agent in agents(engine, surroundings):
         if stop():
             return
         try:
-            found = work_out(engine, surroundings, table, count=count, stop=stop)
+            found = work_out(engine, surroundings, agent, count=count, stop=stop)
         except Exception as error:  # noqa: BLE001 - said in the agent's place, whatever it is
-            words = problem_words(table, error)
-            item = Item(Loaded("problem", words, SKIPPED, words, made=True), 0, 0)
-            found = Cost(table.agent, table.title, surroundings.project, (item,), count.method, count.words)
-            found = found._replace(note=table.note, problem=words)
+            words = problem_words(agent, error)
+            item = Item(LoadedFile("problem", words, SKIPPED, words, made=True), 0, 0)
+            found = Cost(agent.id, agent.title, surroundings.project, (item,), count.method, count.words)
+            found = found._replace(note=_note(agent), problem=words)
         yield found
 
 
-def problem_words(table: Table, error: Exception) -> str:
+def _note(agent: KnownAgent) -> str:
+    return agent.loads.note if agent.loads is not None else ""
+
+
+def problem_words(agent: KnownAgent, error: Exception) -> str:
     """Say why an agent cannot be worked out."""
     said = error.message if isinstance(error, MemtuiError) else f"{type(error).__name__}: {error}."
-    return f"{table.title} cannot be worked out: {said}"
+    return f"{agent.title} cannot be worked out: {said}"
 
 
 def work_out(
     engine: Engine,
     surroundings: Surroundings,
-    table: Table,
+    agent: KnownAgent,
     *,
     count: Counter | None = None,
     stop: Callable[[], bool] = lambda: False,
@@ -170,7 +174,7 @@ def work_out(
     Args:
         engine: on the roots in reach.
         surroundings: where the session would start.
-        table: which agent.
+        agent: which agent.
         count: how tokens are counted; None: the best way there is.
         stop: says whether nobody wants the answer any more; the rest is then left out.
 
@@ -178,20 +182,20 @@ def work_out(
         MemtuiError: memories that the agent makes a text of cannot be listed.
     """
     count = count or counter()
-    found = look(engine, surroundings, table)
+    found = look(engine, surroundings, agent)
     known = {os.path.realpath(root.path) for root in engine.roots.all()}
     items = []
     for loaded in found:
         if stop():
             break
         items.append(_item(engine, loaded, count, known))
-    return Cost(table.agent, table.title, surroundings.project, tuple(items), count.method, count.words, table.note)
+    return Cost(agent.id, agent.title, surroundings.project, tuple(items), count.method, count.words, _note(agent))
 
 
-def look(engine: Engine, surroundings: Surroundings, table: Table) -> tuple[Loaded, ...]:
+def look(engine: Engine, surroundings: Surroundings, agent: KnownAgent) -> tuple[LoadedFile, ...]:
     """Find what an agent would load, without counting it: enough to see whether anything changed."""
-    found = gather(table, surroundings, engine.roots.all(), _end_of_index)
-    return startcost_made.with_made(engine, table.agent, found)
+    found = gather(agent, surroundings, engine.roots.all(), _end_of_index)
+    return startcost_made.with_made(engine, agent.id, found)
 
 
 def short(path: str, surroundings: Surroundings) -> str:
@@ -214,7 +218,7 @@ def _end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
     return at, end
 
 
-def _item(engine: Engine, loaded: Loaded, count: Counter, known: set[str]) -> Item:
+def _item(engine: Engine, loaded: LoadedFile, count: Counter, known: set[str]) -> Item:
     text = loaded.text
     tokens = count.of(text.decode("utf-8", "replace")) if text else 0
     if loaded.unread and text:

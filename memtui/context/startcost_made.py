@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 
-from memtui.agents import reading
-from memtui.agents.loads.loading import APPROVAL, CUT_OFF, WHOLE, Loaded
-from memtui.agents.loads.tables.mux import ROOTS
+from memtui.agents.agent import APPROVAL, CUT_OFF, WHOLE
+from memtui.agents.known.mux import ROOTS
+from memtui.agents.reader import link_out
+from memtui.agents.session_start import LoadedFile
 from memtui.context import hotset, index
 from memtui.context.building import build
 from memtui.context.model import Block, Budgets
@@ -19,7 +20,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Root
 
 
-def with_made(engine: Engine, agent: str, found: tuple[Loaded, ...]) -> tuple[Loaded, ...]:
+def with_made(engine: Engine, agent: str, found: tuple[LoadedFile, ...]) -> tuple[LoadedFile, ...]:
     """Add what an agent makes itself, behind the files it loads and before those it reads on demand."""
     if agent == "memtui":
         given = build(engine)
@@ -42,20 +43,20 @@ def with_made(engine: Engine, agent: str, found: tuple[Loaded, ...]) -> tuple[Lo
     return (*first, *made, *(one for one in found if not one.at_start))
 
 
-def _behind_links(engine: Engine) -> tuple[Loaded, ...]:
+def _behind_links(engine: Engine) -> tuple[LoadedFile, ...]:
     """A row for every link that a repository brought in the place of memtui's folder: nothing is read behind it."""
-    found: dict[str, Loaded] = {}
+    found: dict[str, LoadedFile] = {}
     for root in engine.roots.all():
         if root.agent != "memtui" or not root.in_checkout or root.project is None:
             continue
-        link = reading.link_out(root.project, root.path, (os.path.realpath(root.project),))
+        link = link_out(root.project, root.path, (os.path.realpath(root.project),))
         if link is not None:
             why = "It is a link to a folder, not followed: it leads out. Its memories are given to nobody."
-            found[link] = Loaded("memories", link, APPROVAL, why)
+            found[link] = LoadedFile("memories", link, APPROVAL, why)
     return tuple(found.values())
 
 
-def _blocks(listed: Block, said: str, hot: Block, left_out: int) -> tuple[Loaded, ...]:
+def _blocks(listed: Block, said: str, hot: Block, left_out: int) -> tuple[LoadedFile, ...]:
     made = [_block("memory index", listed, said)]
     if hot.text:
         why = f"{left_out:,} pinned or used memories do not fit." if left_out else ""
@@ -63,9 +64,9 @@ def _blocks(listed: Block, said: str, hot: Block, left_out: int) -> tuple[Loaded
     return tuple(made)
 
 
-def _block(label: str, block: Block, why: str) -> Loaded:
+def _block(label: str, block: Block, why: str) -> LoadedFile:
     data = block.text.encode()
-    return Loaded(label, label, CUT_OFF if why else WHOLE, why, len(data), data, made=True)
+    return LoadedFile(label, label, CUT_OFF if why else WHOLE, why, len(data), data, made=True)
 
 
 def _shelves(engine: Engine, roots: list[Root]) -> tuple[Shelf, ...]:

@@ -8,8 +8,8 @@ import shutil
 import tempfile
 from typing import NamedTuple
 
-from memtui.agents.folders import slug
-from memtui.agents.layouts.mux import project_folder
+from memtui.agents.known.mux import project_folder
+from memtui.agents.layout import slug
 from memtui.config.surroundings import folder_id
 from memtui.demo.agent import PREFIX
 

@@ -8,9 +8,8 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memtui.agents.checkout import main_checkout, worktrees
-from memtui.agents.projects import SlugDecoder
-from memtui.agents.sessions import fits, named_projects
+from memtui.agents.projects import SlugDecoder, fits, main_checkout, named_projects, worktrees
+from memtui.agents.table import agent_of
 from memtui.config.surroundings import find_checkout
 from memtui.engine.model import Root
 
@@ -22,8 +21,6 @@ SURE = {
     UNKNOWN: "no folder on this machine fits the name, and the agent's own files name none",
 }
 """How sure it is which project a folder of memories belongs to."""
-SLUG_AGENTS = ("claude-code", "qwen-code")
-"""Agents that name a project's folder by the slug of its path."""
 SHARED, SPLIT = "shared", "split"
 
 
@@ -93,7 +90,7 @@ class Survey(NamedTuple):
 
 def slug_of(root: Root) -> str | None:
     """Give the slug in the path of a root's folder; None for an agent that does not name folders so."""
-    if root.agent not in SLUG_AGENTS or root.scope != "project" or os.path.basename(root.path) != "memory":
+    if agent_of(root.agent).transcripts is None or root.scope != "project" or os.path.basename(root.path) != "memory":
         return None
     name = os.path.basename(os.path.dirname(root.path))
     return name if os.path.basename(os.path.dirname(os.path.dirname(root.path))) == "projects" else None
@@ -101,12 +98,12 @@ def slug_of(root: Root) -> str | None:
 
 def decode(root: Root, decoder: SlugDecoder) -> Decoded | None:
     """Say which project a root belongs to; None for a root that is not named by a project's path."""
-    name = slug_of(root)
-    if name is None:
+    name, transcripts = slug_of(root), agent_of(root.agent).transcripts
+    if name is None or transcripts is None:
         if root.agent == "mux" and root.project is not None:
             return Decoded(EXACT, (root.project,), (root.project,) if os.path.isdir(root.project) else ())
         return None
-    named = named_projects(os.path.dirname(root.path))
+    named = named_projects(os.path.dirname(root.path), transcripts)
     found = decoder.decode(name)
     there = tuple(dict.fromkeys((*(path for path in named if os.path.isdir(path)), *(found or ()))))
     if named:

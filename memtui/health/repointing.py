@@ -10,9 +10,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from memtui.agents.checkout import main_checkout
-from memtui.agents.folders import SLUG_LENGTH, id_part, slug
-from memtui.agents.layouts.mux import project_folder
+from memtui.agents.known.mux import project_folder
+from memtui.agents.layout import SLUG_LENGTH, id_part, slug
+from memtui.agents.projects import main_checkout
 from memtui.config.surroundings import find_checkout
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Done, Memory, Root

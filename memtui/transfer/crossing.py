@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents.table import layout_of, policy_of
+from memtui.agents.table import agent_of
 from memtui.engine.frontmatter import read
 from memtui.engine.model import Address, Policy, Root
 from memtui.errors import NotFoundError
@@ -42,7 +42,7 @@ class Side(NamedTuple):
     @property
     def digests(self) -> tuple[str, ...]:
         """The sha-256 of each version."""
-        return tuple(sha256(text).hexdigest() for text in self.past)
+        return tuple(sha256(data).hexdigest() for data in self.past)
 
 
 class Straight:
@@ -147,6 +147,5 @@ def _policy(origin: Origin) -> Policy:
     """What is known of the index at the source: from the list of the bundle, or an older one's by its agent."""
     if origin.index_file is not None:
         return Policy(index_file=origin.index_file or None, index_format=indexing.LINKS if origin.index_file else "")
-    layout = layout_of(origin.agent)
-    found = policy_of(layout) if layout is not None else Policy()
+    found = agent_of(origin.agent).policy or Policy()
     return found if found.index_format == indexing.LINKS else Policy()

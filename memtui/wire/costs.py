@@ -1,6 +1,6 @@
 """What agents load when a session starts, as JSON; the field names are a contract for scripts."""
 
-from memtui.agents.loads.cutting import line_of
+from memtui.agents.loaded_text import line_of
 from memtui.context.startcost import Cost, Item
 from memtui.wire.outcomes import Json
 

@@ -9,7 +9,7 @@ from memtui.engine.approval import Approver
 from memtui.engine.model import Actor
 
 if TYPE_CHECKING:
-    from memtui.agents.running import Runner
+    from memtui.agents.runner import Runner
     from memtui.config.started import Started
     from memtui.wire.session import Options
 
@@ -43,7 +43,7 @@ def approver(options: "Options", front: str = "cli") -> Approver:
 
 
 def _runner(known: "Started") -> "Runner | None":
-    from memtui.agents.running import runner
+    from memtui.agents.runner import runner
 
     return runner(known)
 

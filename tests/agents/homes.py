@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 
 INDEX = "- [{title}]({file}) — {hook}\n"
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from memtui.agents.loads.loading import Loaded
+from memtui.agents.session_start import LoadedFile
 from memtui.engine import Engine
 from memtui.engine.model import Root
 from tests.agents.machine import Machine
@@ -54,6 +54,6 @@ def hashed(folder: Path, without: Path | None = None) -> Tree:
     return found
 
 
-def marked(machine: Machine, found: list[Loaded]) -> list[str]:
+def marked(machine: Machine, found: list[LoadedFile]) -> list[str]:
     """Path from the machine's folder, and the mark."""
     return [os.path.relpath(one.path, machine.folder) + (f": {one.mark}" if one.mark else "") for one in found]

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
-from memtui.agents.layouts.mux import project_folder
-from memtui.agents.table import LAYOUTS
+from memtui.agents.known.mux import project_folder
+from memtui.agents.layout import slug
+from memtui.agents.table import KNOWN
 from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine
-from tests.agents.test_checkout import worktree
+from tests.agents.test_projects_checkout import worktree
 from tests.config.fresh import imported_by
 
 
@@ -57,7 +57,7 @@ def test_the_order_is_our_own_then_by_hand_then_by_agent(full: Machine) -> None:
     roots = full.roots("fix", "notes=notes")
     assert list(roots)[:4] == [*NATIVE, "notes"]
     agents = [root.agent for root in list(roots.values())[4:]]
-    assert agents == sorted(agents, key=[layout.agent for layout in LAYOUTS].index)
+    assert agents == sorted(agents, key=[layout.id for layout in KNOWN].index)
     assert {"claude-code", "codex", "gemini", "qwen-code", "mux"} <= set(agents)
 
 
@@ -117,10 +117,9 @@ import os, sys
 CHANGES = ("subprocess", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.mkdir", "os.rename")
 CHANGES += ("os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.utime")
 CHANGES += ("socket.", "shutil.")
-import json, memtui.config.toml, memtui.agents.files, memtui.agents.nesting
-from memtui.agents.table import LAYOUTS, policy_of
-for layout in LAYOUTS:
-    policy_of(layout)
+import json, memtui.config.toml
+from memtui.agents.table import agents
+list(agents())
 from memtui.agents import discover
 from memtui.config.settings import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
@@ -191,15 +190,15 @@ def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:
         f"discover(here._replace(system_dir={str(machine.folder)!r}))\n"
     )
     loaded = imported_by(code, "import memtui.engine.model")
-    assert "memtui.agents.layouts.memtui_native" in loaded
-    heavy = {*(f"layouts.{layout.module}" for layout in LAYOUTS), "files", "nesting", "folders", "instructions"}
-    assert not {f"memtui.agents.{name}" for name in heavy} & loaded
+    assert "memtui.agents.known.memtui_native" in loaded
+    heavy = {f"memtui.agents.known.{one.id.replace('-', '_')}" for one in KNOWN}
+    assert not {*heavy, "memtui.agents.agent", "memtui.agents.layout"} & loaded
     assert not {"json", "dataclasses", "pathlib", "inspect", "subprocess", "shutil"} & loaded
 
 
 def test_every_root_is_on_its_page(full: Machine) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "layouts.md").read_text("utf-8")
-    agents = "|".join(("memtui", *(layout.agent for layout in LAYOUTS)))
+    agents = "|".join(("memtui", *(one.id for one in KNOWN)))
     listed = re.findall(rf"`((?:{agents}):[^`]*)`", page)
     forms = [re.compile(re.sub(r"<\\?\w+\\?>", ".+", re.escape(name))) for name in listed]
     full.write("~/.mux/memory/global/a.md")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.table import LAYOUTS
+from memtui.agents.table import KNOWN
 from tests.agents.homes import HOMES
 from tests.agents.homes_more import HOMES_MORE
 from tests.agents.machine import Machine
@@ -27,7 +27,7 @@ def crowded(machine: Machine) -> Machine:
 
 
 def test_agents_stand_in_the_order_of_the_table(crowded: Machine) -> None:
-    order = [layout.agent for layout in LAYOUTS]
+    order = [one.id for one in KNOWN if one.folders]
     agents = [root.agent for root in crowded.roots("app/api", all_projects=True).values() if root.agent != "memtui"]
     assert agents == sorted(agents, key=order.index)
     assert set(agents) == set(order)

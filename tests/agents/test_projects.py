@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.agents.projects import ORPHANED, SlugDecoder
 from tests.agents.machine import Machine
 from tests.examples import examples

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.table import LAYOUTS
+from memtui.agents.table import KNOWN
 from memtui.engine import Engine
 from memtui.engine.model import Root
 from tests.agents import homes, homes_more
@@ -40,7 +40,7 @@ def looked_at(machine: Machine, cwd: str) -> tuple[dict[str, Root], dict[str, by
 
 
 def test_every_agent_has_a_home() -> None:
-    assert set(HOMES) == {layout.agent for layout in LAYOUTS}
+    assert set(HOMES) == {one.id for one in KNOWN if one.folders}
 
 
 @pytest.mark.parametrize("agent", HOMES)

@@ -9,10 +9,15 @@ from types import ModuleType
 
 import pytest
 
-from memtui.agents import discovery, table
-from memtui.agents.table import LAYOUTS, Layout, policy_of
+from memtui.agents import discover, discovery, runner, table
+from memtui.agents.agent import PROJECT, USER, KnownAgent, Start
+from memtui.agents.projects import named_projects
+from memtui.agents.session_start import gather, in_use
+from memtui.agents.table import KNOWN, Traces, agent_of
+from memtui.clients import entries, start
+from memtui.config.started import Started
 from memtui.engine.policy import Policy, Root
-from tests.agents.listing import listed
+from tests.agents.listing import listed, marked
 from tests.agents.machine import NATIVE, Machine
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-an-agent.md").read_text("utf-8")
@@ -32,20 +37,22 @@ def loaded(folder: Path, name: str, text: str) -> ModuleType:
 
 
 @pytest.fixture
-def parrot(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Layout:
+def parrot(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> KnownAgent:
     """Add the page's agent."""
-    module, entry = CODE
+    file, line = CODE
     folder = tmp_path_factory.mktemp("page")
-    name = "memtui.agents.layouts.parrot"
-    monkeypatch.setitem(sys.modules, name, loaded(folder, name, module))
-    layout = loaded(folder, "entry", entry.replace("\nLayout(", "\nENTRY = Layout(")).ENTRY
-    assert isinstance(layout, Layout)
-    for place in (table, discovery):
-        monkeypatch.setattr(place, "LAYOUTS", (*LAYOUTS, layout))
-    return layout
+    name = "memtui.agents.known.parrot"
+    monkeypatch.setitem(sys.modules, name, loaded(folder, name, file))
+    known = (*KNOWN, loaded(folder, "line", line.replace("\nTraces(", "\nLINE = Traces(")).LINE)
+    assert isinstance(known[-1], Traces)
+    for place in (table, discovery, runner, start):
+        monkeypatch.setattr(place, "KNOWN", known)
+    agent = agent_of("parrot")
+    assert (agent.id, agent.title) == known[-1][:2]
+    return agent
 
 
-def test_its_agent_is_found(machine: Machine, parrot: Layout, tmp_path: Path) -> None:
+def test_its_agent_is_found(machine: Machine, parrot: KnownAgent, tmp_path: Path) -> None:
     for name in ("~/.parrot/memory/INDEX.md", "app/.parrot/memory/a.md", "app/.parrot/memory/nest.json"):
         machine.write(name)
     machine.write("app/PARROT.md")
@@ -60,13 +67,45 @@ def test_its_agent_is_found(machine: Machine, parrot: Layout, tmp_path: Path) ->
         ("memories", True),
         ("instructions", True),
     ]
-    assert policy_of(parrot) == roots["parrot:global"].policy
+    assert parrot.policy == roots["parrot:global"].policy
+    by_hand = machine.roots("app", "notes=cage,agent=parrot")["notes"]
+    assert by_hand.policy == parrot.policy
 
 
-def test_its_agent_is_moved_by_its_variable(machine: Machine, parrot: Layout) -> None:
+def test_its_agent_is_moved_by_its_variable(machine: Machine, parrot: KnownAgent) -> None:
     path = machine.write("cage/memory/INDEX.md").parent
     here = machine.surroundings()._replace(variables=(("PARROT_HOME", str(machine.folder / "cage")),))
-    assert {root.id: root.path for root in discovery.discover(here)}["parrot:global"] == str(path)
+    assert {root.id: root.path for root in discover(here)}["parrot:global"] == str(path)
+    assert parrot.home.folder(here) == str(machine.folder / "cage")
+
+
+def test_what_its_agent_loads(machine: Machine, parrot: KnownAgent) -> None:
+    machine.write("app/PARROT.md")
+    machine.write("~/.parrot/memory/INDEX.md", "- [a](a.md)\n" * 60)
+    machine.write("~/.parrot/memory/a.md")
+    around = machine.surroundings()
+    assert list(in_use(around, ())) == [parrot]
+    found = gather(parrot, around, discover(around), lambda data, policy: (None, len(data)))
+    marks = {name.rpartition("/")[2] for name in marked(machine, list(found))}
+    assert marks == {"PARROT.md", "INDEX.md: cut", "a.md: on demand"}
+
+
+def test_its_agent_is_a_client(machine: Machine, parrot: KnownAgent) -> None:
+    client, here = start.client_named("parrot"), machine.surroundings()
+    assert client is parrot.client
+    command = Start("/opt/bin/memtui", ("mcp",), "/opt/bin/memtui context")
+    for level, folder in ((USER, machine.home), (PROJECT, machine.app)):
+        (file,) = client.files(here, level, command)
+        assert file.path == str(folder / ".parrot" / "mcp.json")
+        written = entries.put(file, "", file.entries[0])
+        assert entries.state(file, written, file.entries[0]) == entries.CURRENT
+
+
+def test_its_agent_is_known_by_what_it_runs_and_writes_down(machine: Machine, parrot: KnownAgent) -> None:
+    assert runner.runner(Started((("PARROT", "1"),))) == runner.Runner("parrot", "PARROT is set")
+    assert parrot.transcripts is not None
+    machine.write("-cage/sessions/1.jsonl", '{"cwd": "/cage"}\n')
+    assert named_projects(str(machine.path("-cage")), parrot.transcripts) == ("/cage",)
 
 
 @pytest.mark.usefixtures("parrot")
@@ -74,14 +113,19 @@ def test_its_agent_leaves_no_trace_where_it_is_not(machine: Machine) -> None:
     assert list(machine.roots()) == NATIVE
 
 
-def test_it_takes_thirty_lines() -> None:
+def test_it_is_small() -> None:
     tree = ast.parse(CODE[0])
     assert ast.get_docstring(tree)
-    code = [line for line in CODE[0].partition('"""\n\n')[2].splitlines() if line.strip()]
-    assert len(code) <= 30
+    code = [node for node in tree.body if not isinstance(node, ast.ImportFrom | ast.Import)]
+    assert sum((node.end_lineno or 0) - node.lineno + 1 for node in code) <= 65
 
 
 def test_the_fields_it_names_are_there() -> None:
     (rows,) = re.findall(r"\| --- \| --- \|\n((?:\|.*\n)+)", PAGE)
     named = set(re.findall(r"`(\w+)`", " ".join(line.split("|")[2] for line in rows.splitlines())))
-    assert named - {"roots", "memories", "instructions"} <= {*Policy._fields, *Root._fields}
+    assert named - {"memories", "instructions"} <= {
+        *Policy._fields,
+        *Root._fields,
+        *KnownAgent._fields,
+        *Traces._fields,
+    }

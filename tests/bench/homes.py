@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.config.settings import load_settings
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine import Engine

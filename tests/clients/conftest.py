@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.clients.start import Start
+from memtui.agents.agent import Start
 from memtui.config.settings import Settings, load_settings, read_environment
 from memtui.config.surroundings import Surroundings, surroundings_from
 

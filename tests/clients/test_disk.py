@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.clients import disk
-from memtui.clients.disk import Content
+from memtui.clients.disk import FileContent
 from memtui.engine.disk import fsio
 from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
 
@@ -78,7 +78,7 @@ def test_replacing_keeps_the_mode_and_leaves_nothing_beside(tmp_path: Path) -> N
 def test_a_new_file(tmp_path: Path, private: bool, mode: int) -> None:
     file = tmp_path / "deep" / "er" / "a"
     assert disk.missing_folders(str(file)) == [str(tmp_path / "deep" / "er"), str(tmp_path / "deep")]
-    disk.replace(str(file), Content(None), b"new", private=private)
+    disk.replace(str(file), FileContent(None), b"new", private=private)
     assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"new", mode)
     disk.replace(str(file), disk.read(str(file)), None, private=private)
     assert not file.exists()
@@ -101,7 +101,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path, new: bytes 
 def test_a_file_that_appeared_meanwhile_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"theirs")
     with pytest.raises(ConflictError):
-        disk.replace(str(tmp_path / "a"), Content(None), b"mine", private=True)
+        disk.replace(str(tmp_path / "a"), FileContent(None), b"mine", private=True)
     assert (tmp_path / "a").read_bytes() == b"theirs"
 
 
@@ -155,7 +155,7 @@ def test_what_memtui_keeps_is_private(tmp_path: Path) -> None:
 def test_what_the_system_refuses_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(MemtuiError) as error:
-        disk.replace(str(tmp_path / "file" / "a"), Content(None), b"x", private=True)
+        disk.replace(str(tmp_path / "file" / "a"), FileContent(None), b"x", private=True)
     assert error.value.code in ("E_IO", "E_CONFLICT")
     assert str(tmp_path / "file") in error.value.message
 
@@ -171,7 +171,7 @@ def test_a_text_that_comes_at_the_very_moment_is_not_lost(
     before = disk.read(str(file))
     real = disk.check_unchanged
 
-    def checked(path: str, content: Content, inside: str | None) -> None:
+    def checked(path: str, content: FileContent, inside: str | None) -> None:
         real(path, content, inside)
         if os.listdir(file.parent) != ["a"] or new is None:
             monkeypatch.undo()
@@ -239,10 +239,10 @@ def test_what_must_not_be_written_is_said(tmp_path: Path, monkeypatch: pytest.Mo
     file.chmod(0o440)
     with pytest.raises(RefusedError, match="is read-only"):
         disk.check_writable(str(file), disk.read(str(file)))
-    disk.check_writable(str(tmp_path / "gone" / "a"), Content(None))
+    disk.check_writable(str(tmp_path / "gone" / "a"), FileContent(None))
     monkeypatch.setattr(fsio, "may_write", lambda path: path != str(tmp_path))
     with pytest.raises(RefusedError, match="No file can be made"):
-        disk.check_writable(str(tmp_path / "gone" / "a"), Content(None))
+        disk.check_writable(str(tmp_path / "gone" / "a"), FileContent(None))
 
 
 def test_the_owner_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,23 +5,23 @@ import tomllib
 
 import pytest
 
+from memtui.agents.agent import ClientEntry, ClientFile, hook_group
 from memtui.clients import entries
-from memtui.clients.client import Entry, Target, hook_group
 from memtui.clients.entries import ABSENT, CURRENT, FOREIGN, OTHER
 from memtui.errors import ConflictError, UsageError
 
 BARE = "memtui context --format hook --client qwen"
 HOOK = {"type": "command", "command": "/m/memtui context --format hook --client qwen", "timeout": 10}
-SERVER = Entry("server", ("mcpServers", "memtui"), {"command": "/m/memtui", "args": ["mcp"]})
-GROUPED = Entry("hook", ("hooks", "SessionStart"), hook_group(HOOK))
-FLAT = Entry("hook", ("hooks", "SessionStart"), HOOK)
-JSON = Target("/x/settings.json", "json", (SERVER, GROUPED))
-TABLE = Entry("server", ("mcp_servers", "memtui"), {"command": "/m/memtui", "args": ["mcp"]})
-TOML = Target("/x/config.toml", "toml", (TABLE,))
+SERVER = ClientEntry("server", ("mcpServers", "memtui"), {"command": "/m/memtui", "args": ["mcp"]})
+GROUPED = ClientEntry("hook", ("hooks", "SessionStart"), hook_group(HOOK))
+FLAT = ClientEntry("hook", ("hooks", "SessionStart"), HOOK)
+JSON = ClientFile("/x/settings.json", "json", (SERVER, GROUPED))
+TABLE = ClientEntry("server", ("mcp_servers", "memtui"), {"command": "/m/memtui", "args": ["mcp"]})
+TOML = ClientFile("/x/config.toml", "toml", (TABLE,))
 
 
 @pytest.mark.parametrize(("target", "entry"), [(JSON, SERVER), (JSON, GROUPED), (JSON, FLAT), (TOML, TABLE)])
-def test_in_and_out(target: Target, entry: Entry) -> None:
+def test_in_and_out(target: ClientFile, entry: ClientEntry) -> None:
     assert entries.state(target, "", entry) == ABSENT
     text = entries.put(target, "", entry)
     assert entries.state(target, text, entry) == CURRENT
@@ -126,7 +126,7 @@ def test_an_entry_that_is_not_ours_is_told_and_left_alone() -> None:
             entries.put(JSON, text, SERVER)
         assert error.value.code == "E_EXISTS"
         assert str(error.value) == str(entries.taken(JSON, text))
-    version = Entry("value", ("version",), 1)
+    version = ClientEntry("value", ("version",), 1)
     with pytest.raises(UsageError, match="'version' is 2"):
         entries.put(JSON, '{"version": 2}', version)
     assert entries.take(JSON, '{"version": 2}', version, "{}") == '{"version": 2}'

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
+from memtui.agents.agent import ClientFile, Start
 from memtui.clients import disk, strays
-from memtui.clients.client import Target
-from memtui.clients.installing import carry_out, plan_install, plan_uninstall
-from memtui.clients.known import client_named
-from memtui.clients.start import Start
+from memtui.clients.install import carry_out, plan_install, plan_uninstall
+from memtui.clients.start import client_named
 from memtui.config.surroundings import Surroundings
 from memtui.engine.disk import fsio
 from tests.clients.leftovers import stray
@@ -25,8 +24,8 @@ STEPS = ("open", "write", "fsync", "fchmod", "mkdir", "replace", "link", "rename
 TEXTS = {"json": '{\n  "theme": "dark"\n}\n', "toml": "# mine\ntheme = 'dark'\n"}
 
 
-def targets(place: Surroundings, start: Start) -> tuple[Target, ...]:
-    return client_named("codex").targets(place, "user", start)
+def targets(place: Surroundings, start: Start) -> tuple[ClientFile, ...]:
+    return client_named("codex").files(place, "user", start)
 
 
 def install(place: Surroundings, state: str, start: Start) -> None:

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from memtui.clients.client import PROJECT, USER, wanted
-from memtui.clients.installing import carry_out, plan_install
-from memtui.clients.known import CLIENTS, client_named
+from memtui.agents.agent import PROJECT, USER
+from memtui.clients.install import carry_out, plan_install
 from memtui.clients.names import KNOWN
+from memtui.clients.start import client_named, clients, wanted
 from memtui.clients.survey import (
     ABSENT,
     INSTALLED,
     OUTDATED,
     TAKEN,
     UNREADABLE,
-    Found,
+    ClientState,
     look_at,
     server_runs_here,
     survey,
@@ -26,7 +26,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.errors import RefusedError
 from tests.clients.leftovers import stray
 
-EACH = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+EACH = pytest.mark.parametrize("client", clients(), ids=lambda client: client.name)
 
 
 def install(
@@ -45,7 +45,7 @@ def install(
             carry_out(plan_install(target._replace(entries=kept)), settings.state_dir, installing=True)
 
 
-def user(name: str, place: Surroundings, settings: Settings) -> Found:
+def user(name: str, place: Surroundings, settings: Settings) -> ClientState:
     return look_at(client_named(name), USER, place, settings)
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from memtui.config import page
-from memtui.config.fields import FIELDS, VARIABLES
-from memtui.config.settings import AGENT_VARIABLES, Settings
+from memtui.config.fields import FIELDS
+from memtui.config.settings import Settings
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 
@@ -21,10 +21,6 @@ def test_every_field_is_a_setting_and_has_a_sentence() -> None:
     assert all(type(field.default) is kinds[field.kind] for field in FIELDS)
     assert all(field.default in field.choices for field in FIELDS if field.choices)
     assert all(field.least <= int(field.default) <= field.most for field in FIELDS if field.kind == "number")
-
-
-def test_every_variable_of_an_agent_is_documented() -> None:
-    assert {name for name, whose, _ in VARIABLES if whose != "memtui"} == set(AGENT_VARIABLES)
 
 
 if __name__ == "__main__":

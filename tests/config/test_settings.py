@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.settings import AGENT_VARIABLES, Settings, load_settings, read_environment
+from memtui.config.settings import Settings, load_settings, read_environment
+from memtui.config.variables import AGENT_VARIABLES
 from memtui.engine.model import Retention
 from memtui.errors import UsageError
 from tests.config.fresh import imported_by

@@ -8,12 +8,12 @@ from typing import Any, cast
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
-from memtui.agents.loads.gathering import gather
-from memtui.agents.loads.loading import Loaded, Table
+from memtui.agents.agent import KnownAgent
+from memtui.agents.layout import slug
+from memtui.agents.session_start import LoadedFile, gather
 from memtui.context import startcost
 from memtui.context.counting import Counter
-from memtui.context.startcost import MEMTUI, Cost, agents, look, short, table_named, work_out
+from memtui.context.startcost import MEMTUI, Cost, agent_named, agents, look, short, work_out
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import NotFoundError
@@ -42,7 +42,7 @@ def opened(machine: Machine) -> Iterator[Engine]:
 
 def cost(machine: Machine, agent: str) -> Cost:
     with opened(machine) as engine:
-        return work_out(engine, machine.surroundings(), table_named(agent), count=BYTES)
+        return work_out(engine, machine.surroundings(), agent_named(agent), count=BYTES)
 
 
 def test_sums_are_of_what_is_loaded(machine: Machine) -> None:
@@ -62,7 +62,7 @@ def test_the_cut_line_is_where_the_health_of_the_index_says(machine: Machine) ->
     file.write_bytes(data)
     with opened(machine) as engine:
         policy = engine.roots.find("claude-code:project").policy
-        found = work_out(engine, machine.surroundings(), table_named("claude-code"), count=BYTES)
+        found = work_out(engine, machine.surroundings(), agent_named("claude-code"), count=BYTES)
     (item,) = [one for one in found.items if one.loaded.label == "memory index"]
     line = measure(data, policy).cut
     assert line is not None
@@ -81,7 +81,7 @@ def test_what_is_lost_of_an_index_has_the_numbers_of_its_health(machine: Machine
         file.write_bytes(data)
         with opened(machine) as engine:
             health = measure(data, engine.roots.find("claude-code:project").policy)
-            found = work_out(engine, machine.surroundings(), table_named("claude-code"), count=BYTES)
+            found = work_out(engine, machine.surroundings(), agent_named("claude-code"), count=BYTES)
         (item,) = [one for one in found.items if one.loaded.label == "memory index"]
         assert item.below == health.lost_bytes
         gaps = item.loaded.gaps
@@ -114,9 +114,9 @@ def test_looking_is_no_use_and_changes_nothing(machine: Machine) -> None:
 
 
 def test_more_than_is_read_counts_in_proportion(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memtui.agents.reading import Reader
+    from memtui.agents.reader import BoundedReader
 
-    monkeypatch.setattr(Reader.head, "__kwdefaults__", {"limit": 100})
+    monkeypatch.setattr(BoundedReader.head, "__kwdefaults__", {"limit": 100})
     machine.write("app/AGENTS.md", "x" * 1_000)
     (machine.home / ".codex").mkdir()
     machine.write("~/.codex/config.toml", "project_doc_max_bytes = 5000\n")
@@ -127,19 +127,22 @@ def test_more_than_is_read_counts_in_proportion(machine: Machine, monkeypatch: p
 def test_agents_in_use_and_memtui_itself(machine: Machine) -> None:
     machine.write("app/CLAUDE.md")
     with opened(machine) as engine:
-        assert [table.agent for table in agents(engine, machine.surroundings())] == ["claude-code", "memtui"]
+        assert [agent.id for agent in agents(engine, machine.surroundings())] == ["claude-code", "memtui"]
         assert look(engine, machine.surroundings(), MEMTUI)[0].label == "memory index"
 
 
 def test_an_agent_is_found_by_any_of_its_names() -> None:
-    assert table_named("Claude Code").agent == "claude-code"
-    assert table_named("gemini-cli").agent == "gemini"
-    assert table_named("memtui") is MEMTUI
+    assert agent_named("Claude Code").id == "claude-code"
+    assert agent_named("gemini-cli").id == "gemini"
+    assert agent_named("memtui") is MEMTUI
     with pytest.raises(NotFoundError, match="claude-cod") as error:
-        table_named("claude-cod")
+        agent_named("claude-cod")
     assert error.value.hint == "Did you mean claude-code?"
     with pytest.raises(NotFoundError) as error:
-        table_named("zzz")
+        agent_named("Cursor")
+    assert error.value.hint == "What Cursor loads cannot be checked against its own source."
+    with pytest.raises(NotFoundError) as error:
+        agent_named("zzz")
     assert "openclaw" in error.value.hint
 
 
@@ -153,7 +156,7 @@ def test_paths_are_short_for_people(machine: Machine) -> None:
 def test_it_stops_when_nobody_waits(machine: Machine) -> None:
     homes.claude_code(machine.home, machine.app)
     with opened(machine) as engine:
-        table = table_named("claude-code")
+        table = agent_named("claude-code")
         found = startcost.work_out(engine, machine.surroundings(), table, count=BYTES, stop=lambda: True)
     assert found.items == ()
 
@@ -163,7 +166,7 @@ def test_uses_by_agents_make_muxs_hot_set(machine: Machine) -> None:
     with opened(machine) as engine:
         address = next(row.address for row in engine.rows.list().items if row.address.root == "mux:global")
         engine.pins.record_use(address, actor=Actor("mcp:mux"))
-        found = work_out(engine, machine.surroundings(), table_named("mux"), count=BYTES)
+        found = work_out(engine, machine.surroundings(), agent_named("mux"), count=BYTES)
     made = {item.loaded.label: item.loaded.text.decode() for item in found.items if item.loaded.made}
     assert address.path in made["memory index"]
     assert address.path in made["hot set"]
@@ -175,10 +178,10 @@ def test_an_agent_that_cannot_be_worked_out_takes_no_other_along(
     machine.write("~/.codex/AGENTS.md", "Small commits.\n")
     machine.write("~/.claude/CLAUDE.md", "Be short.\n")
 
-    def fail(table: Table, *rest: Any) -> tuple[Loaded, ...]:
-        if table.agent == "claude-code":
+    def fail(agent: KnownAgent, *rest: Any) -> tuple[LoadedFile, ...]:
+        if agent.id == "claude-code":
             raise RecursionError("too deep")
-        return gather(table, *rest)
+        return gather(agent, *rest)
 
     monkeypatch.setattr(startcost, "gather", fail)
     with opened(machine) as engine:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.loads.loading import CUT_OFF, Loaded
+from memtui.agents.agent import CUT_OFF
+from memtui.agents.session_start import LoadedFile
 from memtui.context import build
 from memtui.context.startcost_made import with_made
 from memtui.engine.model import Listing, Root
@@ -33,7 +34,7 @@ def test_what_has_no_room_is_said(world: World) -> None:
 
 
 def test_other_agents_make_nothing(world: World) -> None:
-    found = (Loaded("a", "/a"),)
+    found = (LoadedFile("a", "/a"),)
     with world.engine() as engine:
         assert with_made(engine, "codex", found) is found
         assert with_made(engine, "mux", found) is found

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from tests.agents.machine import Machine
 
 Found = Mapping[str, tuple[str, int]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.engine.model import Root
 from tests.agents.listing import hashed, listed
 from tests.agents.machine import Machine
@@ -53,7 +53,7 @@ def _check(root: Root, layout: str) -> None:
     assert (root.kind == "instructions") == root.id.endswith("instructions")
     module, _, name = layout.partition(".")
     if layout:
-        known = getattr(importlib.import_module(f"memtui.agents.layouts.{module}"), name)
+        known = getattr(importlib.import_module(f"memtui.agents.known.{module}"), name)
         assert root.policy._replace(include=None, elsewhere=()) == known
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.loads.loading import MARKS
-from memtui.agents.loads.tables import TABLES, table_of
+from memtui.agents.agent import MARKS
+from memtui.agents.table import agents
 from memtui.context import startcost
 from memtui.context.counting import Counter as Tokens
 from memtui.context.tokens import estimate
@@ -30,9 +30,11 @@ def test_real_projects(tmp_path: Path, home: Path) -> None:
         around = machine.surroundings(str(folder), project=str(folder))
         before = list(snapshot(folder))
         with Engine.open(discover(around), state_dir=str(tmp_path / f"state-{number}")) as engine:
-            in_use.update(table.agent for table in startcost.agents(engine, around))
-            for agent in TABLES:
-                found = startcost.work_out(engine, around, table_of(agent), count=ESTIMATE)
+            in_use.update(agent.id for agent in startcost.agents(engine, around))
+            for agent in agents():
+                if agent.loads is None:
+                    continue
+                found = startcost.work_out(engine, around, agent, count=ESTIMATE)
                 marks.update(item.loaded.mark for item in found.items)
                 for item in found.items:
                     loaded = item.loaded
@@ -45,4 +47,4 @@ def test_real_projects(tmp_path: Path, home: Path) -> None:
     print(dict(marks), dict(in_use))
     assert marks[""] > 50
     assert in_use["serena"] > 2
-    assert in_use["cursor"] > 2
+    assert in_use["copilot"] > 2

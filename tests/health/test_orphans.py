@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.health.orphans import EXACT, LIKELY, SEVERAL, SHARED, SPLIT, UNKNOWN, Survey, survey, where
 from tests.agents.machine import Machine
-from tests.agents.test_checkout import worktree
+from tests.agents.test_projects_checkout import worktree
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_one_folder_that_fits_is_only_likely(machine: Machine) -> None:
 
 
 def test_mux_names_its_projects_itself(machine: Machine) -> None:
-    from memtui.agents.layouts.mux import project_folder
+    from memtui.agents.known.mux import project_folder
 
     gone = "/home/ann/gone"
     machine.write(f"~/.xum/memory/project/{project_folder(gone)}/a.md")

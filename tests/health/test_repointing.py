@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
-from memtui.agents.layouts.mux import project_folder
+from memtui.agents.known.mux import project_folder
+from memtui.agents.layout import slug
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Listing, Snapshot
 from memtui.errors import NotFoundError, UsageError
 from memtui.health import repointing
 from memtui.health.repointing import MERGED, MOVED, SAME, STAYS, Plan
 from tests.agents.machine import Machine
-from tests.agents.test_checkout import worktree
+from tests.agents.test_projects_checkout import worktree
 
 USER = Actor("cli")
 

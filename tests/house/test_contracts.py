@@ -54,7 +54,7 @@ WRONG = [
     ),
     ("engine/disk/fsio.py", "import memtui.engine.engine", "Inside the engine"),
     ("engine/disk/paths.py", "import memtui.engine.ledger", "Inside the engine"),
-    ("agents/layouts/mux.py", "import memtui.agents.table", "Inside the agents' room"),
+    ("agents/known/mux.py", "import memtui.agents.table", "Inside the agents' room"),
 ]
 """A file, what is added to it, and the contract that it breaks."""
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.fields import FIELDS, TABLES, VARIABLES
+from memtui.config.fields import FIELDS, TABLES
+from memtui.config.variables import VARIABLES
 from memtui.errors import CODES
 from memtui.wire.outcomes import EXIT, MEANING, REFUSED
 from memtui.wire.verbs import GLOBALS, VERBS

@@ -27,7 +27,7 @@ OWNERS = {
         ("memtui/engine/disk/fsio.py", "memtui/demo/"),
         {
             ("memtui/config/smallfile.py", "os.open"): "reads settings, never a memory",
-            ("memtui/agents/reading.py", "os.open"): "looks at what agents load at their start, which may lie anywhere",
+            ("memtui/agents/reader.py", "os.open"): "looks at what agents load at their start, which may lie anywhere",
             ("memtui/clients/disk.py", "*"): "the configuration of agents, and what it was, in the state folder",
             ("memtui/curation/external.py", "*"): "the private copy for $EDITOR, in the state folder",
             ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",
@@ -105,8 +105,8 @@ BAD = {
         ("memtui/engine/save/files.py", "import os as o\no.fsync(3)"),
         ("memtui/engine/look/catalog.py", "import os\nos.scandir('.')"),
         ("memtui/engine/look/catalog.py", "open('a')"),
-        ("memtui/agents/layouts/mux.py", "open('a', 'w')"),
-        ("memtui/agents/layouts/mux.py", "open('a', mode=mode)"),
+        ("memtui/agents/known/mux.py", "open('a', 'w')"),
+        ("memtui/agents/known/mux.py", "open('a', mode=mode)"),
         ("memtui/wire/x.py", "import shutil\nshutil.rmtree('a')"),
         ("memtui/cli/x.py", "from pathlib import Path\nPath('a').write_text('')"),
         ("memtui/workbench/browse/tree.py", "from pathlib import Path\nPath('a').read_text()"),
@@ -148,7 +148,7 @@ GOOD = {
     "files": [
         ("memtui/engine/disk/fsio.py", "import os\nos.rename('a', 'b')"),
         ("memtui/engine/save/files.py", "fsio.unlink(handle, 'a')\nengine.rename(a, b)\n'a'.replace('b', 'c')"),
-        ("memtui/agents/layouts/mux.py", "open('a')\nopen('a', 'rb')"),
+        ("memtui/agents/known/mux.py", "open('a')\nopen('a', 'rb')"),
     ],
     "sql": [
         ("memtui/engine/ledger/pins.py", "import apsw\nrun('SELECT 1')"),

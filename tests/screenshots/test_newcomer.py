@@ -35,13 +35,13 @@ def kinds(engine: Engine) -> list[str]:
 
 def cut_off(engine: Engine, around: Surroundings) -> tuple[int, int]:
     """Bytes that fall below limits, and files that are read on demand."""
-    cost = startcost.work_out(engine, around, startcost.table_named("claude-code"))
+    cost = startcost.work_out(engine, around, startcost.agent_named("claude-code"))
     return cost.below, cost.marked("on demand")
 
 
 def test_what_the_guide_tells_is_so(around: Surroundings, tmp_path: Path) -> None:
     with Engine.open(discover(around), state_dir=str(tmp_path / "state")) as engine:
-        assert [table.agent for table in startcost.agents(engine, around)][:3] == ["claude-code", "codex", "serena"]
+        assert [agent.id for agent in startcost.agents(engine, around)][:3] == ["claude-code", "codex", "serena"]
         assert kinds(engine) == ["cut", "dangling", "unnamed", "duplicate", *["below"] * 9]
         assert cut_off(engine, around) == (922, 208)
         reports = Looker().look(engine, (engine.roots.find(ROOT),))

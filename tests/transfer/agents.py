@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from memtui.agents.layouts import claude_code, codex, cursor, goose, letta, memtui_native, mux, qwen_code, serena
+from memtui.agents.known import claude_code, codex, cursor, goose, letta, memtui_native, mux, qwen_code, serena
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Policy, Root
 

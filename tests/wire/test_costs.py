@@ -2,21 +2,22 @@
 
 import json
 
-from memtui.agents.loads.cutting import CUT, Gap
-from memtui.agents.loads.loading import CUT_OFF, ON_DEMAND, Loaded
+from memtui.agents.agent import CUT_OFF, ON_DEMAND
+from memtui.agents.loaded_text import CUT, Gap
+from memtui.agents.session_start import LoadedFile
 from memtui.context.startcost import Cost, Item
 from memtui.engine.model import Address
 from memtui.wire import costs
 
 ITEMS = (
     Item(
-        Loaded("index", "/a/MEMORY.md", CUT_OFF, "Why.", 20, b"one\ntwo\nthree\n", (Gap(8, 20, CUT),)),
+        LoadedFile("index", "/a/MEMORY.md", CUT_OFF, "Why.", 20, b"one\ntwo\nthree\n", (Gap(8, 20, CUT),)),
         8,
         2,
         Address("r", "m"),
     ),
-    Item(Loaded("memories", "/a/b.md", ON_DEMAND, "", 5), 0, 0),
-    Item(Loaded("hot set", "hot set", raw=b"x", made=True), 1, 1),
+    Item(LoadedFile("memories", "/a/b.md", ON_DEMAND, "", 5), 0, 0),
+    Item(LoadedFile("hot set", "hot set", raw=b"x", made=True), 1, 1),
 )
 COST = Cost("x", "X", "/p", ITEMS, "estimate", "Estimated.", "Note.")
 

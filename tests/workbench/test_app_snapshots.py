@@ -21,7 +21,7 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.config.directories import find_directories
 from memtui.config.settings import Settings
 from memtui.config.surroundings import surroundings_from

@@ -28,7 +28,7 @@ sys.exit(main())
 SHOWN = frozenset({"memtui.workbench.views", "memtui.workbench.views.tabs"})
 """The line of tabs is on the first frame."""
 LATER = (
-    "memtui.agents.layouts.claude_code",
+    "memtui.agents.known.claude_code",
     "memtui.clients.",
     "memtui.context",
     "memtui.curation",

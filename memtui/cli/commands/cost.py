@@ -1,6 +1,6 @@
 """What agents load when a session starts: one line for each agent, or one agent's files in the order of loading."""
 
-from memtui.agents.loads.loading import SKIPPED
+from memtui.agents.agent import SKIPPED
 from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.context import startcost
@@ -16,7 +16,7 @@ def cost(call: Call) -> int:
     session = call.session
     named = call.args.text("agent")
     if named is not None:
-        found = startcost.work_out(session.engine, session.surroundings, startcost.table_named(named))
+        found = startcost.work_out(session.engine, session.surroundings, startcost.agent_named(named))
         _one(call, found)
         return outcomes.DONE
     costs_of_all = list(startcost.of_all(session.engine, session.surroundings))

@@ -19,7 +19,7 @@ from memtui.safe_text import cell_width
 from memtui.wire import outcomes, values
 
 if TYPE_CHECKING:
-    from memtui.clients.survey import Found
+    from memtui.clients.survey import ClientState
 
 _WIDTHS = "aé語🙂✓"
 """Characters whose width terminals disagree about, simplest first."""
@@ -121,7 +121,7 @@ def _left(path: str, topic: str, advice: str) -> Finding:
     return Finding("warning", topic, f"memtui was killed while it wrote, and left {path}.", advice)
 
 
-def _client(found: "Found", settings: Settings) -> Iterator[Finding]:
+def _client(found: "ClientState", settings: Settings) -> Iterator[Finding]:
     title, name = found.client.title, found.client.name
     level = "" if found.level == "user" else f" --level {found.level}"
     again = f"memtui install {name}{level} shows what it would change."

@@ -3,13 +3,13 @@
 import os
 from hashlib import sha256
 
+from memtui.agents.agent import USER, Client, ClientFile
 from memtui.cli.call import Call
 from memtui.cli.output import Column, Output
-from memtui.clients.client import USER, Client, Target, wanted
-from memtui.clients.installing import Step, carry_out, plan_install, plan_uninstall
-from memtui.clients.known import client_named
+from memtui.clients.install import FileChange, carry_out, plan_install, plan_uninstall
+from memtui.clients.start import client_named, wanted
 from memtui.clients.strays import own_folder, sweep
-from memtui.clients.survey import Found, has_hook, server_runs_here, survey
+from memtui.clients.survey import ClientState, has_hook, server_runs_here, survey
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.curation.diff import unified
 from memtui.errors import UsageError, how_to_add
@@ -58,12 +58,12 @@ def _place(call: Call) -> Surroundings:
     return surroundings_from(call.settings, cwd=cwd, project=call.options.project)
 
 
-def _without_hook(target: Target) -> Target:
+def _without_hook(target: ClientFile) -> ClientFile:
     kept = tuple(entry for entry in target.entries if entry.what == "server")
     return target._replace(entries=kept)
 
 
-def _answer(call: Call, client: Client, level: str, steps: list[Step], *, installing: bool) -> int:
+def _answer(call: Call, client: Client, level: str, steps: list[FileChange], *, installing: bool) -> int:
     """Show every change, then make them if that is asked for."""
     out, write = call.out, call.args.flag("write")
     changed = any(step.action != "none" for step in steps)
@@ -111,7 +111,7 @@ def _notes(call: Call, client: Client, level: str) -> list[str]:
     return notes
 
 
-def _show(out: Output, step: Step, lines: list[str]) -> None:
+def _show(out: Output, step: FileChange, lines: list[str]) -> None:
     if step.action == "none":
         if out.terminal:
             out.line(f"{step.target.path}: {_LABELS[step.action]}", "dim")
@@ -119,7 +119,7 @@ def _show(out: Output, step: Step, lines: list[str]) -> None:
     out.diff(lines)
 
 
-def _tell(call: Call, client: Client, steps: list[Step], *, installing: bool) -> None:
+def _tell(call: Call, client: Client, steps: list[FileChange], *, installing: bool) -> None:
     verb = "install" if installing else "uninstall"
     if all(step.action == "none" for step in steps):
         call.out.say(f"{client.title} is as it should be." if installing else f"memtui is not in {client.title}.")
@@ -139,7 +139,7 @@ def _given(call: Call) -> list[str]:
     return words + ["--no-hook"] * call.args.flag("no_hook") + ["--no-context"] * call.args.flag("no_context")
 
 
-def _diff(step: Step) -> list[str]:
+def _diff(step: FileChange) -> list[str]:
     before, after = ((data or b"").decode() for data in (step.before.data, step.after))
     old, new = (os.devnull if data is None else step.target.path for data in (step.before.data, step.after))
     return unified(before, after, old, new)
@@ -171,7 +171,7 @@ def _list(call: Call) -> int:
     return outcomes.DONE
 
 
-def _word(found: Found) -> str:
+def _word(found: ClientState) -> str:
     extra = [f"--access {found.access}"] if found.access else []
     if found.command and not found.hook and found.level == USER:
         extra.append("no hook" if found.context else "no hook, no context")
@@ -180,7 +180,7 @@ def _word(found: Found) -> str:
     return found.state + (f" ({', '.join(extra)})" if extra else "")
 
 
-def _row(found: Found) -> Json:
+def _row(found: ClientState) -> Json:
     return {
         "client": found.client.name,
         "title": found.client.title,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from memtui.agents.layouts.mux_sidecar import Kept, kept
+from memtui.agents.known.mux import Kept, kept
 from memtui.cli import results
 from memtui.cli.call import Call
 from memtui.cli.output import Column

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from memtui.agents.folders import short_path
+from memtui.agents.layout import short_path
 from memtui.agents.projects import EMPTIED, ORPHANED
 from memtui.engine.model import Root
 from memtui.workbench.browse.nodes import OTHERS, Node

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memtui.agents.folders import names_in, short_path, slug
+from memtui.agents.layout import names_in, short_path, slug
 from memtui.agents.projects import ORPHANED
 from memtui.health.orphans import SPLIT, SURE, Collision, Orphan, Worktrees, leads_to, slug_of, survey, where
 from memtui.workbench.views.health_rows import ORPHAN, Stray

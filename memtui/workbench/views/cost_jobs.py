@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents.loads.cutting import CUT, DROPPED, line_of
-from memtui.agents.loads.loading import SKIPPED
+from memtui.agents.agent import SKIPPED
+from memtui.agents.loaded_text import CUT, DROPPED, line_of
 from memtui.config.surroundings import Surroundings
 from memtui.context import startcost
 from memtui.context.counting import counter
@@ -59,11 +59,11 @@ def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], b
 
 def changed(engine: Engine, around: Surroundings, agent: str, seen: int) -> bool:
     """Whether an agent would load anything else by now than when it had this number."""
-    table = startcost.table_named(agent)
+    known = startcost.agent_named(agent)
     try:
-        return hash(startcost.look(engine, around, table)) != seen
+        return hash(startcost.look(engine, around, known)) != seen
     except Exception as error:  # noqa: BLE001 - told in the agent's row, and again only when it is another one
-        return hash(startcost.problem_words(table, error)) != seen
+        return hash(startcost.problem_words(known, error)) != seen
 
 
 def _without_texts(cost: Cost) -> Cost:

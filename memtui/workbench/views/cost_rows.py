@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from memtui.agents.loads.loading import CUT_OFF, MATCHING, WHOLE
+from memtui.agents.agent import CUT_OFF, MATCHING, WHOLE
 from memtui.config.surroundings import Surroundings
 from memtui.context.startcost import MEMTUI, Cost, Item, short
 from memtui.safe_text import cell_width
@@ -105,13 +105,13 @@ def _agent_runs(cost: Cost, most: int, width: int, *, plain: bool) -> list[Run]:
         tail = [(f" {count_words(cost.files, 'file'):>9}", "description"), *tail]
     cut: Line = [(f" cut {size_words(cost.below)}", "warning")] if cost.below else []
     used = sum(cell_width(text) for text, _ in (*tail, *cut)) + 1
-    title = f"{cost.title}, where installed" if cost.agent == MEMTUI.agent else cost.title
+    title = f"{cost.title}, where installed" if cost.agent == MEMTUI.id else cost.title
     return [(" " + fit(title, max(width - used - 1, 6), plain=plain), "scope"), *cut, *tail]
 
 
 def agents_words(found: Sequence[Cost]) -> str:
     """Count the agents; what memtui adds to one is a row, and no agent."""
-    return count_words(sum(one.agent != MEMTUI.agent for one in found), "agent")
+    return count_words(sum(one.agent != MEMTUI.id for one in found), "agent")
 
 
 def _all_runs(cost: Cost, width: int) -> Sequence[Run]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.cli import call
 from tests.cli.conftest import Cli, Person
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.loads import gathering
+from memtui.agents import session_start
 from tests.cli.conftest import Cli
 
 
@@ -65,10 +65,10 @@ def test_memories_that_are_switched_off_are_told_together_with_the_file_that_say
 def test_hundreds_that_are_switched_off_take_one_row_and_are_all_counted(machine: Cli, home: Path) -> None:
     folder = home / ".codex" / "memories"
     folder.mkdir()
-    for number in range(gathering.LISTED + 40):
+    for number in range(session_start.LISTED + 40):
         (folder / f"{number:03}.md").write_text("v1\n")
     (home / ".codex" / "config.toml").write_text("[features]\nmemories = false\n")
-    count = gathering.LISTED + 40
+    count = session_start.LISTED + 40
     shown = machine("cost", "--agent", "codex", terminal=True)
     assert f"{count} files" in shown.out
     assert "001.md" not in shown.out
@@ -76,7 +76,7 @@ def test_hundreds_that_are_switched_off_take_one_row_and_are_all_counted(machine
     assert "they are not listed" not in shown.err.replace("\n", " ")
     line = next(line for line in machine("cost").lines if line.startswith("codex"))
     assert f"{count} skipped (switched off in ~/.codex/config.toml (features.memories))" in line
-    assert sum("skipped" in line for line in machine("cost", "--agent", "codex").lines) == gathering.LISTED + 1
+    assert sum("skipped" in line for line in machine("cost", "--agent", "codex").lines) == session_start.LISTED + 1
 
 
 def test_what_is_not_listed_is_said_once(machine: Cli, home: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.health.checking import COMES_BACK
 from tests.cli.conftest import Cli
 

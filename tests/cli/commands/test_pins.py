@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.layouts.mux import project_folder
+from memtui.agents.known.mux import project_folder
 from tests.agents import homes
 from tests.cli.conftest import Cli
 

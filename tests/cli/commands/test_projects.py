@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from tests.cli.conftest import Cli
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.workbench.browse.straying import stayed, strays
 from memtui.workbench.views.health_rows import Stray
 from tests.agents.machine import Machine

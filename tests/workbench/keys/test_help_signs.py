@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from memtui.agents.loads.cutting import CUT, DROPPED, Gap
-from memtui.agents.loads.loading import CUT_OFF, Loaded
+from memtui.agents.agent import CUT_OFF
+from memtui.agents.loaded_text import CUT, DROPPED, Gap
+from memtui.agents.session_start import LoadedFile
 from memtui.context.startcost import Item
 from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.health.model import DANGLING, Fix
@@ -84,9 +85,9 @@ def in_views() -> set[str]:
         if row.kind != hot_rows.CUT:
             found |= signs(run for run in hot_rows.row_runs(row, given, 90, hot_rows.Look())[:2] if run[1] != "number")
             found |= {"--"} if row.left else set()
-    loaded = Loaded("rule", "/a", CUT_OFF, raw=b"a\nb\nc\n", gaps=(Gap(0, 2, DROPPED), Gap(4, 6, CUT)))
+    loaded = LoadedFile("rule", "/a", CUT_OFF, raw=b"a\nb\nc\n", gaps=(Gap(0, 2, DROPPED), Gap(4, 6, CUT)))
     found |= {line.split()[0] for line in drawn(loaded)[0][-4:] if re.match(r"\S +\d", line)}
-    whole = cost_rows.Row(cost_rows.ITEM, COST, Item(Loaded("memory", "/p/a.md", why="Over.", size=9), 9, 1))
+    whole = cost_rows.Row(cost_rows.ITEM, COST, Item(LoadedFile("memory", "/p/a.md", why="Over.", size=9), 9, 1))
     found |= signs(run for run in cost_rows.row_runs(whole, 9, 100, AROUND, plain=False) if run[1] == "warning")
     return found - {""}
 

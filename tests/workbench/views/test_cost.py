@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memtui.agents import discover
-from memtui.agents.folders import slug
+from memtui.agents.layout import slug
 from memtui.engine import Engine
 from memtui.workbench.actions.view_table import MOVES, VIEW
 from memtui.workbench.browse.returning import Place

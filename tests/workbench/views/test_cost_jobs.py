@@ -2,8 +2,9 @@
 
 from typing import Any, cast
 
-from memtui.agents.loads.cutting import CUT, DROPPED, Gap
-from memtui.agents.loads.loading import CUT_OFF, ON_DEMAND, SKIPPED, Loaded
+from memtui.agents.agent import CUT_OFF, ON_DEMAND, SKIPPED
+from memtui.agents.loaded_text import CUT, DROPPED, Gap
+from memtui.agents.session_start import LoadedFile
 from memtui.context.startcost import Cost, Item
 from memtui.engine.model import Address
 from memtui.ui.draw.pages import Page
@@ -17,7 +18,7 @@ def texts(page: Page) -> list[str]:
     return ["".join(text for text, _ in line.runs) for line in page]
 
 
-def drawn(loaded: Loaded, width: int = 60, address: Address | None = None) -> tuple[list[str], tuple[int, ...]]:
+def drawn(loaded: LoadedFile, width: int = 60, address: Address | None = None) -> tuple[list[str], tuple[int, ...]]:
     item = Item(loaded, len(loaded.text), 1, address)
     row = Row(ITEM, COST, item)
     page, starts = cost_jobs.page(engine_with().engine, row, AROUND, width, plain=True)
@@ -26,7 +27,7 @@ def drawn(loaded: Loaded, width: int = 60, address: Address | None = None) -> tu
 
 def test_what_is_below_the_cut_is_marked() -> None:
     raw = b"one\ntwo\nthree\nfour\n"
-    lines, starts = drawn(Loaded("index", "/a", CUT_OFF, "Limits.", 19, raw, (Gap(8, 19, CUT),)))
+    lines, starts = drawn(LoadedFile("index", "/a", CUT_OFF, "Limits.", 19, raw, (Gap(8, 19, CUT),)))
     at = starts[0]
     assert lines[at].startswith("-- cut here: 2 lines, 11 bytes are not loaded -")
     assert lines[at - 1].endswith("two")
@@ -36,44 +37,44 @@ def test_what_is_below_the_cut_is_marked() -> None:
 
 def test_a_folded_line_keeps_its_place_below_the_cut() -> None:
     raw = b"one\n" + b"word " * 20 + b"\n"
-    lines, starts = drawn(Loaded("index", "/a", CUT_OFF, raw=raw, gaps=(Gap(4, len(raw), CUT),)), width=40)
+    lines, starts = drawn(LoadedFile("index", "/a", CUT_OFF, raw=raw, gaps=(Gap(4, len(raw), CUT),)), width=40)
     assert lines[starts[0] + 1].startswith("x  2  word")
     assert lines[starts[0] + 2].startswith("x     word")
 
 
 def test_what_the_agent_drops_is_marked_too() -> None:
-    lines, starts = drawn(Loaded("rule", "/a", raw=b"---\na: b\n---\ntext\n", gaps=(Gap(0, 13, DROPPED),)))
+    lines, starts = drawn(LoadedFile("rule", "/a", raw=b"---\na: b\n---\ntext\n", gaps=(Gap(0, 13, DROPPED),)))
     assert [line[0] for line in lines[-4:]] == ["-", "-", "-", " "]
     assert starts == ()
 
 
 def test_a_cut_inside_a_line_comes_after_it_and_a_middle_goes_on() -> None:
-    lines, starts = drawn(Loaded("x", "/a", CUT_OFF, raw=b"long line\nnext\nlast\n", gaps=(Gap(4, 15, CUT),)))
+    lines, starts = drawn(LoadedFile("x", "/a", CUT_OFF, raw=b"long line\nnext\nlast\n", gaps=(Gap(4, 15, CUT),)))
     assert lines[starts[0] - 1].endswith("long line")
     assert lines[starts[0] + 1].startswith("x  2  next")
     assert lines[starts[0] + 2].startswith("   3  last")
 
 
 def test_a_cut_behind_what_was_read_is_shown_at_the_end() -> None:
-    lines, starts = drawn(Loaded("x", "/a", CUT_OFF, size=50, raw=b"one\n", gaps=(Gap(4, 50, CUT),)))
+    lines, starts = drawn(LoadedFile("x", "/a", CUT_OFF, size=50, raw=b"one\n", gaps=(Gap(4, 50, CUT),)))
     assert starts == (len(lines) - 1,)
 
 
 def test_a_memory_that_is_not_loaded_shows_its_text_and_another_file_its_reason() -> None:
     address = Address.parse("memtui:project/notes.md")
-    lines, _ = drawn(Loaded("memories", "/a", ON_DEMAND, "Later.", 7), address=address)
+    lines, _ = drawn(LoadedFile("memories", "/a", ON_DEMAND, "Later.", 7), address=address)
     assert " Later." in lines
     assert lines[-1].endswith("Notes.")
-    lines, _ = drawn(Loaded("memories", "/a", ON_DEMAND, "Later.", 7), address=Address("memtui:project", "gone.md"))
+    lines, _ = drawn(LoadedFile("memories", "/a", ON_DEMAND, "Later.", 7), address=Address("memtui:project", "gone.md"))
     assert "gone.md" in lines[-1]
-    lines, _ = drawn(Loaded("memories", "/a", ON_DEMAND, "Later.", 7))
+    lines, _ = drawn(LoadedFile("memories", "/a", ON_DEMAND, "Later.", 7))
     assert lines[-2:] == [" Later.", ""]
 
 
 def test_hostile_texts_are_safe() -> None:
-    lines, _ = drawn(Loaded("x", "/a", raw="a\x1b[2J[red]\u202e\n".encode()))
+    lines, _ = drawn(LoadedFile("x", "/a", raw="a\x1b[2J[red]\u202e\n".encode()))
     assert not [line for line in lines if "\x1b" in line or "\u202e" in line]
-    lines, _ = drawn(Loaded("x", "/a", raw=b"\xff\n"))
+    lines, _ = drawn(LoadedFile("x", "/a", raw=b"\xff\n"))
     assert "Not UTF-8" in lines[-2]
 
 
@@ -92,15 +93,15 @@ def test_the_sums_say_everything() -> None:
 
 
 def test_files_that_are_not_listed_are_counted() -> None:
-    more = Item(Loaded("memories", "and 8 more", ON_DEMAND, made=True, stands_for=8), 0, 0)
-    listed = Item(Loaded("memories", "/a", ON_DEMAND), 0, 0)
+    more = Item(LoadedFile("memories", "and 8 more", ON_DEMAND, made=True, stands_for=8), 0, 0)
+    listed = Item(LoadedFile("memories", "/a", ON_DEMAND), 0, 0)
     cost = Cost("x", "X", "/p", (listed, more), "", "")
     page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     assert "9 files to be read on demand, not at the start." in "\n".join(texts(page))
 
 
 def test_a_reason_that_all_skipped_files_share_is_said_at_once() -> None:
-    off = [Item(Loaded("memories", f"/{name}", SKIPPED, "Switched off."), 0, 0) for name in "ab"]
+    off = [Item(LoadedFile("memories", f"/{name}", SKIPPED, "Switched off."), 0, 0) for name in "ab"]
     cost = Cost("x", "X", "/p", tuple(off), "", "")
     page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     assert "2 files skipped. Switched off." in "\n".join(texts(page))
@@ -108,7 +109,7 @@ def test_a_reason_that_all_skipped_files_share_is_said_at_once() -> None:
 
 def test_of_several_reasons_those_of_most_files_are_said() -> None:
     def skipped(why: str, count: int) -> Item:
-        return Item(Loaded("memories", why, SKIPPED, why, made=True, stands_for=count), 0, 0)
+        return Item(LoadedFile("memories", why, SKIPPED, why, made=True, stands_for=count), 0, 0)
 
     some = (skipped("Too large.", 1), skipped("Off.", 240), skipped("Off.", 2))
     cost = Cost("x", "X", "/p", some, "", "")
@@ -122,7 +123,7 @@ def test_of_several_reasons_those_of_most_files_are_said() -> None:
 
 
 def test_a_long_path_keeps_its_end_and_takes_one_line() -> None:
-    loaded = Loaded("index", "/p/" + "long/" * 20 + "MEMORY.md", raw=b"one")
+    loaded = LoadedFile("index", "/p/" + "long/" * 20 + "MEMORY.md", raw=b"one")
     cost = Cost("x", "X", "/q", (Item(loaded, 3, 1),), "", "")
     page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 60, plain=True)
     assert texts(page)[-1].endswith("/MEMORY.md")
@@ -131,7 +132,12 @@ def test_a_long_path_keeps_its_end_and_takes_one_line() -> None:
 
 def test_what_is_copied_is_what_is_loaded() -> None:
     cost = Cost(
-        "x", "X", "/p", (Item(Loaded("a", "/a", raw=b"one"), 3, 1), Item(Loaded("b", "/b", raw=b"two"), 3, 1)), "", ""
+        "x",
+        "X",
+        "/p",
+        (Item(LoadedFile("a", "/a", raw=b"one"), 3, 1), Item(LoadedFile("b", "/b", raw=b"two"), 3, 1)),
+        "",
+        "",
     )
     rows = item_rows(cost)
     assert cost_jobs.copied(rows, rows[0]) == "one\ntwo"

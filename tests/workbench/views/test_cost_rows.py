@@ -2,9 +2,10 @@
 
 import pytest
 
-from memtui.agents.loads.cutting import CUT as CUT_GAP
-from memtui.agents.loads.cutting import Gap
-from memtui.agents.loads.loading import APPROVAL, CUT_OFF, MATCHING, Loaded
+from memtui.agents.agent import APPROVAL, CUT_OFF, MATCHING
+from memtui.agents.loaded_text import CUT as CUT_GAP
+from memtui.agents.loaded_text import Gap
+from memtui.agents.session_start import LoadedFile
 from memtui.config.surroundings import Surroundings
 from memtui.context.startcost import Cost, Item
 from memtui.safe_text import cell_width
@@ -22,11 +23,11 @@ from memtui.workbench.views.cost_rows import (
 
 AROUND = Surroundings("/home/ann", "/p", "/p", "/p", "w", "/d")
 ITEMS = (
-    Item(Loaded("instructions", "/p/" + "deep/" * 20 + "\x1b[2J[red]CLAUDE.md", size=9), 9, 3),
-    Item(Loaded("import", "/etc/x.md", APPROVAL, "Out.", depth=3), 0, 0),
-    Item(Loaded("rule", "/home/ann/r.md", MATCHING, "paths: x"), 0, 0),
-    Item(Loaded("index", "/p/MEMORY.md", CUT_OFF, "Limits.", 99, b"x" * 9, (Gap(9, 99, CUT_GAP),)), 9, 97),
-    Item(Loaded("memory", "/p/over.md", why="Over.", size=9), 9, 0),
+    Item(LoadedFile("instructions", "/p/" + "deep/" * 20 + "\x1b[2J[red]CLAUDE.md", size=9), 9, 3),
+    Item(LoadedFile("import", "/etc/x.md", APPROVAL, "Out.", depth=3), 0, 0),
+    Item(LoadedFile("rule", "/home/ann/r.md", MATCHING, "paths: x"), 0, 0),
+    Item(LoadedFile("index", "/p/MEMORY.md", CUT_OFF, "Limits.", 99, b"x" * 9, (Gap(9, 99, CUT_GAP),)), 9, 97),
+    Item(LoadedFile("memory", "/p/over.md", why="Over.", size=9), 9, 0),
 )
 COST = Cost("x", "An agent\x1b", "/p", ITEMS, "estimate", "Estimated.")
 

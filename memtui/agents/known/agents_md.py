@@ -1,0 +1,39 @@
+"""AGENTS.md: the file of instructions that many agents read, where no agent that is in use here claims it.
+
+It stands last in the table of agents, so a file that Codex, Qwen Code or Mux shows among its own is not shown again.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.agent import (
+    KnownAgent,
+)
+from memtui.agents.layout import BOOKKEEPING, along, has_any, here, only, there
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ID = "agents-md"
+POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))
+READS = "Many agents read this file; people write it."
+NAMES = ("AGENTS.md", "AGENTS.local.md", "AGENT.md")
+READERS = (("opencode", "OpenCode"), ("amp", "Amp"))
+"""Agents without memories of their own, by the name of their folder of settings."""
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find the user's files for agents that keep nothing else, then the current project's."""
+    config = surroundings.config_home()
+    for name, title in READERS if config is not None else ():
+        label = f"AGENTS.md of {title}"
+        path = os.path.join(config or "", name)
+        root = Root(f"{ID}:global:{name}", path, ID, "global", label, POLICY, note=READS, kind="instructions")
+        yield from there(only(root, "AGENTS.md"))
+    project = surroundings.project
+    # Only what is there: of a file that another agent has already, nothing must be left here.
+    paths = tuple(path for path in along(surroundings, project, NAMES) if has_any(project, (path,)))
+    policy = POLICY._replace(include=paths)
+    yield from here(surroundings, ID, "AGENTS.md", project, policy, READS)
+
+
+AGENT = KnownAgent(ID, "AGENTS.md", roots, policy=POLICY, kind="instructions")

@@ -1,0 +1,264 @@
+"""Codex: one folder of memories for everything, which it consolidates by itself, and AGENTS.md from the checkout down.
+
+Of the memories some files are only what a consolidation works from, and are made anew by the next one. Sources: the
+repository openai/codex (`features/src/lib.rs`, `legacy.rs`; `MemoriesConfig`, pull request 12997) and
+developers.openai.com/codex, pages memories and config-reference. A repository's own settings count once the user's
+trust the folder, and only where they switch memories off. Its settings also take hooks, but Codex warns at every start
+when one folder has both them and `hooks.json`, and other programs use the file.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.agent import (
+    CHAIN,
+    FOLDER,
+    HOME,
+    ON_DEMAND,
+    PROJECT,
+    SECONDS,
+    AgentHome,
+    Client,
+    ClientEntry,
+    ClientFile,
+    ClientNote,
+    KnownAgent,
+    Limits,
+    LoadOptions,
+    Loads,
+    LoadSource,
+    Start,
+    hook_group,
+)
+from memtui.agents.layout import BOOKKEEPING, along, has_any, here, is_folder, short_path
+from memtui.agents.settings import (
+    File,
+    below,
+    file_names,
+    is_name,
+    last,
+    problems,
+    read_toml,
+    toml_flags,
+)
+from memtui.config.smallfile import read_small
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ID = "codex"
+OWN = AgentHome(("CODEX_HOME",), (".codex",))
+SWITCHES = ("memories", "memory_tool")
+"""The feature, now and as older releases called it; it is off unless it is switched on."""
+
+AUTO = Policy(
+    index_file="memory_summary.md",
+    front_matter="forbidden",
+    entries=(("MEMORY.md", "codex"),),
+    generated=("raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
+    ignore=BOOKKEEPING,
+    whole=("memory_summary.md", "MEMORY.md", "raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
+)
+"""The summary is loaded at every start, and its first line is `v1`; `MEMORY.md` holds blocks and is searched."""
+NAMES = ("AGENTS.override.md", "AGENTS.md")
+"""The first one of a folder that is there is read, and no other."""
+
+WRITES = (
+    "Codex consolidates these files between sessions: it takes up what you change by hand, and makes the generated ones"
+    " anew."
+)
+OFF = " Memories are switched off in {where}, so Codex neither loads nor writes them."
+UNWRITTEN = " memories.generate_memories is switched off in {where}, so Codex adds nothing to them."
+READS = "Codex reads one of these files in each folder, the first that is there, 32 KiB in all."
+
+BUDGET = 32_768
+"""Bytes for all instruction files of a project."""
+SUMMARY = 10_000
+"""Bytes: 2,500 tokens as Codex counts them, four bytes each; what is longer loses its middle."""
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find Codex's roots: the memories, the user's instructions, and the project's; no project has memories apart."""
+    home = OWN.folder(surroundings)
+    settings = _settings(home)
+    if home is not None:
+        memories = os.path.join(home, "memories")
+        if is_folder(memories):
+            note, where = _note(surroundings, home, settings)
+            root = Root(f"{ID}:global", memories, ID, "global", "Codex memory", AUTO, note=note)
+            yield root._replace(switched_off=where)
+        if has_any(home, NAMES):
+            yield Root(
+                f"{ID}:global:instructions",
+                home,
+                ID,
+                "global",
+                "Codex instructions",
+                Policy(include=NAMES, ignore=BOOKKEEPING, whole=NAMES),
+                note=READS,
+                kind="instructions",
+            )
+    top = surroundings.checkout or surroundings.project
+    names = along(surroundings, top, (*NAMES, *_fallbacks(settings)))
+    policy = Policy(include=names, ignore=BOOKKEEPING, whole=names)
+    yield from here(surroundings, ID, "Codex instructions", top, policy, READS)
+
+
+def _settings(home: str | None) -> bytes:
+    if home is None:
+        return b""
+    try:
+        return read_small(os.path.join(home, "config.toml")) or b""
+    except OSError:
+        return b""
+
+
+def _note(surroundings: Surroundings, home: str, settings: bytes) -> tuple[str, str]:
+    """Say who writes the memories, and when nobody does; of a switch that is not written plainly nothing is said.
+
+    Returns:
+        The sentences, and where they are switched off; empty when Codex loads them.
+    """
+    text, where = settings.decode("utf-8", "replace"), short_path(os.path.join(home, "config.toml"), surroundings.home)
+    if "[profiles." in text:  # which of them a session uses, it may be told when it starts
+        return WRITES, ""
+    features = [f"features.{name}" for name in SWITCHES]
+    flags = toml_flags(text, *features, "memories.use_memories", "memories.generate_memories")
+    if False in map(flags.get, features) or not any(name in text for name in SWITCHES):
+        return WRITES + OFF.format(where=where), f"in {where}"
+    if flags.get("memories.use_memories") is False:
+        said = f"{WRITES} memories.use_memories is switched off in {where}, so Codex does not load them."
+        return said, f"in {where}"
+    unwritten = flags.get("memories.generate_memories") is False
+    return WRITES + (UNWRITTEN.format(where=where) if unwritten else ""), ""
+
+
+def _fallbacks(settings: bytes) -> tuple[str, ...]:
+    """Read the further names from the user's own settings; what leads out of a folder is no name."""
+    if b"project_doc_fallback_filenames" not in settings:  # parsing it costs more than most commands' work
+        return ()
+    from memtui.config import toml
+
+    try:
+        names: object = toml.loads(settings.decode()).get("project_doc_fallback_filenames")
+    except ValueError:
+        return ()
+    return tuple(
+        dict.fromkeys(
+            name
+            for name in (names if isinstance(names, list) else ())
+            if isinstance(name, str) and is_name(name) and name not in NAMES
+        )
+    )
+
+
+def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+    """Read how much it takes, where and as what it looks for instructions, and whether it has memories at all."""
+    files = tuple(read_toml(os.path.join(home, "config.toml")) for home in (_system(surroundings), *homes))
+    more = file_names(last(files, "project_doc_fallback_filenames")[0])
+    budget = last(files, "project_doc_max_bytes")[0]
+    known = isinstance(budget, int) and not isinstance(budget, bool) and budget >= 0
+    brought = _brought(surroundings, files)
+    why = _why_off(surroundings, files, brought)
+    alone = last(files, "project_root_markers")[0] == []
+    return LoadOptions(
+        names=(("project instructions", (*NAMES, *more)),),
+        off=(("memory summary", why), ("memories", why)) if why else (),
+        places=(("project instructions", FOLDER),) if alone else (),
+        budgets=(("project", budget),) if known and isinstance(budget, int) else (),
+        problems=problems((*files, *brought)),
+    )
+
+
+def _system(surroundings: Surroundings) -> str:
+    return os.path.join(surroundings.system_dir, "codex")
+
+
+def _brought(surroundings: Surroundings, files: tuple[File, ...]) -> tuple[File, ...]:
+    """Read the project's own settings, which Codex does once the user trusts the folder."""
+    bound = surroundings.checkout or surroundings.project
+    for folder in dict.fromkeys((surroundings.project, bound)):
+        if last(files, "projects", folder, "trust_level")[0] == "trusted":
+            return (read_toml(os.path.join(surroundings.project, ".codex", "config.toml"), bound),)
+    return ()
+
+
+def _why_off(surroundings: Surroundings, files: tuple[File, ...], brought: tuple[File, ...]) -> str:
+    """Say why memories are not loaded; empty when they are."""
+    profile = last(files, "profile")[0]
+    tables = (("profiles", profile, "features"), ("features",)) if isinstance(profile, str) else (("features",),)
+    found = [last(files, *table, name) for table in tables for name in SWITCHES]
+    value, where = next((one for one in found if isinstance(one[0], bool)), (None, ""))
+    if value is None:
+        where = files[-1].path
+        return f"Not loaded: not switched on in {short_path(where, surroundings.home)} (features.memories)."
+    switches = [(value, where, "features.memories")]
+    switches += [(*last((*files, *brought), "memories", "use_memories"), "memories.use_memories")]
+    switches += [
+        (below(file.values, "features").get(name), file.path, f"features.{name}")
+        for file in brought
+        for name in SWITCHES
+    ]
+    for value, where, name in switches:
+        if value is False:
+            return f"Not loaded: switched off in {short_path(where, surroundings.home)} ({name})."
+    return ""
+
+
+def _client_files(place: Surroundings, level: str, start: Start) -> tuple[ClientFile, ...]:
+    inside = place.project if level == PROJECT else None
+    folder = os.path.join(place.project, ".codex") if inside else OWN.needed(place)
+    hook = {"type": "command", "command": start.hook, "timeout": SECONDS, "statusMessage": "Reading memories"}
+    return (
+        ClientFile(
+            os.path.join(folder, "config.toml"),
+            "toml",
+            (ClientEntry("server", ("mcp_servers", "memtui"), start.server),),
+            inside,
+        ),
+        ClientFile(
+            os.path.join(folder, "hooks.json"),
+            "json",
+            (ClientEntry("hook", ("hooks", "SessionStart"), hook_group(hook)),),
+            inside,
+        ),
+    )
+
+
+LOADS = Loads(
+    (
+        LoadSource("user instructions", HOME, NAMES, first=True, blank=False),
+        LoadSource("project instructions", CHAIN, NAMES, first=True, budget="project"),
+        LoadSource("memory summary", HOME, ("memories/memory_summary.md",), limits=Limits(middle=SUMMARY), blank=False),
+        LoadSource(
+            "memories",
+            HOME,
+            ("memories/MEMORY.md", "memories/**/*.md"),
+            mark=ON_DEMAND,
+            why="The agent searches it when the summary makes it look.",
+        ),
+    ),
+    in_project=(".codex",),
+    budgets=(("project", BUDGET),),
+    options=_options,
+    note="Its own system prompt, the instructions about memories, skills and MCP servers come on top.",
+)
+CLIENT = Client(
+    "codex",
+    "Codex",
+    OWN.needed,
+    _client_files,
+    notes=(
+        ClientNote("Codex runs a new hook only after you have reviewed it: type /hooks in Codex."),
+        ClientNote("Codex reads a project's configuration only in a project you trust.", PROJECT),
+    ),
+    hook_may_not_run=True,
+)
+AGENT = KnownAgent(
+    ID,
+    "Codex",
+    roots,
+    policy=AUTO,
+    home=OWN,
+    loads=LOADS,
+    client=CLIENT,
+)

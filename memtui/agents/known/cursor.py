@@ -1,0 +1,41 @@
+"""Cursor: rules of a project, one `.mdc` file each, and the single file that older versions used.
+
+Cursor's own memories are kept inside the program, so there are none on disk. Front matter says when a rule is loaded:
+`alwaysApply`, `globs`, or `description` for the agent to decide.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.agent import (
+    KnownAgent,
+)
+from memtui.agents.layout import BOOKKEEPING, along, here, there
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ID = "cursor"
+POLICY = Policy(ignore=BOOKKEEPING, whole=(".cursorrules",))
+READS = "Cursor reads these files, and writes them when asked to."
+LABEL = "Cursor rules"
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find the user's rules, then the current project's."""
+    if surroundings.home:
+        path = os.path.join(surroundings.home, ".cursor", "rules")
+        yield from there(
+            Root(f"{ID}:global:instructions", path, ID, "global", LABEL, POLICY, note=READS, kind="instructions")
+        )
+    paths = along(surroundings, surroundings.project, (".cursor/rules/", ".cursorrules"))
+    policy = POLICY._replace(include=paths)
+    yield from here(surroundings, ID, LABEL, surroundings.project, policy, READS)
+
+
+AGENT = KnownAgent(
+    ID,
+    "Cursor",
+    roots,
+    policy=POLICY,
+    kind="instructions",
+)

@@ -1,0 +1,58 @@
+"""Deep Agents: an AGENTS.md for each agent that it may edit itself, memories beside it, and a project's AGENTS.md.
+
+The lines between two `deepagents:onboarding-name` comments are the program's own: it puts them back when the agent
+changes them, so an edit there by hand is lost as well.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.agent import (
+    HOME,
+    ON_DEMAND,
+    ON_TOP,
+    PROJECT,
+    AgentHome,
+    KnownAgent,
+    Loads,
+    LoadSource,
+)
+from memtui.agents.layout import BOOKKEEPING, id_part, in_project, names_in, only, there
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ID = "deepagents"
+OWN = AgentHome(at_home=(".deepagents",))
+POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))
+"""Everything is loaded whole, without its comments."""
+WRITES = "Deep Agents edits these files while it works; lines between its onboarding-name comments are put back."
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find the memories of each agent of the user's, then the current project's."""
+    if surroundings.home:
+        home = os.path.join(surroundings.home, ".deepagents")
+        for name in names_in(home):
+            if name.startswith("."):
+                continue
+            path = os.path.join(home, name)
+            label = f"Deep Agents memory, {name}"
+            agent = Root(f"{ID}:global:{id_part(name)}", path, ID, "global", label, POLICY, note=WRITES)
+            yield from there(only(agent, "AGENTS.md", "memories/"))
+        shared = Root(f"{ID}:global", home, ID, "global", "Deep Agents memory", POLICY, note=WRITES)
+        yield from there(only(shared, "AGENTS.md"))
+    path = os.path.join(surroundings.project, ".deepagents")
+    mine = Root(f"{ID}:project", path, ID, "project", "Deep Agents memory", POLICY, note=WRITES)
+    yield from in_project(surroundings, only(mine, "AGENTS.md"))
+
+
+LOADS = Loads(
+    (
+        LoadSource("user memory", HOME, ("agent/AGENTS.md",), comments=True),
+        LoadSource("project memory", PROJECT, (".deepagents/AGENTS.md",), comments=True),
+        LoadSource("other agents", HOME, ("*/AGENTS.md",), mark=ON_DEMAND, why="Another agent of yours loads it."),
+    ),
+    in_project=(".deepagents",),
+    note=ON_TOP,
+)
+AGENT = KnownAgent(ID, "Deep Agents", roots, policy=POLICY, home=OWN, loads=LOADS)

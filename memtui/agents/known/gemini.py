@@ -1,0 +1,294 @@
+"""Gemini CLI: private memories of each project below its temporary folder, and GEMINI.md for everything and everyone.
+
+A project's folder has a short name that only Gemini's own list, or a marker in the folder, leads back to the project. A
+folder the user does not trust brings no instructions and no settings; `experimental.autoMemory` is about what it
+writes. Its hooks are timed in milliseconds, and one matcher names one way a session begins. Sources of its settings:
+the repository google-gemini/gemini-cli, docs/reference/configuration.md (`context.*`, `security.folderTrust`),
+cli/auto-memory.md and `packages/core/src/utils/memoryDiscovery.ts`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+
+from memtui.agents.agent import (
+    CHAIN,
+    FOLDER,
+    HOME,
+    NAMED,
+    ON_DEMAND,
+    PROJECT,
+    SECONDS,
+    AgentHome,
+    Client,
+    ClientEntry,
+    ClientFile,
+    ClientNote,
+    ImportRule,
+    KnownAgent,
+    LoadOptions,
+    Loads,
+    LoadSource,
+    Start,
+    hook_group,
+)
+from memtui.agents.layout import BOOKKEEPING, along, has_any, here, id_part, is_folder, names_in, short_path
+from memtui.agents.projects import gone_note
+from memtui.agents.reader import is_within
+from memtui.agents.settings import (
+    File,
+    agent_names,
+    agent_value,
+    file_names,
+    is_name,
+    is_path,
+    last,
+    problems,
+    read_json,
+    texts,
+)
+from memtui.config.smallfile import read_small
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ID = "gemini"
+OWN = AgentHome(("GEMINI_CLI_HOME",), (".gemini",), inside=".gemini")
+IGNORED = (*BOOKKEEPING, "inbox", "skills")
+"""The inbox and the drafts of skills are proposals that Gemini asks about, not memories."""
+
+AUTO = Policy(index_file="MEMORY.md", index_format="links", ignore=IGNORED, whole=("MEMORY.md", "GEMINI.md"))
+"""An index that also holds facts of its own, and files beside it; all of the index is loaded."""
+NAME = "GEMINI.md"
+
+WRITES = "Gemini CLI edits these files when it learns something about the project."
+PROPOSES = " Auto Memory is switched on in {where}: it puts proposals into an inbox there, for /memory inbox."
+READS = "Gemini CLI reads these files and writes them when asked to."
+
+_MARKER_LIMIT = 4_096
+_TAKEN = ("instructions",)
+"""Names of projects that would clash with another root of this module."""
+
+IMPORTS = ImportRule(depth=5, markdown=False, approval=False, home=False)
+"""Its own rule: what leads out of the project is refused, not asked about."""
+_FURTHER = "further folder"
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find Gemini CLI's roots: the user's instructions, the project's memories and instructions, then all others."""
+    home = _home(surroundings)
+    names = _names(home)
+    if home is not None and has_any(home, names):
+        yield Root(
+            f"{ID}:global:instructions",
+            home,
+            ID,
+            "global",
+            "Gemini CLI instructions",
+            Policy(include=names, ignore=IGNORED, whole=names),
+            note=READS,
+            kind="instructions",
+        )
+    if home is not None and is_folder(os.path.join(home, "tmp")):
+        yield from _memories(surroundings, home, all_projects=all_projects)
+    top = surroundings.checkout or surroundings.project
+    paths = along(surroundings, top, names)
+    policy = Policy(include=paths, ignore=IGNORED, whole=paths)
+    yield from here(surroundings, ID, "Gemini CLI instructions", top, policy, READS)
+
+
+def _home(surroundings: Surroundings) -> str | None:
+    named = surroundings.variable("GEMINI_CLI_HOME")
+    home = surroundings.folder(named) if named else surroundings.home
+    return os.path.join(home, ".gemini") if home else None
+
+
+def _names(home: str | None) -> tuple[str, ...]:
+    """Give the names of instruction files, which the user's own settings can change."""
+    if home is None:
+        return (NAME,)
+    settings = os.path.join(home, "settings.json")
+    return agent_names(settings, "context", "fileName") or agent_names(settings, "contextFileName") or (NAME,)
+
+
+def _memories(surroundings: Surroundings, home: str, *, all_projects: bool) -> Iterator[Root]:
+    folder = os.path.join(home, "tmp")
+    listed = _listed(home)
+    settings = os.path.join(home, "settings.json")
+    proposes = agent_value(settings, "experimental", "autoMemory") is True
+    note = WRITES + (PROPOSES.format(where=short_path(settings, surroundings.home)) if proposes else "")
+    alias: tuple[str, ...] = (f"{ID}:project",)
+    mine: set[str] = set()
+    for place in dict.fromkeys((surroundings.cwd, surroundings.project, surroundings.checkout or surroundings.project)):
+        for name in (
+            listed.get(place),
+            sha256(os.fsencode(place)).hexdigest(),
+        ):  # named by a hash before there was a list
+            if name is None or name in mine or not _is_owner(folder, name, place):
+                continue
+            mine.add(name)
+            yield _root(surroundings, folder, name, place, note, here=True)._replace(aliases=alias)
+            alias = ()
+    if all_projects:
+        projects = {name: path for path, name in listed.items()}
+        for name in names_in(folder):
+            if name not in mine and is_folder(os.path.join(folder, name, "memory")):
+                owner = projects.get(name) or _owner(folder, name)
+                yield _root(surroundings, folder, name, owner, note, here=False)
+
+
+def _root(surroundings: Surroundings, folder: str, name: str, project: str | None, note: str, *, here: bool) -> Root:
+    label = "Gemini CLI memory"
+    gone = project is not None and not is_folder(project)
+    path = os.path.join(folder, name, "memory")
+    return Root(
+        f"{ID}:project:{id_part(name)}" + ("_" if name in _TAKEN else ""),
+        path,
+        ID,
+        "project",
+        label if here else f"{label}, {short_path(project or _short(name), surroundings.home)}",
+        AUTO,
+        project=project,
+        note=gone_note(path) if gone else note,
+    )
+
+
+def _short(name: str) -> str:
+    """Shorten the name of a folder that is a hash, for a label."""
+    return f"{name[:12]}…" if len(name) == 64 else name
+
+
+def _listed(home: str) -> dict[str, str]:
+    """Read Gemini's list of projects: paths, and the names of their folders."""
+    value = agent_value(os.path.join(home, "projects.json"), "projects")
+    return {
+        path: name
+        for path, name in (value.items() if isinstance(value, dict) else ())
+        if isinstance(name, str) and is_path(path) and os.path.isabs(path) and is_name(name) and "/" not in name
+    }
+
+
+def _is_owner(folder: str, name: str, project: str) -> bool:
+    """Whether a folder has memories and is not marked as another project's."""
+    return is_folder(os.path.join(folder, name, "memory")) and _owner(folder, name) in (None, project)
+
+
+def _owner(folder: str, name: str) -> str | None:
+    """Read the mark of a project's folder: the path of the project."""
+    try:
+        data = read_small(os.path.join(folder, name, ".project_root"), _MARKER_LIMIT)
+    except OSError:
+        return None
+    path = os.fsdecode(data.strip()) if data else ""
+    return os.path.normpath(path) if is_path(path) and os.path.isabs(path) else None
+
+
+def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+    """Read what instruction files are called, where else it looks for them, and whether it trusts the folder."""
+    home = homes[0] if homes else ""
+    system = [os.path.join(surroundings.system_dir, name) for name in ("gemini-cli", "GeminiCli")]
+    own = tuple(
+        read_json(path)
+        for path in (*(os.path.join(folder, "system-defaults.json") for folder in system), *_in(home, "settings.json"))
+    )
+    managed = tuple(read_json(os.path.join(folder, "settings.json")) for folder in system)
+    trusted = read_json(os.path.join(home, "trustedFolders.json")) if home else File("", {})
+    untrusted = _distrusted(surroundings, trusted, (*own, *managed))
+    brought = os.path.join(surroundings.project, ".gemini", "settings.json")
+    project = () if untrusted else (read_json(brought, surroundings.checkout or surroundings.project),)
+    files = (*own, *project, *managed)
+    names = (
+        file_names(last(files, "context", "fileName")[0]) or file_names(last(files, "contextFileName")[0]) or (NAME,)
+    )
+    off = [(label, untrusted) for label in ("instructions", _FURTHER, "folder instructions") if untrusted]
+    switch = last(files, "context", "loadMemoryFromIncludeDirectories")
+    folders, where = last((*own, *managed), "context", "includeDirectories")  # a repository adds no place
+    if switch[0] is not True and not untrusted:
+        at = short_path(switch[1] or where, surroundings.home)
+        why = f"Not loaded: not switched on in {at} (context.loadMemoryFromIncludeDirectories)."
+        off.append((_FURTHER, why))
+    alone = last(files, "context", "memoryBoundaryMarkers")[0] == []
+    return LoadOptions(
+        names=(
+            *((label, names) for label in ("user instructions", "instructions", _FURTHER)),
+            ("memory index", ("MEMORY.md", *names)),
+        ),
+        off=tuple(off),
+        places=(("instructions", FOLDER),) if alone else (),
+        folders=tuple(surroundings.folder(text) for text in texts(folders) if text and "\0" not in text),
+        problems=problems((*files, trusted)),
+    )
+
+
+def _in(home: str, name: str) -> tuple[str, ...]:
+    return (os.path.join(home, name),) if home else ()
+
+
+def _distrusted(surroundings: Surroundings, trusted: File, files: tuple[File, ...]) -> str:
+    """Say why instructions of the project are not loaded: the longest path of the list that holds it decides."""
+    if last(files, "security", "folderTrust", "enabled")[0] is False:
+        return ""
+    longest, decision = "", ""
+    for path, level in trusted.values.items():
+        meant = os.path.dirname(path) if level == "TRUST_PARENT" else path
+        if isinstance(level, str) and len(path) > len(longest) and is_within(surroundings.project, (meant,)):
+            longest, decision = path, level
+    if decision != "DO_NOT_TRUST":
+        return ""
+    return f"Not loaded: its folder is not trusted in {short_path(trusted.path, surroundings.home)}."
+
+
+def _client_files(place: Surroundings, level: str, start: Start) -> tuple[ClientFile, ...]:
+    inside = place.project if level == PROJECT else None
+    folder = os.path.join(place.project, ".gemini") if inside else OWN.needed(place)
+    hook = {"name": "memtui", "type": "command", "command": start.hook, "timeout": SECONDS * 1000}
+    entries = (
+        ClientEntry("server", ("mcpServers", "memtui"), start.server),
+        ClientEntry("hook", ("hooks", "SessionStart"), hook_group(hook, None)),
+    )
+    return (ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
+
+
+LOADS = Loads(
+    (
+        LoadSource("user instructions", HOME, (NAME,), imports=IMPORTS),
+        LoadSource("instructions", CHAIN, (NAME,), imports=IMPORTS),
+        LoadSource(_FURTHER, NAMED, (NAME,), imports=IMPORTS),
+        LoadSource("memory index", "gemini:project", ("MEMORY.md", NAME), first=True),
+        LoadSource(
+            "memories",
+            "gemini:project",
+            ("**/*.md",),
+            mark=ON_DEMAND,
+            why="The agent reads it when the index makes it look.",
+        ),
+        LoadSource(
+            "folder instructions",
+            PROJECT,
+            ("*/GEMINI.md", "*/*/GEMINI.md"),
+            mark=ON_DEMAND,
+            why="It is loaded when the agent touches a file in its folder.",
+        ),
+    ),
+    in_project=("GEMINI.md", ".gemini"),
+    options=_options,
+    note="Its own system prompt, extensions and MCP servers come on top.",
+)
+CLIENT = Client(
+    "gemini",
+    "Gemini CLI",
+    OWN.needed,
+    _client_files,
+    notes=(ClientNote("Gemini CLI warns about a project's hooks until you trust them.", PROJECT),),
+)
+AGENT = KnownAgent(
+    ID,
+    "Gemini CLI",
+    roots,
+    policy=AUTO,
+    home=OWN,
+    loads=LOADS,
+    client=CLIENT,
+    also=("gemini-cli",),
+)

@@ -1,0 +1,70 @@
+"""Goose: one text file for each category, each holding many entries, for the user and for a project; and its hints.
+
+An entry may begin with a line of tags, and a blank line ends it. All the user's entries are given to the agent at the
+start of a session, so every one of them costs.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.agent import (
+    CHAIN,
+    HOME,
+    ON_DEMAND,
+    ON_TOP,
+    AgentHome,
+    KnownAgent,
+    Loads,
+    LoadSource,
+)
+from memtui.agents.layout import BOOKKEEPING, along, here, on_the_way, only, there
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ID = "goose"
+OWN = AgentHome(in_config=("goose",))
+POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), entries=(("*.txt", "goose"),), suffix=".txt")
+"""Goose reads `.txt` files right below the folder and nothing else."""
+HINTS = Policy(ignore=BOOKKEEPING, whole=("*",))
+WRITES = "Goose adds entries to these files and removes them while it works, after asking."
+LABEL = "Goose hints"
+READS = "Goose reads these files at the start of a session."
+
+_LOOKS = "The agent reads it when it looks for it."
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find the user's memories and hints, then the current project's."""
+    config = surroundings.config_home()
+    if config is not None:
+        home = os.path.join(config, "goose")
+        hints = Root(f"{ID}:global:instructions", home, ID, "global", LABEL, HINTS, note=READS)
+        yield from there(
+            Root(f"{ID}:global", os.path.join(home, "memory"), ID, "global", "Goose memory", POLICY, note=WRITES),
+            only(hints._replace(kind="instructions"), ".goosehints"),
+        )
+    project = surroundings.project
+    mine = Root(f"{ID}:project", project, ID, "project", "Goose memory", POLICY, note=WRITES)
+    yield from on_the_way(surroundings, mine, os.path.join(".goose", "memory"))
+    paths = along(surroundings, project, (".goosehints", ".goosehints.local"))
+    yield from here(surroundings, ID, LABEL, project, HINTS._replace(include=paths), READS)
+
+
+LOADS = Loads(
+    (
+        LoadSource("user hints", HOME, (".goosehints", "AGENTS.md")),
+        LoadSource("project hints", CHAIN, (".goosehints", ".goosehints.local", "AGENTS.md")),
+        LoadSource("user memories", HOME, ("memory/*.txt",)),
+        LoadSource("project memories", CHAIN, (".goose/memory/*.txt",), mark=ON_DEMAND, why=_LOOKS),
+    ),
+    in_project=(".goose", ".goosehints"),
+    note=ON_TOP,
+)
+AGENT = KnownAgent(
+    ID,
+    "Goose",
+    roots,
+    policy=POLICY,
+    home=OWN,
+    loads=LOADS,
+)

@@ -1,0 +1,381 @@
+"""Mux (Xum): global, project and workspace memories below one home, which an older version called `~/.mux`.
+
+Mux names a project's folder by a hash of its path, so which project it is can only be known from Mux's own list. What
+it knows of its memories beside the files, pins and counts of uses, is in one file; it is read as data: whatever in it
+does not look as expected is left out, and it is never written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.agent import (
+    HOME,
+    ON_DEMAND,
+    PROJECT,
+    AgentHome,
+    KnownAgent,
+    Loads,
+    LoadSource,
+)
+from memtui.agents.layout import BOOKKEEPING, has_any, here, id_part, is_folder, names_in, short_path
+from memtui.agents.projects import gone_note, main_checkout
+from memtui.agents.settings import (
+    is_path,
+)
+from memtui.config.smallfile import read_small
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+ID = "mux"
+OWN = AgentHome(("XUM_ROOT", "MUX_ROOT"), (".xum", ".mux"))
+POLICY = Policy(
+    shown_bytes=102_400,
+    entries=(("*.md", "plain"),),
+    fields=("description",),
+    ignore=(*BOOKKEEPING, "memory-meta.json"),
+)
+"""100 KiB for one file, and 1,000 files in a scope."""
+NAMES = ("AGENTS.md", "AGENTS.local.md")
+INSTRUCTIONS = Policy(include=NAMES, ignore=POLICY.ignore, whole=NAMES)
+WRITES = "Mux writes these files while it works; it refuses more than 1,000 in one scope."
+READS = "Mux reads these files and writes them when asked to."
+
+_LIST_LIMIT = 8_388_608
+"""Bytes of Mux's list of projects that are still read."""
+
+
+_META_LIMIT = 33_554_432
+"""Bytes of its file of pins and uses that are still read."""
+_MOST = 1_000_000_000
+"""No count is believed beyond this."""
+_LATEST = 253_402_300_799_000
+"""The end of the year 9999, in milliseconds: no time is believed beyond this."""
+
+
+class Home(NamedTuple):
+    """One folder of Mux's own."""
+
+    path: str
+    prefix: str
+    """Put before instances of an older home, so that ids stay unique."""
+    also: str
+    """Another name of the same folder, for the note."""
+
+
+class _Workspace(NamedTuple):
+    """One entry of Mux's list."""
+
+    id: str
+    project: str
+    path: str
+
+
+_LOOKS = "The agent reads it when its line in the index makes it look."
+ROOTS = ("mux:global", "mux:project", "mux:workspace")
+"""What the index and the hot set are made of."""
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find Mux's roots: global, then the current project's and its workspaces', then, if asked, all others."""
+    found = tuple(homes(surroundings))
+    for home in found:
+        yield from _in_home(surroundings, home, all_projects=all_projects)
+    if found:
+        yield from here(surroundings, ID, "Mux instructions", surroundings.project, INSTRUCTIONS, READS)
+
+
+def homes(surroundings: Surroundings) -> Iterator[Home]:
+    """Find Mux's own folders: the one that is used, then, if it is another, the older one."""
+    for variable in ("XUM_ROOT", "MUX_ROOT"):
+        named = surroundings.variable(variable)
+        if named:
+            path = surroundings.folder(named)
+            if is_folder(path):
+                yield Home(path, "", "")
+            return
+    if surroundings.home is None:
+        return
+    new, old = (os.path.join(surroundings.home, name) for name in (".xum", ".mux"))
+    if not is_folder(new):
+        if is_folder(old):
+            yield Home(old, "", "")
+        return
+    if not is_folder(old):
+        yield Home(new, "", "")
+    elif os.path.samefile(new, old):
+        yield Home(new, "", "~/.mux")
+    else:
+        yield Home(new, "", "")
+        yield Home(old, "old-", "")
+
+
+def _in_home(surroundings: Surroundings, home: Home, *, all_projects: bool) -> Iterator[Root]:
+    older = " (~/.mux)" if home.prefix else ""
+    note = WRITES + (f" {home.also} is the same folder." if home.also else "")
+    memory = os.path.join(home.path, "memory")
+    found = names_in(memory)
+    if "global" in found and is_folder(os.path.join(memory, "global")):
+        yield Root(
+            root_id(home, "global"),
+            os.path.join(memory, "global"),
+            ID,
+            "global",
+            f"Mux memory{older}",
+            POLICY,
+            note=note,
+        )
+    strange = tuple(name for name in found if name not in ("global", "project") and not name.startswith("."))
+    if strange:
+        yield Root(
+            root_id(home, "global", "other"),
+            memory,
+            ID,
+            "global",
+            f"Mux, other files{older}",
+            POLICY._replace(
+                include=tuple(name + "/" if is_folder(os.path.join(memory, name)) else name for name in strange)
+            ),
+            note="These files are not where Mux is known to keep memories, so they are shown as plain files.",
+        )
+    if has_any(home.path, NAMES):
+        yield Root(
+            root_id(home, "global", "instructions"),
+            home.path,
+            ID,
+            "global",
+            f"Mux instructions{older}",
+            INSTRUCTIONS,
+            note=READS,
+            kind="instructions",
+        )
+    listed = _Listed(home.path)
+    if "project" in found:
+        yield from _projects(surroundings, home, listed, note, all_projects=all_projects)
+    yield from _workspaces(surroundings, home, listed, note, all_projects=all_projects)
+
+
+def root_id(home: Home, scope: str, name: str = "") -> str:
+    """Name a root of a home: the only one of its scope, or the one of a project's folder or a workspace."""
+    instance = f"{home.prefix}{id_part(name)}" if name else home.prefix.rstrip("-")
+    return f"{ID}:{scope}:{instance}" if instance else f"{ID}:{scope}"
+
+
+def project_folder(project: str) -> str:
+    """Name a project's folder as Mux does: its last part, at most 40 characters, and 12 of its path's hash."""
+    name = "".join(
+        c if c.isascii() and (c.isalnum() or c in "._-") else "_" if ord(c) < 0x10000 else "__"
+        for c in os.path.basename(project) or "unknown"
+    )
+    return f"{name[:40]}-{sha256(os.fsencode(project)).hexdigest()[:12]}"
+
+
+def _current(surroundings: Surroundings) -> tuple[str, ...]:
+    """Give the paths by which Mux may know the current project: Mux itself works in worktrees of it."""
+    if surroundings.checkout is None:
+        return (surroundings.project,)
+    return tuple(dict.fromkeys((surroundings.project, surroundings.checkout, main_checkout(surroundings.checkout))))
+
+
+def _projects(
+    surroundings: Surroundings, home: Home, listed: _Listed, note: str, *, all_projects: bool
+) -> Iterator[Root]:
+    folder = os.path.join(home.path, "memory", "project")
+    alias: tuple[str, ...] = (f"{ID}:project",) if not home.prefix else ()
+    mine = {project_folder(path): path for path in _current(surroundings)}
+    known = dict(mine)
+    names: tuple[str, ...] = tuple(mine)
+    if all_projects:
+        known.update((project_folder(one.project), one.project) for one in listed.workspaces())
+        known.update((project_folder(path), path) for path in listed.projects())
+        names = tuple(dict.fromkeys((*mine, *names_in(folder))))
+    for name in names:
+        path = os.path.join(folder, name)
+        if not is_folder(path):
+            continue
+        project = known.get(name)
+        gone = project is not None and not is_folder(project)
+        label = "Mux memory" if name in mine else f"Mux memory, {short_path(project or name, surroundings.home)}"
+        yield Root(
+            root_id(home, "project", name),
+            path,
+            ID,
+            "project",
+            label,
+            POLICY,
+            aliases=alias if name in mine else (),
+            project=project,
+            note=gone_note(path) if gone else note,
+        )
+        if name in mine:
+            alias = ()
+
+
+def _workspaces(
+    surroundings: Surroundings, home: Home, listed: _Listed, note: str, *, all_projects: bool
+) -> Iterator[Root]:
+    sessions = os.path.join(home.path, "sessions")
+    names = [name for name in names_in(sessions) if is_folder(os.path.join(sessions, name, "memory"))]
+    if not names:
+        return
+    known = {one.id: one for one in listed.workspaces()}
+    mine = _current(surroundings)
+    for name in names:
+        workspace = known.get(name)
+        here = workspace is not None and (
+            workspace.project in mine or (surroundings.cwd + "/").startswith(workspace.path.rstrip("/") + "/")
+        )
+        if not here and not all_projects:
+            continue
+        label = os.path.basename(workspace.path) or name if workspace else name
+        yield Root(
+            root_id(home, "workspace", name),
+            os.path.join(sessions, name, "memory"),
+            ID,
+            "workspace",
+            f"Mux workspace {label}",
+            POLICY,
+            project=workspace.project if workspace else None,
+            note=f"{note} They go away with the workspace.",
+        )
+
+
+class _Listed:
+    """Mux's own list of projects and workspaces, read once and only when it is needed."""
+
+    def __init__(self, home: str) -> None:
+        self._path = os.path.join(home, "config.json")
+        self._content: tuple[tuple[str, ...], tuple[_Workspace, ...]] | None = None
+
+    def projects(self) -> tuple[str, ...]:
+        """Give every project's path."""
+        return self._read()[0]
+
+    def workspaces(self) -> tuple[_Workspace, ...]:
+        """Give every workspace that has an id and a path."""
+        return self._read()[1]
+
+    def _read(self) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
+        if self._content is None:
+            try:
+                data = read_small(self._path, _LIST_LIMIT)
+            except OSError:
+                data = None
+            self._content = _parse(data) if data else ((), ())
+        return self._content
+
+
+def _parse(data: bytes) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
+    """Read the list, whatever is wrong with it: entries that do not look as expected are left out."""
+    import json
+
+    try:
+        table: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return (), ()
+    pairs: object = table.get("projects") if isinstance(table, dict) else None
+    projects: list[str] = []
+    workspaces: list[_Workspace] = []
+    for pair in pairs if isinstance(pairs, list) else ():
+        if not (isinstance(pair, list) and len(pair) == 2 and _is_absolute(pair[0])):
+            continue
+        projects.append(pair[0])
+        entries: object = pair[1].get("workspaces") if isinstance(pair[1], dict) else None
+        for entry in entries if isinstance(entries, list) else ():
+            name, path = (entry.get(key) for key in ("id", "path")) if isinstance(entry, dict) else (None, None)
+            if isinstance(name, str) and _is_absolute(path):
+                workspaces.append(_Workspace(name, pair[0], path))
+    return tuple(projects), tuple(workspaces)
+
+
+def _is_absolute(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and os.path.isabs(value) and is_path(value)
+
+
+class Kept(NamedTuple):
+    """What Mux keeps of one memory."""
+
+    root: str
+    """The id under which Mux's own module finds the root."""
+    path: str
+    """Relative to the root. As it is in the file, so it can be anything."""
+    pinned: bool
+    uses: int
+    last_used_at: int | None
+    last_written_at: int | None
+
+
+def kept(surroundings: Surroundings) -> Iterator[Kept]:
+    """Give what Mux keeps of each memory, whether the memory is still there or not."""
+    for home in homes(surroundings):
+        for key, entry in _entries(os.path.join(home.path, "memory-meta.json")):
+            scope, _, rest = key.partition(":")
+            owner, colon, path = rest.rpartition(":")
+            if not is_path(key) or not path or bool(colon) is not (scope != "global"):
+                continue
+            if scope == "global":
+                root = root_id(home, scope)
+            elif scope == "project":
+                root = root_id(home, scope, project_folder(_plain(owner)))
+            elif scope == "workspace":
+                root = root_id(home, scope, _plain(owner))
+            else:
+                continue
+            yield Kept(
+                root,
+                _plain(path),
+                entry.get("pinned") is True,
+                _number(entry.get("accessCount"), _MOST) or 0,
+                _number(entry.get("lastAccessedAt"), _LATEST),
+                _number(entry.get("lastWriteAt"), _LATEST),
+            )
+
+
+def _entries(path: str) -> Iterator[tuple[str, dict[str, object]]]:
+    try:
+        data = read_small(path, _META_LIMIT)
+    except OSError:
+        return
+    if data is None:
+        return
+    import json
+
+    try:
+        table: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    entries: object = table.get("entries") if isinstance(table, dict) else None
+    for key, entry in entries.items() if isinstance(entries, dict) else ():
+        if isinstance(entry, dict):
+            yield key, entry
+
+
+def _plain(text: str) -> str:
+    """Take back how Mux writes a colon, a slash and a percent sign inside a part of a name."""
+    for written, meant in (("%3A", ":"), ("%2F", "/"), ("%25", "%")):
+        text = text.replace(written, meant)
+    return text
+
+
+def _number(value: object, most: int) -> int | None:
+    """Read a number above zero; what is too large, or none at all, is None."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= most:
+        return None
+    return int(value)
+
+
+LOADS = Loads(
+    (
+        LoadSource("user instructions", HOME, ("AGENTS.md",)),
+        LoadSource("project instructions", PROJECT, ("AGENTS.md",)),
+        *(LoadSource("memories", root, ("**/*",), mark=ON_DEMAND, why=_LOOKS) for root in ROOTS),
+    ),
+    note="The index and the hot set are worked out by Mux's rules with the pins and uses that memtui knows.",
+)
+AGENT = KnownAgent(ID, "Mux", roots, policy=POLICY, home=OWN, loads=LOADS)

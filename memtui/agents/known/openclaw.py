@@ -1,0 +1,143 @@
+"""OpenClaw: workspaces, each with MEMORY.md, a file for each day in `memory/`, and the files that shape its agent.
+
+A workspace is also where the agent works, so only what is known to be memory or instruction is shown of it. The folder
+may be one the user already had: settings and variables name it.
+"""
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+
+from memtui.agents.agent import (
+    ON_DEMAND,
+    ON_TOP,
+    AgentHome,
+    KnownAgent,
+    LoadOptions,
+    Loads,
+    LoadSource,
+)
+from memtui.agents.layout import BOOKKEEPING, id_part, is_too_wide, names_in, only, there
+from memtui.agents.settings import (
+    problems,
+    quoted_settings,
+    read_json5,
+    settings_text,
+)
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ID = "openclaw"
+OWN = AgentHome(at_home=(".openclaw",))
+SETTINGS = "openclaw.json"
+POLICY = Policy(index_file="MEMORY.md", ignore=BOOKKEEPING, whole=("*",), shown_chars=(("MEMORY.md", 20_000),))
+"""MEMORY.md is text of its own, not a list of the other files; it is cut where it is too long."""
+INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("*",), shown_chars=(("USER.md", 4_000), ("*", 20_000)))
+FILES = ("AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md")
+WRITES = "OpenClaw writes these files while it works: the day's file as it goes, MEMORY.md when something shall last."
+READS = "OpenClaw reads these files at the start of a session, and rewrites some of them."
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find every workspace's memories and instructions; which project it serves is the agent's own affair."""
+    listed: set[str] = set()
+    for path in _workspaces(surroundings):
+        if path in listed or is_too_wide(surroundings, path):
+            continue
+        found = [*_workspace(path, _instance(path) if listed else "")]
+        if found:
+            listed.add(path)
+        yield from found
+
+
+def _instance(path: str) -> str:
+    """Name a further workspace; those in OpenClaw's own folder are told apart by the name alone."""
+    name = os.path.basename(path)
+    return (
+        f":{id_part(name)}"
+        if name.startswith("workspace-")
+        else f":{id_part(name)}-{sha256(os.fsencode(path)).hexdigest()[:8]}"
+    )
+
+
+def _workspaces(surroundings: Surroundings) -> Iterator[str]:
+    """Give the folders that may be workspaces, the one in use first."""
+    state = state_folder(surroundings)
+    if state is not None:
+        settings = settings_text(os.path.join(state, SETTINGS))
+        for text in quoted_settings(settings, "workspace"):
+            yield surroundings._replace(cwd=state).folder(text)
+    named = surroundings.variable("OPENCLAW_WORKSPACE_DIR")
+    if named:
+        yield surroundings.folder(named)
+    if state is not None:
+        yield os.path.join(state, "workspace")
+        for name in names_in(state):
+            if name.startswith("workspace-"):
+                yield os.path.join(state, name)
+
+
+def state_folder(surroundings: Surroundings) -> str | None:
+    """Give its own folder; None when there is no home to look in."""
+    named = surroundings.variable("OPENCLAW_STATE_DIR")
+    if named:
+        return surroundings.folder(named)
+    if not surroundings.home:
+        return None
+    profile = surroundings.variable("OPENCLAW_PROFILE") or "default"
+    plain = profile == "default" or "/" in profile
+    return os.path.join(surroundings.home, ".openclaw" if plain else f".openclaw-{profile}")
+
+
+def _workspace(path: str, instance: str) -> Iterator[Root]:
+    label = f", {os.path.basename(path)}" if instance else ""
+    memory = Root(f"{ID}:global{instance}", path, ID, "global", f"OpenClaw memory{label}", POLICY, note=WRITES)
+    files = memory._replace(
+        id=f"{ID}:global{instance}:instructions",
+        label=f"OpenClaw instructions{label}",
+        policy=INSTRUCTIONS,
+        note=READS,
+        kind="instructions",
+    )
+    # Exactly as it is spelled: where case does not count, MEMORY.md would be listed twice.
+    older = ("memory.md",) if "memory.md" in names_in(path) else ()
+    yield from there(only(memory, "MEMORY.md", *older, "DREAMS.md", "memory/"), only(files, *FILES))
+
+
+def _openclaw(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+    """See whether the settings that name its workspace can be read; its layout takes that name from them."""
+    folder = state_folder(surroundings)
+    files = () if folder is None else (read_json5(os.path.join(folder, SETTINGS)),)
+    return LoadOptions(problems=problems(files))
+
+
+LOADS = Loads(
+    (
+        *(
+            LoadSource("workspace", "openclaw:global:instructions", tuple(f"{name}.md" for name in names), advised=most)
+            for names, most in (
+                (("AGENTS", "SOUL", "TOOLS", "IDENTITY"), 20_000),
+                (("USER",), 4_000),
+                (("HEARTBEAT",), 20_000),
+            )
+        ),
+        LoadSource("memory", "openclaw:global", ("MEMORY.md",), advised=20_000),
+        LoadSource(
+            "daily notes",
+            "openclaw:global",
+            ("memory/**/*.md",),
+            mark=ON_DEMAND,
+            why="AGENTS.md tells the agent which ones to read, usually those of today and yesterday.",
+        ),
+    ),
+    options=_openclaw,
+    note=ON_TOP,
+)
+AGENT = KnownAgent(
+    ID,
+    "OpenClaw",
+    roots,
+    policy=POLICY,
+    home=OWN,
+    loads=LOADS,
+)

@@ -1,0 +1,307 @@
+"""Qwen Code: user, project, team and channel memories, and QWEN.md with its relatives.
+
+Unlike Claude Code, each worktree has its own project memories. `pinned/` is the user's: automatic work leaves it alone.
+It began as Gemini CLI and took Claude Code's hooks: matchers are patterns, times are milliseconds. Source of its
+settings: the repository QwenLM/qwen-code, `packages/cli/src/config/config.ts`, issues 6936 and 6941.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.agent import (
+    CHAIN,
+    HOME,
+    ON_DEMAND,
+    PROJECT,
+    SECONDS,
+    AgentHome,
+    Client,
+    ClientEntry,
+    ClientFile,
+    ImportRule,
+    KnownAgent,
+    Limits,
+    LoadOptions,
+    Loads,
+    LoadSource,
+    Start,
+    Transcripts,
+    hook_group,
+)
+from memtui.agents.layout import BOOKKEEPING, above, along, ancestors, here, id_part, is_folder, short_path, slug
+from memtui.agents.projects import other_projects
+from memtui.agents.settings import (
+    agent_names,
+    agent_setting,
+    agent_value,
+    file_names,
+    last,
+    problems,
+    read_json,
+)
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import TYPES, Policy, Root
+
+ID = "qwen-code"
+OWN = AgentHome(("QWEN_HOME",), (".qwen",))
+TRANSCRIPTS = Transcripts("chats")
+IGNORED = (*BOOKKEEPING, "meta.json", "extract-cursor.json")
+
+AUTO = Policy(
+    index_file="MEMORY.md",
+    index_format="links",
+    index_lines=200,
+    index_units=25_000,
+    pointer_chars=150,
+    front_matter="required",
+    ignore=IGNORED,
+    protected=("pinned/",),
+    generated=("MEMORY.md",),
+    types=TYPES,
+    fields=("name", "description", "type"),
+    suffix=".md",
+    whole=("MEMORY.md",),
+)
+"""One memory per file; the index is rebuilt from them. Of the index, 200 lines or 25,000 characters are loaded."""
+CHANNELS = Policy(ignore=IGNORED, whole=("*/CHANNEL.md",), shown_bytes=1_048_576)
+"""A folder for each channel, a folder for each conversation, and in it one file to which lines are added."""
+NAMES = ("QWEN.md", "AGENTS.md")
+IN_PROJECT = (".qwen/QWEN.local.md", ".qwen/rules/")
+LABEL = "Qwen Code instructions"
+
+WRITES = "Qwen Code writes, merges and removes these files while it works, except below pinned/."
+OFF = " They are switched off {where}, so it neither loads nor writes them."
+CHANNEL_WRITES = "Qwen Code adds a line whenever a conversation in a channel asks it to remember something."
+SHARED = "Shared through git; Qwen Code asks before it writes here."
+TEAM_SYNC = " At its start it pulls, commits and pushes them by itself."
+TEAM_OFF = " It is switched off, so Qwen Code does not load them."
+READS = "Qwen Code reads these files and writes them when asked to."
+
+IMPORTS = ImportRule(depth=5, markdown=False, approval=False, home=False)
+INDEX = Limits(lines=200, units=25_000)
+_TIERS = (("user", "qwen-code:global"), ("project", "qwen-code:project"), ("team", "qwen-code:project:team"))
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find Qwen Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
+    home = OWN.folder(surroundings)
+    base = _base(surroundings, home)
+    names = _names(home)
+    where = _switched_off(surroundings, home)
+    note = WRITES + (OFF.format(where=where) if where else "")
+    if base is not None and is_folder(os.path.join(base, "memories")):
+        path = os.path.join(base, "memories")
+        found = Root(f"{ID}:global", path, ID, "global", "Qwen Code memory", AUTO, note=note)
+        yield found._replace(switched_off=where)
+    if home is not None and is_folder(home):
+        policy = Policy(include=(*names, "rules/"), ignore=IGNORED, whole=names)
+        yield Root(f"{ID}:global:instructions", home, ID, "global", LABEL, policy, note=READS, kind="instructions")
+    for root in _project_memory(surroundings, base, note, all_projects=all_projects):
+        yield root._replace(switched_off=where)
+    yield from _team(surroundings, home)
+    if home is not None and is_folder(os.path.join(home, "channels", "memory")):
+        path = os.path.join(home, "channels", "memory")
+        yield Root(f"{ID}:channel", path, ID, "channel", "Qwen Code channel memory", CHANNELS, note=CHANNEL_WRITES)
+    # AGENTS.md belongs to many agents: it is Qwen Code's only where Qwen Code is in use.
+    known = home is not None and is_folder(home)
+    yield from _instructions(surroundings, tuple(name for name in names if known or name != "AGENTS.md"))
+
+
+def _base(surroundings: Surroundings, home: str | None) -> str | None:
+    """Find where memories are kept, which a runtime folder of its own can move away from the settings."""
+    for variable in ("QWEN_CODE_MEMORY_BASE_DIR", "QWEN_RUNTIME_DIR"):
+        named = surroundings.variable(variable)
+        if named:
+            return surroundings.folder(named)
+    if home is None:
+        return None
+    chosen = agent_setting(os.path.join(home, "settings.json"), "advanced", "runtimeOutputDir")
+    if chosen is None:
+        return home
+    # Unlike in a variable, a relative path is taken from the project here.
+    return surroundings._replace(cwd=surroundings.project).folder(chosen)
+
+
+def _switched_off(surroundings: Surroundings, home: str | None) -> str:
+    """Say where its own memories are switched off; empty when they are on."""
+    settings = os.path.join(home, "settings.json") if home is not None else ""
+    off = bool(settings) and agent_value(settings, "memory", "enableManagedAutoMemory") is False
+    return f"in {short_path(settings, surroundings.home)} (memory.enableManagedAutoMemory)" if off else ""
+
+
+def _project_memory(surroundings: Surroundings, base: str | None, note: str, *, all_projects: bool) -> Iterator[Root]:
+    alias: tuple[str, ...] = (f"{ID}:project",)
+    local = os.path.join(surroundings.project, ".qwen", "memory")
+    if surroundings.variable("QWEN_CODE_MEMORY_LOCAL") == "1" and is_folder(local):
+        yield Root(
+            f"{ID}:project:local",
+            local,
+            ID,
+            "project",
+            "Qwen Code memory",
+            AUTO,
+            in_checkout=surroundings.checkout is not None,
+            aliases=alias,
+            project=surroundings.project,
+            note=note,
+        )
+        alias = ()
+    if base is None:
+        return
+    folder = os.path.join(base, "projects")
+    anchor = surroundings.checkout or surroundings.project
+    scope = (surroundings.variable("QWEN_CODE_MEMORY_PROJECT_SCOPE") or "").strip().lower()
+    places = (surroundings.cwd, anchor) if scope == "workspace" else (anchor, surroundings.cwd)
+    listed: set[str] = set()
+    for place in places:  # the command line and the daemon may keep two folders for one project
+        name = slug(place)
+        path = os.path.join(folder, name, "memory")
+        if name in listed or not is_folder(path):
+            continue
+        listed.add(name)
+        yield Root(
+            f"{ID}:project:{id_part(name)}",
+            path,
+            ID,
+            "project",
+            "Qwen Code memory" if place == anchor else f"Qwen Code memory, {short_path(place, surroundings.home)}",
+            AUTO,
+            aliases=alias,
+            project=place,
+            note=note,
+        )
+        alias = ()
+    if all_projects:
+        yield from other_projects(
+            surroundings,
+            folder,
+            listed,
+            agent=ID,
+            label="Qwen Code memory",
+            policy=AUTO,
+            note=note,
+            transcripts=TRANSCRIPTS,
+        )
+
+
+def _team(surroundings: Surroundings, home: str | None) -> Iterator[Root]:
+    """Find the memories that a repository shares, which Qwen Code loads only where it is told to."""
+    anchor = surroundings.checkout or surroundings.project
+    team = os.path.join(anchor, ".qwen", "team-memory")
+    if not is_folder(team):
+        return
+    said = SHARED
+    if not _is_on(surroundings, home, "QWEN_CODE_MEMORY_TEAM", "enableTeamMemory"):
+        said += TEAM_OFF
+    elif _is_on(surroundings, home, "QWEN_CODE_MEMORY_TEAM_SYNC", "enableTeamMemorySync"):
+        said += TEAM_SYNC
+    yield Root(
+        f"{ID}:project:team",
+        team,
+        ID,
+        "project",
+        "Qwen Code team memory",
+        AUTO,
+        in_checkout=surroundings.checkout is not None,
+        project=anchor,
+        note=said,
+    )
+
+
+def _is_on(surroundings: Surroundings, home: str | None, variable: str, setting: str) -> bool:
+    """Whether the user has switched something of the memory on; the variable is stronger than the setting."""
+    named = surroundings.variable(variable)
+    if named in ("0", "1"):
+        return named == "1"
+    return home is not None and agent_value(os.path.join(home, "settings.json"), "memory", setting) is True
+
+
+def _names(home: str | None) -> tuple[str, ...]:
+    """Give the names of instruction files, which the user's own settings can change."""
+    settings = os.path.join(home, "settings.json") if home is not None else None
+    return (agent_names(settings, "context", "fileName") if settings is not None else ()) or NAMES
+
+
+def _instructions(surroundings: Surroundings, names: tuple[str, ...]) -> Iterator[Root]:
+    top = surroundings.checkout or surroundings.project
+    whole = (*along(surroundings, top, names), IN_PROJECT[0])
+    policy = Policy(include=(*whole, *IN_PROJECT[1:]), ignore=IGNORED, whole=whole)
+    yield from here(surroundings, ID, LABEL, top, policy, READS)
+    # It looks one folder further up than the checkout; without a checkout, as far as the folder of home folders.
+    outermost = top if surroundings.checkout else surroundings.home
+    if outermost is not None and (top + os.sep).startswith(outermost.rstrip(os.sep) + os.sep):
+        folders = ancestors(top, os.path.dirname(outermost))
+        policy = Policy(include=names, ignore=IGNORED, whole=names)
+        yield from above(surroundings, ID, LABEL, folders, policy, READS)
+
+
+def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+    """Read what instruction files are called, and which memories are on: the team's only when switched on."""
+    files = tuple(read_json(os.path.join(home, "settings.json")) for home in homes)
+    brought = os.path.join(surroundings.project, ".qwen", "settings.json")
+    project = read_json(brought, surroundings.checkout or surroundings.project)
+    names = file_names(last(files, "context", "fileName")[0]) or NAMES
+    off = []
+    enabled, where = last((*files, project), "memory", "enableManagedAutoMemory")
+    if enabled is False:
+        why = f"Not loaded: switched off in {short_path(where, surroundings.home)} (memory.enableManagedAutoMemory)."
+        off += [(f"{tier} {what}", why) for tier in ("user", "project") for what in ("memory index", "memories")]
+    named = surroundings.variable("QWEN_CODE_MEMORY_TEAM")
+    team, where = last(files, "memory", "enableTeamMemory")
+    if named != "1" and (named == "0" or team is not True):
+        by = "by QWEN_CODE_MEMORY_TEAM" if named == "0" else f"in {short_path(where, surroundings.home)}"
+        words = f"switched off {by}" if where or named == "0" else "not switched on"
+        off += [
+            (f"team {what}", f"Not loaded: {words} (memory.enableTeamMemory).") for what in ("memory index", "memories")
+        ]
+    return LoadOptions(
+        names=(("user instructions", names), ("instructions", names)),
+        off=tuple(off),
+        problems=problems((*files, project)),
+    )
+
+
+def _client_files(place: Surroundings, level: str, start: Start) -> tuple[ClientFile, ...]:
+    inside = place.project if level == PROJECT else None
+    folder = os.path.join(place.project, ".qwen") if inside else OWN.needed(place)
+    hook = {"type": "command", "command": start.hook, "name": "memtui", "timeout": SECONDS * 1000}
+    entries = (
+        ClientEntry("server", ("mcpServers", "memtui"), start.server),
+        ClientEntry("hook", ("hooks", "SessionStart"), hook_group(hook)),
+    )
+    return (ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
+
+
+LOADS = Loads(
+    (
+        LoadSource("user instructions", HOME, NAMES, imports=IMPORTS),
+        LoadSource("instructions", CHAIN, NAMES, imports=IMPORTS),
+        LoadSource("local instructions", PROJECT, (".qwen/QWEN.local.md",), imports=IMPORTS),
+        *(LoadSource(f"{tier} memory index", root, ("MEMORY.md",), limits=INDEX) for tier, root in _TIERS),
+        *(
+            LoadSource(
+                f"{tier} memories",
+                root,
+                ("**/*.md",),
+                mark=ON_DEMAND,
+                why="It is recalled when it fits what is asked.",
+            )
+            for tier, root in _TIERS
+        ),
+    ),
+    in_project=("QWEN.md", ".qwen"),
+    options=_options,
+    note="Its own system prompt, extensions and MCP servers come on top.",
+)
+CLIENT = Client("qwen", "Qwen Code", OWN.needed, _client_files, hook_may_not_run=True)
+"""It runs no hook at the start of a session without a terminal."""
+AGENT = KnownAgent(
+    ID,
+    "Qwen Code",
+    roots,
+    policy=AUTO,
+    home=OWN,
+    loads=LOADS,
+    client=CLIENT,
+    transcripts=TRANSCRIPTS,
+)

@@ -1,0 +1,76 @@
+"""Roo Code: rules of the user and of a project, general and by mode, and the memory bank where it is Roo Code's.
+
+The folder of rules that every mode reads is `rules`; one named `rules-code` is read in the mode `code` alone.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.agent import (
+    HOME,
+    ON_DEMAND,
+    ON_TOP,
+    PROJECT,
+    AgentHome,
+    KnownAgent,
+    Loads,
+    LoadSource,
+)
+from memtui.agents.known.cline import BANK, is_roos
+from memtui.agents.layout import BOOKKEEPING, in_project, names_in, only, there
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ID = "roo"
+OWN = AgentHome(at_home=(".roo",))
+POLICY = Policy(index_file="activeContext.md", ignore=BOOKKEEPING, whole=("*",))
+"""As Cline's, with a log of decisions."""
+RULES = Policy(ignore=BOOKKEEPING, whole=("*",))
+WRITES = "Roo Code reads these files when a task begins, and rewrites them while it works."
+READS = "Roo Code reads these files when a task begins."
+
+_BANK = "It is read when the rules tell the agent to, as the usual text about memory banks does at each task."
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find the user's rules, then the current project's rules and memory bank."""
+    if surroundings.home:
+        home = os.path.join(surroundings.home, ".roo")
+        yield from there(only(_rules("global:instructions", home), *_folders(home)))
+    project = surroundings.project
+    inside = (f".roo/{name}" for name in _folders(os.path.join(project, ".roo")))
+    files = (name for name in names_in(project) if name == ".roorules" or name.startswith(".roorules-"))
+    yield from in_project(surroundings, only(_rules("project:instructions", project), *inside, *files))
+    if is_roos(project):
+        bank = os.path.join(project, BANK)
+        yield from in_project(
+            surroundings, Root(f"{ID}:project", bank, ID, "project", "Roo Code memory bank", POLICY, note=WRITES)
+        )
+
+
+def _folders(folder: str) -> tuple[str, ...]:
+    return tuple(f"{name}/" for name in names_in(folder) if name == "rules" or name.startswith("rules-"))
+
+
+def _rules(name: str, path: str) -> Root:
+    return Root(f"{ID}:{name}", path, ID, "global", "Roo Code rules", RULES, note=READS, kind="instructions")
+
+
+LOADS = Loads(
+    (
+        LoadSource("user rule", HOME, ("rules/**/*.md", "rules/**/*.txt")),
+        LoadSource("rule", PROJECT, (".roo/rules/**/*.md", ".roo/rules/**/*.txt", ".roorules")),
+        LoadSource("project instructions", PROJECT, ("AGENTS.md",)),
+        LoadSource(
+            "rule of a mode",
+            PROJECT,
+            (".roo/rules-*/**/*.md",),
+            mark=ON_DEMAND,
+            why="It is loaded when a session starts in this mode.",
+        ),
+        LoadSource("memory bank", PROJECT, ("memory-bank/**/*.md",), mark=ON_DEMAND, why=_BANK),
+    ),
+    in_project=(".roo", ".roorules"),
+    note=ON_TOP,
+)
+AGENT = KnownAgent(ID, "Roo Code", roots, policy=POLICY, home=OWN, loads=LOADS, also=("roo-code",))

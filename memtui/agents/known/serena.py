@@ -1,0 +1,164 @@
+"""Serena: a project's memories in `.serena/memories`, folders in folders, and the user's in `~/.serena`.
+
+A memory's name is its path without `.md`, and other memories refer to it as `mem:name`. There is no index: the agent is
+given the list of names, so a good name is what leads it to the text. Source of its settings: the repository
+oraios/serena, docs/02-usage/045_memories.md and `MemoriesManager`: the lists of both files add up, and name memories
+(`global/…` for the user's) by regular expressions that must match the whole of a name.
+"""
+
+import os
+from collections.abc import Iterator
+
+from memtui.agents.agent import (
+    BY_NAME,
+    CHAIN,
+    HOME,
+    NAMES_ONLY,
+    AgentHome,
+    Excluded,
+    KnownAgent,
+    LoadOptions,
+    Loads,
+    LoadSource,
+)
+from memtui.agents.layout import BOOKKEEPING, is_too_wide, on_the_way, short_path, there
+from memtui.agents.patterns import shell_patterns
+from memtui.agents.settings import (
+    problems,
+    read_text,
+    settings_text,
+    yaml_list,
+    yaml_setting,
+)
+from memtui.config.surroundings import Surroundings
+from memtui.engine.model import Policy, Root
+
+ID = "serena"
+OWN = AgentHome(("SERENA_HOME",), (".serena",))
+CONFIG = "serena_config.yml"
+POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), suffix=".md")
+"""Plain text: front matter is part of what the agent reads."""
+WRITES = "Serena's tools write these files; when Serena renames one, it rewrites `mem:` references to it in the others."
+LABEL = "Serena memory"
+OFF = " Its memory tools are switched off {where}, so it neither loads nor writes them."
+READ_ONLY = " Its tools may not write those that your settings name (read_only_memory_patterns)."
+LOCAL = ("project.yml", "project.local.yml")
+"""Its settings of a project, in the folder `.serena`."""
+
+_NAMES = ("user memories", "project memories")
+
+
+def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
+    """Find the user's memories, then the current project's, wherever the user's settings put those."""
+    home = OWN.folder(surroundings)
+    text = settings_text(os.path.join(home, CONFIG)) if home is not None else ""
+    where = os.path.join(home, CONFIG) if home is not None and switched_off(text) else ""
+    where = f"in {short_path(where, surroundings.home)}" if where else ""
+    writes = WRITES + (OFF.format(where=where) if where else "")
+    patterns = tuple(
+        one for regex in yaml_list(text, "read_only_memory_patterns") for one in shell_patterns(regex) or ()
+    )
+    if home is not None:
+        path = os.path.join(home, "memories", "global")
+        kept = yaml_setting(text, "edit_global_memories")
+        found = ("*",) if kept is not None and kept.lower() == "false" else _protected(patterns, "global/")
+        root = Root(f"{ID}:global", path, ID, "global", LABEL, POLICY, note=writes, switched_off=where)
+        yield from there(_protect(root, found))
+    inside = os.path.join(surroundings.project, ".serena", "memories")
+    mine = _protect(
+        Root(f"{ID}:project", inside, ID, "project", LABEL, POLICY, note=writes, switched_off=where),
+        _protected(patterns, ""),
+    )
+    moved = _moved(surroundings, text)
+    if moved is not None and moved != inside:
+        said = f"{mine.note} Your settings (project_serena_folder_location) put them here."
+        found_there = [*there(mine._replace(path=moved, project=surroundings.project, note=said))]
+        yield from found_there
+        if found_there:
+            mine = mine._replace(id=f"{ID}:project:checkout", label=f"{LABEL}, in the checkout")
+    yield from on_the_way(surroundings, mine, os.path.join(".serena", "memories"))
+
+
+def switched_off(text: str) -> bool:
+    """Whether a file of Serena's settings switches all memory tools off: a mode, or the setting of some releases."""
+    tools = yaml_setting(text, "enable_memory_tools")
+    modes = (mode for key in ("base_modes", "default_modes", "added_modes") for mode in yaml_list(text, key))
+    return (tools is not None and tools.lower() == "false") or "no-memories" in modes
+
+
+def _protected(patterns: tuple[str, ...], prefix: str) -> tuple[str, ...]:
+    """Say which files of a root patterns of names mean; those of the user's memories have a prefix there."""
+    found = []
+    for pattern in patterns:
+        if pattern.startswith("*"):
+            found.append(pattern)
+        elif pattern.startswith(prefix) and (prefix or not pattern.startswith("global/")):
+            found.append(pattern[len(prefix) :])
+    return tuple(one if one.endswith("*") else f"{one}.md" for one in found)
+
+
+def _protect(root: Root, patterns: tuple[str, ...]) -> Root:
+    if not patterns:
+        return root
+    return root._replace(policy=root.policy._replace(protected=patterns), note=root.note + READ_ONLY)
+
+
+def _moved(surroundings: Surroundings, settings: str) -> str | None:
+    """Read where the user's own settings put projects' memories."""
+    text = yaml_setting(settings, "project_serena_folder_location")
+    if text is None:
+        return None
+    project = surroundings.project
+    text = text.replace("$projectDir", project).replace("$projectFolderName", os.path.basename(project))
+    folder = surroundings.folder(text)
+    return None if is_too_wide(surroundings, folder) else os.path.join(folder, "memories")
+
+
+def _serena(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+    """Read which names are ignored, in its own settings and the project's, and whether it has memory tools at all."""
+    bound = surroundings.checkout or surroundings.project
+    own = tuple(read_text(os.path.join(home, CONFIG)) for home in homes)
+    folder = os.path.join(surroundings.project, ".serena")
+    files = (*own, *(read_text(os.path.join(folder, name), bound) for name in LOCAL))
+    excluded: list[Excluded] = []
+    odd: list[tuple[str, str]] = []
+    for file in files:
+        where = short_path(file.path, surroundings.home)
+        for regex in yaml_list(file.text, "ignored_memory_patterns"):
+            patterns = shell_patterns(regex)
+            if patterns is None:
+                odd.append((file.path, f"Of ignored_memory_patterns memtui does not understand {regex}"))
+            why = f"Not loaded: ignored_memory_patterns in {where} leaves it out: {regex}"
+            excluded += [Excluded(pattern, why, BY_NAME, file.path) for pattern in patterns or ()]
+    off = next((file for file in files if switched_off(file.text)), None)
+    why = f"Not loaded: switched off in {short_path(off.path, surroundings.home)}." if off is not None else ""
+    return LoadOptions(
+        off=tuple((label, why) for label in _NAMES if why),
+        excluded=tuple(excluded),
+        problems=(*problems(files), *odd),
+    )
+
+
+LOADS = Loads(
+    (
+        *(
+            LoadSource(
+                label,
+                place,
+                (name,),
+                mark=NAMES_ONLY,
+                why="The agent is given the name, and reads it on demand.",
+                named_below=below,
+            )
+            for label, place, name, below in (
+                ("user memories", HOME, "memories/global/**/*.md", "memories/"),
+                ("project memories", "serena:project", "**/*.md", ""),
+                ("project memories", CHAIN, ".serena/memories/**/*.md", ".serena/memories/"),
+            )
+        ),
+    ),
+    in_project=(".serena",),
+    options=_serena,
+    note="Its tools come on top.",
+)
+AGENT = KnownAgent(ID, "Serena", roots, policy=POLICY, home=OWN, loads=LOADS)

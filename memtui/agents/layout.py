@@ -1,0 +1,180 @@
+"""What a layout is made of: slugs of paths, folders that may be missing, roots that are there, files along a path.
+
+Everything here reads names. It runs no program, follows nothing a repository wrote, and treats "missing" and "not
+allowed" alike: discovery shows what is there and never fails because of what is not. Every agent walks from a project
+to the user the same way and differs only in names; files further down, and files these import, are not looked for.
+"""
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+
+from memtui.agents.reader import is_within
+from memtui.config.surroundings import Surroundings, find_checkout
+from memtui.engine.model import Policy, Root
+
+SLUG_LENGTH = 200
+"""Agents cut longer slugs and add a hash of their own making."""
+BOOKKEEPING = (".DS_Store", ".git", "*.lock")
+"""Names that are no memories in anybody's layout."""
+ABOVE = "These files lie above the project and hold for everything below them."
+
+
+def slug(path: str) -> str:
+    """Name a folder for a path as Claude Code and Qwen Code do: everything but ASCII letters and digits is a dash.
+
+    Characters beyond the basic plane become two dashes, because those agents count UTF-16 units.
+    """
+    if path.isascii() and path.replace("/", "").isalnum():
+        return path.replace("/", "-")
+    return "".join(c if c.isascii() and c.isalnum() else "-" if ord(c) < 0x10000 else "--" for c in path)
+
+
+def is_folder(path: str) -> bool:
+    """Whether a folder is there; a link to one counts, because the user chose where it lies."""
+    return os.path.isdir(path)
+
+
+def has_any(folder: str, paths: tuple[str, ...]) -> bool:
+    """Whether any of these paths exists below the folder."""
+    return any(os.path.lexists(os.path.join(folder, path)) for path in paths)
+
+
+def names_in(folder: str) -> tuple[str, ...]:
+    """Give the sorted names in a folder; none when it is missing, unreadable or no folder."""
+    try:
+        return tuple(sorted(os.listdir(folder)))
+    except OSError:
+        return ()
+
+
+def short_path(path: str, home: str | None) -> str:
+    """Shorten a path for a label: the home folder becomes `~`."""
+    if home and (path == home or path.startswith(home.rstrip("/") + "/")):
+        return "~" + path[len(home.rstrip("/")) :]
+    return path
+
+
+def id_part(name: str) -> str:
+    """Make a folder's name fit for a root id: what cannot be printed is replaced, with a hash to tell them apart."""
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else "_" for c in name) + "-" + sha256(os.fsencode(name)).hexdigest()[:8]
+
+
+def there(*roots: Root) -> Iterator[Root]:
+    """Give those of the roots of which anything is on disk: the folder, or one of the names that it holds only."""
+    for root in roots:
+        include = root.policy.include
+        if has_any(root.path, include) if include is not None else is_folder(root.path):
+            yield root
+
+
+def in_project(surroundings: Surroundings, *roots: Root) -> Iterator[Root]:
+    """Give those of the roots that are on disk, as roots of the current project."""
+    for root in there(*roots):
+        yield root._replace(
+            scope="project", in_checkout=surroundings.checkout is not None, project=surroundings.project
+        )
+
+
+def on_the_way(surroundings: Surroundings, root: Root, inside: str) -> Iterator[Root]:
+    """Give the roots of a folder of this name in the project, and in each folder from there down to the user."""
+    for below in chain(surroundings, surroundings.project):
+        one = root._replace(path=os.path.join(surroundings.project, below, inside))
+        if below:
+            name = below.rstrip("/")
+            one = one._replace(id=f"{root.id}:below{slug('/' + name)}", label=f"{root.label}, {name}")
+        yield from in_project(surroundings, one)
+
+
+def only(root: Root, *names: str) -> Root:
+    """Narrow a root to some names, in the form of `Policy.include`."""
+    return root._replace(policy=root.policy._replace(include=names))
+
+
+def is_too_wide(surroundings: Surroundings, folder: str) -> bool:
+    """Whether a folder from an agent's setting holds the whole home folder, so that it is not believed."""
+    home = (surroundings.home or "/").rstrip("/") + "/"
+    return home.startswith(folder.rstrip("/") + "/")
+
+
+def start_folder(surroundings: Surroundings) -> str:
+    """Where a session starts: the working directory when it lies in the project, else the project."""
+    return surroundings.cwd if is_within(surroundings.cwd, (surroundings.project,)) else surroundings.project
+
+
+def chain(surroundings: Surroundings, top: str) -> tuple[str, ...]:
+    """Give the folders from a project down to the user, as paths relative to the project.
+
+    Args:
+        surroundings: where the user stands.
+        top: the project or its checkout, absolute.
+
+    Returns:
+        The empty path, then each folder on the way with a final `/`; only as far down as the project that was asked
+        for, when the user stands outside of it.
+    """
+    place = start_folder(surroundings)
+    parts = os.path.relpath(place, top).split(os.sep) if is_within(place, (top,)) and place != top else []
+    return ("", *("/".join(parts[: count + 1]) + "/" for count in range(len(parts))))
+
+
+def along(surroundings: Surroundings, top: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the paths of files with these names in every folder of the chain."""
+    return tuple(folder + name for folder in chain(surroundings, top) for name in names)
+
+
+def ancestors(folder: str, stop: str | None = None) -> Iterator[str]:
+    """Give the folders above a folder, the outermost first, without the root of the file system.
+
+    Args:
+        folder: absolute; not given itself.
+        stop: the outermost folder that counts; None: all.
+    """
+    found = []
+    while (parent := os.path.dirname(folder)) != folder:
+        folder = parent
+        if os.path.dirname(folder) != folder:
+            found.append(folder)
+        if folder == stop:
+            break
+    yield from reversed(found)
+
+
+def here(surroundings: Surroundings, agent: str, label: str, top: str, policy: Policy, note: str) -> Iterator[Root]:
+    """Give the root of a project's instruction files, when there is any."""
+    include = policy.include or ()
+    if has_any(top, include):
+        yield Root(
+            f"{agent}:project:instructions",
+            top,
+            agent,
+            "project",
+            label,
+            policy,
+            in_checkout=surroundings.checkout is not None,
+            project=surroundings.project,
+            note=note,
+            kind="instructions",
+        )
+
+
+def above(
+    surroundings: Surroundings, agent: str, label: str, folders: Iterator[str], policy: Policy, note: str
+) -> Iterator[Root]:
+    """Give a root for each folder above the project that has instruction files."""
+    for folder in folders:
+        if has_any(folder, policy.include or ()):
+            yield Root(
+                f"{agent}:project:above{slug(folder)}",
+                folder,
+                agent,
+                "project",
+                f"{label}, {short_path(folder, surroundings.home)}",
+                policy,
+                in_checkout=find_checkout(folder) is not None,
+                project=surroundings.project,
+                note=f"{note} {ABOVE}",
+                kind="instructions",
+            )

@@ -1,0 +1,336 @@
+"""What of a text an agent loads: spans it drops, where its limits cut, what it imports, and the head of a rule file.
+
+Pure, and in bounded time whatever the text: offsets of the text as it is. Everybody who draws a cut line in a text that
+an agent loads asks here, so that two views cannot draw it at two places; only an index has rules of its own, in
+`pointers/cutline.py`, which its health shares.
+"""
+
+from typing import NamedTuple
+
+from memtui.agents.agent import ImportRule, Limits
+
+DROPPED, CUT = "dropped", "cut"
+"""Why a span is not loaded: the agent leaves it out on purpose, or a limit was reached."""
+_BOM = b"\xef\xbb\xbf"
+MOST_IMPORTS = 200
+"""So many imports of one file are followed."""
+_BLANK = " \t\n\r"
+HEAD_LIMIT = 16_384
+"""Bytes of front matter that are looked at."""
+HEAD_DEPTH = 16
+"""So deep lists and mappings may be nested; as `memtui.engine.frontmatter.guard.DEPTH`, which brings a YAML parser."""
+_NESTS = "[{-:?"
+"""Every level of nesting has one of these signs."""
+
+
+class Gap(NamedTuple):
+    """A span that is not loaded."""
+
+    start: int
+    end: int
+    kind: str
+    """`DROPPED` or `CUT`."""
+
+
+def loaded(data: bytes, gaps: tuple[Gap, ...]) -> bytes:
+    """Give the text without its gaps, which are in order and do not overlap."""
+    if not gaps:
+        return data
+    parts: list[bytes] = []
+    at = 0
+    for gap in gaps:
+        parts.append(data[at : gap.start])
+        at = gap.end
+    return b"".join((*parts, data[at:]))
+
+
+def front_matter(data: bytes) -> Gap | None:
+    """Find the front matter, its lines of dashes included."""
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    at = data.find(b"\n", start) + 1
+    if not at or data[start:at].rstrip() != b"---":
+        return None
+    while at < len(data):
+        end = data.find(b"\n", at) + 1 or len(data)
+        if data[at:end].rstrip() in (b"---", b"..."):
+            return Gap(start, end, DROPPED)
+        at = end
+    return None
+
+
+def comments(data: bytes) -> tuple[Gap, ...]:
+    """Find the block comments of HTML: those that begin a line outside of code; one that does not end is text."""
+    if b"<!--" not in data:
+        return ()
+    found: list[Gap] = []
+    fence = b""
+    at = 0
+    last = data.rfind(b"-->")
+    while at < len(data):
+        end = data.find(b"\n", at) + 1 or len(data)
+        line = data[at:end]
+        bare = line.lstrip(b" ")
+        indent = len(line) - len(bare)
+        if fence or indent > 3:
+            if indent <= 3 and closes(bare, fence):
+                fence = b""
+        elif bare.startswith((b"```", b"~~~")):
+            fence = opens(bare)
+        elif bare.startswith(b"<!--") and last >= at + indent + 4:
+            stop = data.find(b"-->", at + indent + 4) + 3
+            end = data.find(b"\n", stop) + 1 or len(data)
+            whole = not data[stop:end].strip()
+            found.append(Gap(at if whole else at + indent, end if whole else stop, DROPPED))
+        at = end
+    return tuple(found)
+
+
+def opens(bare: bytes) -> bytes:
+    """Give the run of signs that a line of code begins with."""
+    sign = bare[:1]
+    return bare[: len(bare) - len(bare.lstrip(sign))]
+
+
+def closes(bare: bytes, fence: bytes) -> bool:
+    """Whether a line ends the code that a run of signs began."""
+    return bool(fence) and bare.startswith(fence) and not bare.strip().strip(fence[:1])
+
+
+def cut(data: bytes, dropped: tuple[Gap, ...], limits: Limits, *, size: int | None = None) -> tuple[Gap, ...]:
+    """Add the gap that limits make; what is dropped does not count against them.
+
+    Whole lines are kept, as many as fit; of a first line that is longer than all, as much as fits.
+
+    Args:
+        data: the text, or the beginning of it.
+        dropped: what the agent leaves out, in order.
+        limits: how much it loads.
+        size: bytes of the whole text, when `data` is only its beginning.
+
+    Returns:
+        All gaps, in order.
+    """
+    whole = len(data) if size is None else size
+    if limits.middle is not None:
+        return _without_middle(dropped, limits.middle, whole)
+    at = _end(data, dropped, limits)
+    if at is None:
+        return dropped
+    kept = tuple(gap for gap in dropped if gap.end <= at)
+    return (*kept, Gap(at, whole, CUT))
+
+
+def _without_middle(dropped: tuple[Gap, ...], limit: int, whole: int) -> tuple[Gap, ...]:
+    if whole <= limit:
+        return dropped
+    head = limit // 2
+    return (Gap(head, whole - (limit - head), CUT),)
+
+
+def _end(data: bytes, dropped: tuple[Gap, ...], limits: Limits) -> int | None:
+    """Where loading ends; None when everything is loaded."""
+    if not limits.any:
+        return None
+    lines = used = units = characters = 0
+    gaps = iter(dropped)
+    gap = next(gaps, None)
+    at = 0
+    while at < len(data):
+        if gap is not None and at >= gap.start:
+            at = max(at, gap.end)
+            gap = next(gaps, None)
+            continue
+        end = data.find(b"\n", at) + 1 or len(data)
+        if gap is not None:
+            end = min(end, gap.start)
+        piece = data[at:end]
+        text = piece.decode("utf-8", "replace")
+        lines += 1
+        used += len(piece)
+        characters += len(text)
+        units += len(text.encode("utf-16-le", "surrogatepass")) // 2
+        counted = ((limits.lines, lines), (limits.bytes, used), (limits.units, units), (limits.characters, characters))
+        if any(limit is not None and count > limit for limit, count in counted):
+            return at if at and lines > 1 else _part(data, at, end, limits)
+        at = end
+    return None
+
+
+def _part(data: bytes, start: int, end: int, limits: Limits) -> int:
+    """Cut inside one line that is longer than everything that may be loaded."""
+    if limits.lines == 0:
+        return start
+    text = data[start:end].decode("utf-8", "replace")
+    if limits.characters is not None:
+        text = text[: limits.characters]
+    if limits.units is not None:
+        text = text.encode("utf-16-le", "surrogatepass")[: 2 * limits.units].decode("utf-16-le", "ignore")
+    kept = len(text.encode())
+    return min(start + (kept if limits.bytes is None else min(kept, limits.bytes)), end)
+
+
+def line_of(data: bytes, offset: int) -> int:
+    """The number, from 1, of the line that an offset is in."""
+    return data.count(b"\n", 0, offset) + 1
+
+
+class Import(NamedTuple):
+    """One import."""
+
+    start: int
+    """Character at which its `@` stands."""
+    target: str
+    certain: bool
+    """Whether it can only be meant as a path; else it may as well be a name, such as `@alice`."""
+
+
+def find_imports(text: str, rule: ImportRule) -> tuple[Import, ...]:
+    """Find the imports of a text, in order."""
+    if "@" not in text:
+        return ()
+    code = iter(_markdown_code(text) if rule.markdown else _between_ticks(text))
+    region = next(code, None)
+    found: list[Import] = []
+    at = text.find("@")
+    while at >= 0 and len(found) < MOST_IMPORTS:
+        while region is not None and region[1] <= at:
+            region = next(code, None)
+        inside = region is not None and region[0] <= at
+        if not inside and (at == 0 or text[at - 1] in _BLANK):
+            target = text[at + 1 : _path_end(text, at + 1)]
+            if _may_be_path(target, rule):
+                found.append(Import(at, target, _is_path(target)))
+        at = text.find("@", at + 1)
+    return tuple(found)
+
+
+def _path_end(text: str, at: int) -> int:
+    """Where the path ends that begins here: at a blank; long runs without one are no paths."""
+    stop = min(len(text), at + 4_096)
+    while at < stop and text[at] not in _BLANK:
+        at += 1
+    return at
+
+
+def _may_be_path(target: str, rule: ImportRule) -> bool:
+    first = target[:1]
+    return bool(first) and "\0" not in target and (first in "./" or first.isalpha() or (rule.home and first == "~"))
+
+
+def _is_path(target: str) -> bool:
+    if target.startswith(("./", "../", "~/", "/")):
+        return True
+    _, dot, ending = target.rstrip(".,;:!?)").rpartition(".")
+    return bool(dot) and ending.isalpha() and len(ending) <= 8
+
+
+def _between_ticks(text: str) -> list[tuple[int, int]]:
+    """Find what lies between a run of backticks and the next such run."""
+    regions: list[tuple[int, int]] = []
+    hopeless: set[int] = set()
+    at = text.find("`")
+    while at >= 0:
+        end = at
+        while end < len(text) and text[end] == "`":
+            end += 1
+        stop = -1
+        for run in range(end - at, 0, -1) if end - at <= 8 else (1,):
+            if run in hopeless:
+                continue
+            stop = text.find("`" * run, at + run)
+            if stop >= 0:
+                end = stop + run
+                regions.append((at, end))
+                break
+            hopeless.add(run)
+        at = text.find("`", end)
+    return regions
+
+
+def _markdown_code(text: str) -> list[tuple[int, int]]:
+    """Find fenced code, and spans of code in the lines outside of it."""
+    regions: list[tuple[int, int]] = []
+    fence, began, at = b"", 0, 0
+    while at < len(text):
+        end = text.find("\n", at) + 1 or len(text)
+        line = text[at:end]
+        bare = line.lstrip(" ")
+        shallow = len(line) - len(bare) <= 3
+        if fence:
+            if shallow and closes(bare[:64].encode("utf-8", "replace"), fence):
+                regions.append((began, end))
+                fence = b""
+        elif shallow and bare.startswith(("```", "~~~")):
+            fence, began = opens(bare[:64].encode("utf-8", "replace")), at
+        elif "`" in line:
+            regions += [(at + start, at + stop) for start, stop in _between_ticks(line)]
+        at = end
+    if fence:
+        regions.append((began, len(text)))
+    return regions
+
+
+class _TooDeepError(Exception):
+    """A list is nested deeper than is looked at."""
+
+
+def fields(data: bytes) -> dict[str, str]:
+    """Give the fields of a text's front matter.
+
+    Returns:
+        Name to value, without quotes; of a list, its parts joined by `, `. Empty without front matter, and when it is
+        nested too deep.
+    """
+    return _read(data) or {}
+
+
+def is_text(data: bytes) -> bool:
+    """Whether what looks like front matter is nested too deep to be any, so that it is text like the rest."""
+    return _read(data) is None
+
+
+def _read(data: bytes) -> dict[str, str] | None:
+    gap = front_matter(data)
+    if gap is None:
+        return {}
+    lines = data[gap.start : min(gap.end, HEAD_LIMIT)].decode("utf-8", "replace").splitlines()[1:]
+    if gap.end <= HEAD_LIMIT:
+        lines = lines[:-1]
+    if _is_deep_yaml("\n".join(lines)):
+        return None
+    found: dict[str, str] = {}
+    name = ""
+    try:
+        for line in lines:
+            bare = line.strip()
+            if bare.startswith("- ") and name:
+                value = _plain(bare[2:])
+                found[name] = f"{found[name]}, {value}" if found[name] else value
+            elif bare and not line[0].isspace() and not bare.startswith("#"):
+                key, colon, rest = bare.partition(":")
+                name = key.strip() if colon else ""
+                if name:
+                    found[name] = _plain(rest)
+    except _TooDeepError:
+        return None
+    return found
+
+
+def _is_deep_yaml(block: str) -> bool:
+    if sum(map(block.count, _NESTS)) <= HEAD_DEPTH:
+        return False
+    from memtui.engine.frontmatter.guard import is_too_deep
+
+    return is_too_deep(block)
+
+
+def _plain(text: str, level: int = 1) -> str:
+    """Give a value without quotes; the mapping around it is the first level."""
+    text = text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        if level >= HEAD_DEPTH:
+            raise _TooDeepError
+        return ", ".join(filter(None, (_plain(part, level + 1) for part in text[1:-1].split(","))))
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    return text

@@ -1,0 +1,236 @@
+"""Looking at the files an agent loads when a session starts: bounded, and never through a link that leads out.
+
+These files may lie anywhere, and a repository may have planted them: a pipe, a device, a link to a private file or a
+folder of a million names must neither hang memtui nor show it more than the agent's own places.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+FILE_BYTES = 4_194_304
+"""So much of one file is read; of a larger one only its size is counted."""
+TOTAL_BYTES = 16_777_216
+"""So much is read for one agent in all."""
+NAMES = 1_000
+"""So many files of one pattern are listed."""
+FOLDERS = 1_000
+"""So many folders are looked into for one pattern."""
+_PASSED_OVER = ("node_modules", "__pycache__")
+"""Folders of others' code; like hidden ones they are looked into only where a pattern names them."""
+
+OUTSIDE, SPECIAL, GONE, REFUSED = "outside", "special", "gone", "refused"
+"""Why a file cannot be looked at: it leads out of its place, it is no regular file, it is missing, access is denied."""
+
+
+class Head(NamedTuple):
+    """The beginning of a file."""
+
+    data: bytes
+    size: int
+    """Of the whole file."""
+    real: str
+    """Its path without links: two names of one file share it."""
+
+
+class BoundedReader:
+    """Reads for one agent; what it has read counts against one total."""
+
+    def __init__(self, total: int = TOTAL_BYTES) -> None:
+        """Start with nothing read.
+
+        Args:
+            total: so many bytes in all.
+        """
+        self._left = total
+
+    def head(self, path: str, bounds: tuple[str, ...], *, limit: int = FILE_BYTES) -> Head | str:
+        """Read the beginning of a file.
+
+        Args:
+            path: absolute.
+            bounds: the folders it may lie in, after links, without links themselves.
+            limit: bytes.
+
+        Returns:
+            What was read; else `OUTSIDE`, `SPECIAL`, `GONE` or `REFUSED`.
+        """
+        real = os.path.realpath(path)
+        if not is_within(real, bounds):
+            return OUTSIDE if os.path.lexists(path) else GONE
+        try:
+            handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return GONE
+        except OSError:  # no access, a link put there this moment, a name too long: none of it is read
+            return REFUSED
+        try:
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
+                return SPECIAL
+            data = _read(handle, min(limit, self._left))
+        except OSError:
+            return REFUSED
+        finally:
+            os.close(handle)
+        self._left -= len(data)
+        return Head(data, max(found.st_size, len(data)), real)
+
+
+def _read(handle: int, limit: int) -> bytes:
+    parts: list[bytes] = []
+    while limit > 0:
+        part = os.read(handle, limit)
+        if not part:
+            break
+        parts.append(part)
+        limit -= len(part)
+    return b"".join(parts)
+
+
+def size_of(path: str) -> int:
+    """Bytes of a file that is not read; 0 when it is not there."""
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
+
+
+def is_within(real: str, bounds: tuple[str, ...]) -> bool:
+    """Whether a path without links lies in one of the folders."""
+    return any(real == bound or real.startswith(bound.rstrip(os.sep) + os.sep) for bound in bounds)
+
+
+def link_out(top: str, path: str, bounds: tuple[str, ...]) -> str | None:
+    """Find the link on the way from one folder down to another that leads out.
+
+    Args:
+        top: absolute; what is above it is not looked at.
+        path: absolute; below it, or the folder itself.
+        bounds: the folders that links may lead into, without links themselves.
+
+    Returns:
+        The first such link, whatever it leads to; None when there is none.
+    """
+    at = top
+    for part in os.path.relpath(path, top).split(os.sep):
+        at = os.path.normpath(os.path.join(at, part))
+        if os.path.islink(at) and not is_within(os.path.realpath(at), bounds):
+            return at
+    return None
+
+
+class Tally:
+    """What a look for files left out, because there was too much."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.more = 0
+        """Files that fit and were not given."""
+        self.all = True
+        """Whether `more` is the number of all of them."""
+        self.folders = 0
+        """How many folders were looked into."""
+
+
+def matches(
+    folder: str, pattern: str, bounds: tuple[str, ...] | None = None, *, tally: Tally | None = None
+) -> Iterator[str]:
+    """Find the files below a folder that a pattern means, by name; links to folders are not entered.
+
+    Args:
+        folder: absolute.
+        pattern: a path; `*` in its last part stands for anything, and a part `**` for any folders. Parts before the
+            last may be `*` too.
+        bounds: the folders that links which the pattern names may lead into; None: anywhere.
+        tally: takes what is left out of this pattern; it counts on from what it holds.
+
+    Yields:
+        Absolute paths: the files of a folder before those of its folders, each sorted. A link to a folder that `**`
+        would go into is one of them, and so is a link on the way that leads out of `bounds`.
+    """
+    parts = pattern.split("/")
+    tally = tally if tally is not None else Tally()
+    tally.folders = 0
+    if "*" not in pattern:
+        path = os.path.join(folder, *parts)
+        link = link_out(folder, os.path.dirname(path), bounds) if bounds is not None else None
+        if link is not None:
+            yield from filter(os.path.isdir, (link,))
+        elif os.path.lexists(path) and not os.path.isdir(path):
+            yield path
+        return
+    for number, path in enumerate(_walk(folder, parts, bounds, tally)):
+        if number < NAMES:
+            yield path
+        else:
+            tally.more += 1
+
+
+def _walk(folder: str, pattern: list[str], bounds: tuple[str, ...] | None, tally: Tally) -> Iterator[str]:
+    """Go down without a call for each level: a repository may bring a thousand folders inside each other."""
+    ahead = [(folder, pattern)]
+    while ahead:
+        at, parts = ahead.pop()
+        part, rest = parts[0], parts[1:]
+        if rest and part != "**" and "*" not in part:
+            below = os.path.join(at, part)
+            link = link_out(at, below, bounds) if bounds is not None else None
+            if link is None:
+                ahead.append((below, rest))
+            elif os.path.isdir(link):
+                yield link
+            continue
+        tally.folders += 1
+        if tally.folders > FOLDERS:
+            tally.all = False
+            return
+        files, folders, links = _names(at, tally)
+        last = rest[-1] if part == "**" and len(rest) == 1 else part
+        if not rest or last != part:
+            yield from (os.path.join(at, name) for name in files if _like(name, last))
+        if not rest:
+            continue
+        under = parts if part == "**" else rest
+        ahead += [(os.path.join(at, name), under) for name in reversed(folders) if part == "**" or _like(name, part)]
+        if part == "**":
+            yield from (os.path.join(at, name) for name in links)
+            if len(rest) > 1:
+                ahead.append((at, rest))
+
+
+def _names(folder: str, tally: Tally) -> tuple[list[str], list[str], list[str]]:
+    """Sort what a folder holds: what is no folder, folders, and links to folders; the last two without hidden ones."""
+    files: list[str] = []
+    folders: list[str] = []
+    links: list[str] = []
+    try:
+        with os.scandir(folder) as entries:
+            for number, entry in enumerate(entries):
+                if number >= 20 * NAMES:
+                    tally.all = False
+                    break
+                if not entry.is_dir():
+                    files.append(entry.name)
+                elif not entry.name.startswith(".") and entry.name not in _PASSED_OVER:
+                    (links if entry.is_symlink() else folders).append(entry.name)
+    except OSError:  # missing, no folder, or no access: there is nothing the agent would load from it
+        return [], [], []
+    return sorted(files), sorted(folders), sorted(links)
+
+
+def _like(name: str, pattern: str) -> bool:
+    """Whether a name fits a pattern with at most a few `*`; nothing else in it is special."""
+    pieces = pattern.split("*")
+    if len(pieces) == 1:
+        return name == pattern
+    if not (name.startswith(pieces[0]) and name.endswith(pieces[-1]) and len(name) >= len(pattern) - len(pieces) + 1):
+        return False
+    at = len(pieces[0])
+    for piece in pieces[1:-1]:
+        at = name.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return at <= len(name) - len(pieces[-1]) and not (name.startswith(".") and pattern.startswith("*"))

@@ -1,0 +1,525 @@
+"""What a session of an agent would begin with now: the sources of its file, applied to what is there.
+
+Each file is met once, in the order of loading. Nothing outside the agent's own folders and the project is read, and
+nothing of what a session would not begin with. A repository may have written the settings that leave files out, so all
+questions of one look have one number of steps; what was not compared any more is said, never taken for compared.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents import reader
+from memtui.agents.agent import (
+    ANCESTORS,
+    APPROVAL,
+    AT_START,
+    BY_FOLDER,
+    BY_NAME,
+    CHAIN,
+    CUT_OFF,
+    FOLDER,
+    HOME,
+    MISSING,
+    NAMED,
+    NAMES_ONLY,
+    PROJECT,
+    SKIPPED,
+    SYSTEM,
+    WHOLE,
+    Excluded,
+    ImportRule,
+    KnownAgent,
+    Limits,
+    LoadOptions,
+    Loads,
+    LoadSource,
+    RuleVerdict,
+)
+from memtui.agents.layout import start_folder
+from memtui.agents.loaded_text import (
+    CUT,
+    DROPPED,
+    Gap,
+    comments,
+    cut,
+    fields,
+    find_imports,
+    front_matter,
+    is_text,
+    loaded,
+)
+from memtui.agents.patterns import STEPS, Matching
+from memtui.agents.reader import GONE, OUTSIDE, SPECIAL, BoundedReader, Head, Tally, is_within
+from memtui.agents.table import agents
+from memtui.config.surroundings import Surroundings, find_checkout
+from memtui.engine.model import Policy, Root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    EndOfIndex = Callable[[bytes, Policy], tuple[int | None, int]]
+
+LISTED = 200
+"""So many files of one source that are not loaded at the start are listed; the others are counted."""
+FILES = 2_000
+"""So many files are listed in all."""
+_WHY = {
+    OUTSIDE: "It leads out of the agent's folders and the project. The agent may load it; it is not read here.",
+    SPECIAL: "It is no regular file.",
+    GONE: "It is not there.",
+    reader.REFUSED: "The system refuses to read it.",
+}
+
+
+class LoadedFile(NamedTuple):
+    """What became of one file, or of one text the agent makes."""
+
+    label: str
+    path: str
+    """Absolute; of a text the agent makes, what it is called."""
+    mark: str = WHOLE
+    why: str = ""
+    size: int = 0
+    """Bytes of the file; of one that is not read, as the system says."""
+    raw: bytes = b""
+    """What was read of it; empty where nothing is loaded."""
+    gaps: tuple[Gap, ...] = ()
+    """Spans of it that are not loaded."""
+    unread: int = 0
+    """Bytes that are loaded and were not read here, because there are too many."""
+    depth: int = 0
+    """How many imports away from a file the agent looks for itself."""
+    made: bool = False
+    """The agent makes it; there is no such file."""
+    stands_for: int = 1
+    """How many files; more than one for those that are only counted."""
+
+    @property
+    def at_start(self) -> bool:
+        """Whether a session begins with it."""
+        return self.mark in AT_START
+
+    @property
+    def text(self) -> bytes:
+        """What is loaded of what was read."""
+        return loaded(self.raw, self.gaps) if self.at_start else b""
+
+    @property
+    def cut(self) -> Gap | None:
+        """What falls below a limit."""
+        return next((gap for gap in self.gaps if gap.kind == CUT), None)
+
+
+class Exclusions:
+    """Which files an agent's own settings leave out, asked for every file of one look."""
+
+    def __init__(self, excluded: tuple[Excluded, ...], steps: int = STEPS) -> None:
+        """Take what the settings leave out, in order."""
+        self._excluded = excluded
+        self._matching = Matching(steps)
+        self._uncompared = 0
+        self._stopped_at = ""
+
+    def why_not(self, path: str, name: str) -> str:
+        """Why a file is left out.
+
+        Args:
+            path: absolute.
+            name: what the agent calls it; empty when it has no name.
+
+        Returns:
+            One sentence; empty when it is not left out, or was not compared with everything any more.
+        """
+        for one in self._excluded:
+            if one.by == BY_FOLDER:
+                is_meant = is_within(path, (one.pattern,))
+            elif one.by == BY_NAME:
+                is_meant = self._matching.names(name, one.pattern)
+            else:
+                is_meant = self._matching.names_path(path, one.pattern)
+            if is_meant:
+                return one.why
+            if self._matching.is_spent and one.by != BY_FOLDER:
+                self._stopped_at = self._stopped_at or one.file
+                self._uncompared += 1
+                return ""
+        return ""
+
+    def problems(self) -> tuple[tuple[str, str], ...]:
+        """Give the files of settings that were not followed in all they leave out, each with the reason."""
+        found = []
+        for one in self._excluded:
+            limit = self._matching.limit_of(one.pattern) if one.by not in (BY_FOLDER, BY_NAME) else ""
+            if limit:
+                found.append((one.file, f"Of a pattern that leaves files out: {limit}: {one.pattern[:100]}"))
+        if self._uncompared:
+            count = f"{self._uncompared:,} file{'s are' if self._uncompared > 1 else ' is'}"
+            why = f"What it leaves out takes too long to find: {count} counted that it may leave out."
+            found.append((self._stopped_at, why))
+        return tuple(dict.fromkeys(found))
+
+
+def in_use(surroundings: Surroundings, roots: Iterable[Root]) -> Iterator[KnownAgent]:
+    """Find the agents that left a trace here or have a root in reach, of those that memtui knows the start of."""
+    known = {root.agent for root in roots}
+    for agent in agents():
+        if agent.loads is None:
+            continue
+        if not known.isdisjoint((agent.id, *agent.also)) or agent.in_use(surroundings):
+            yield agent
+
+
+class _Place(NamedTuple):
+    """One folder a source looks into."""
+
+    folder: str
+    bounds: tuple[str, ...]
+    """Where its files may lie, without links."""
+    policy: Policy | None = None
+    """The root's layout, when it limits its index."""
+    brought: str | None = None
+    """The folder below which links may be another's: none that leads out of the bounds is followed. None: all of them
+    are the user's own."""
+
+
+def gather(
+    agent: KnownAgent, surroundings: Surroundings, roots: Iterable[Root], end_of_index: EndOfIndex
+) -> tuple[LoadedFile, ...]:
+    """Work out what an agent would load.
+
+    Args:
+        agent: one whose file says what it loads; of another nothing is.
+        surroundings: where the session would start.
+        roots: the roots in reach, for sources that name one.
+        end_of_index: finds by its root's layout where loading an index ends (None: nowhere), and where its text does.
+
+    Returns:
+        Every file in the order of loading, with those that are not loaded where they would be.
+    """
+    return tuple(_Gathering(agent, surroundings, tuple(roots), end_of_index).all())
+
+
+class _Gathering:
+    """One look at what one agent loads."""
+
+    def __init__(
+        self, agent: KnownAgent, surroundings: Surroundings, roots: tuple[Root, ...], end_of_index: EndOfIndex
+    ) -> None:
+        self._end_of_index = end_of_index
+        self._loads = loads = agent.loads or Loads(())
+        self._around = surroundings
+        self._roots = roots
+        self._homes = agent.home.folders(surroundings)
+        self._options = loads.options(surroundings, self._homes) if loads.options is not None else LoadOptions()
+        self._exclusions = Exclusions(self._options.excluded)
+        self._left = dict(loads.budgets) | dict(self._options.budgets)
+        self._whole = dict(self._left)
+        self._reader = BoundedReader()
+        self._met: set[str] = set()
+        self._count = 0
+
+    def all(self) -> Iterator[LoadedFile]:
+        options = self._options
+        names, places, off = dict(options.names), dict(options.places), dict(options.off)
+        for source in self._loads.sources:
+            label = source.label
+            chosen = source._replace(names=names.get(label, source.names), place=places.get(label, source.place))
+            if label in off:
+                chosen = chosen._replace(mark=SKIPPED, why=off[label], judge=None)
+            yield from self._source(chosen)
+        for path, why in (*options.problems, *self._exclusions.problems()):
+            yield LoadedFile("settings", path, SKIPPED, why, reader.size_of(path))
+
+    # Places
+
+    def _places(self, source: LoadSource) -> Iterator[_Place]:
+        around = self._around
+        start = start_folder(around)
+        top = around.checkout or around.project
+        project = (os.path.realpath(top), os.path.realpath(around.project))
+        own = tuple(map(os.path.realpath, self._homes))
+        is_home = is_within(around.home or os.sep, (top,))  # the checkout holds the user's home folder
+        if source.place == HOME:
+            for home in self._homes:
+                if is_within(home, (top,)) and not is_home:
+                    yield _Place(home, project, brought=top)
+                else:
+                    yield _Place(home, (*own, *project))
+        elif source.place == SYSTEM:
+            folders = [os.path.join(around.system_dir, name) for name in source.system]
+            there = [folder for folder in folders if os.path.isdir(folder)][:1]
+            yield from (_Place(folder, (os.path.realpath(folder),)) for folder in there)
+        elif source.place in (PROJECT, FOLDER):
+            bounds = (*project, *own) if is_home else project
+            yield _Place(around.project if source.place == PROJECT else start, bounds, brought=top)
+        elif source.place == CHAIN:
+            folders = list(_chain(around.checkout, start)) if around.checkout else [start]
+            bounds = (*project, *own) if is_home else project
+            yield from (_Place(folder, bounds, brought=top) for folder in folders)
+        elif source.place == ANCESTORS:
+            for folder in _chain(os.sep, start):
+                if is_within(folder, (top,)):
+                    yield _Place(folder, (*project, *own) if is_home else project, brought=top)
+                else:
+                    brought = None if folder == around.home else folder
+                    yield _Place(folder, (os.path.realpath(folder),), brought=brought)
+        elif source.place == NAMED:
+            for named in self._options.folders:
+                outer = find_checkout(named) or named
+                yield from (
+                    _Place(folder, (os.path.realpath(outer),), brought=outer) for folder in _chain(outer, named)
+                )
+        else:
+            yield from self._of_roots(source.place, project)
+
+    def _of_roots(self, wanted: str, project: tuple[str, ...]) -> Iterator[_Place]:
+        for root in self._roots:
+            if wanted == root.id or wanted in root.aliases or self._is_of(root, wanted):
+                policy = root.policy
+                limits = Limits(policy.index_lines, policy.index_bytes, policy.index_units)
+                brought = root.project if root.in_checkout else None
+                own = os.path.realpath(root.path if brought is None else brought)
+                yield _Place(root.path, (own, *project), policy if limits.any else None, brought)
+
+    def _is_of(self, root: Root, wanted: str) -> bool:
+        """Whether a root of memories is meant by the beginning of its id: `copilot:global*`."""
+        here = root.project in (None, self._around.project, self._around.checkout)
+        return wanted.endswith("*") and here and root.kind == "memories" and root.id.startswith(wanted[:-1])
+
+    # Files
+
+    def _source(self, source: LoadSource) -> Iterator[LoadedFile]:
+        unlisted = 0
+        listed = 0
+        tally = Tally()
+        for place in self._places(source):
+            for path in self._paths(source, place, tally):
+                if self._count >= FILES or (listed >= LISTED and source.mark not in AT_START):
+                    unlisted += 1
+                    continue
+                for found in self._file(source, place, path):
+                    self._count += 1
+                    listed += 1
+                    yield found
+        if unlisted or tally.more or not tally.all:
+            yield _rest(source, unlisted + tally.more, is_all=tally.all)
+
+    def _paths(self, source: LoadSource, place: _Place, tally: Tally) -> Iterator[str]:
+        bounds = place.bounds if place.brought is not None else None
+        if place.brought is not None:
+            link = reader.link_out(place.brought, place.folder, place.bounds)
+            if link is not None:
+                yield from filter(os.path.isdir, (link,))
+                return
+        for name in source.names:
+            found = False
+            for path in reader.matches(place.folder, name, bounds, tally=tally):
+                if os.path.basename(path) in source.except_for:
+                    continue
+                if os.path.isdir(path):
+                    yield path
+                    continue
+                if source.first and not source.blank and self._is_blank(path, place):
+                    continue
+                found = True
+                yield path
+            if found and source.first:
+                return
+
+    def _is_blank(self, path: str, place: _Place) -> bool:
+        head = self._reader.head(path, place.bounds, limit=4_096)
+        return isinstance(head, Head) and head.size <= len(head.data) and not head.data.strip()
+
+    def _file(self, source: LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
+        """One file that was found by its name, and what it imports; one that makes trouble is a row as well."""
+        try:
+            yield from self._found(source, place, path)
+        except Exception as error:  # noqa: BLE001 - said in its row, whatever it is; the other files are not its fault
+            why = f"memtui cannot work out whether it is loaded: {type(error).__name__}: {error}."
+            yield LoadedFile(source.label, path, SKIPPED, why, reader.size_of(path))
+
+    def _found(self, source: LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
+        real = os.path.realpath(path)
+        is_folder = os.path.isdir(real)
+        met = path if is_folder else real
+        if met in self._met:
+            return
+        self._met.add(met)
+        name = os.path.relpath(path, os.path.join(place.folder, source.named_below)).removesuffix(".md")
+        why_not = self._exclusions.why_not(path, name) if source.excludable else ""
+        if why_not:
+            yield LoadedFile(source.label, path, SKIPPED, why_not, reader.size_of(path))
+            return
+        if is_folder:
+            inside = is_within(real, place.bounds)
+            why = f"It is a link to a folder, not followed{'' if inside else ': it leads out'}."
+            yield LoadedFile(
+                source.label, path, SKIPPED if inside else APPROVAL, f"{why} The agent may load what is in it."
+            )
+            return
+        if source.mark == NAMES_ONLY:
+            given = name.encode("utf-8", "replace") + b"\n"
+            yield LoadedFile(source.label, path, NAMES_ONLY, source.why, reader.size_of(path), given)
+            return
+        if source.mark not in AT_START:
+            yield LoadedFile(source.label, path, source.mark, source.why, reader.size_of(path))
+            return
+        found = self._read(source, place, path)
+        if found is None:
+            return
+        yield found
+        if source.imports is not None and found.at_start:
+            yield from self._imported(source, source.imports, place, found, (real,))
+
+    def _read(self, source: LoadSource, place: _Place, path: str, depth: int = 0) -> LoadedFile | None:
+        """Read a file and apply what limits it; None for a blank one that does not count."""
+        left = self._left.get(source.budget)
+        if left is not None and left <= 0:
+            why = f"The {self._shared(source)} for all of these files are used up."
+            return LoadedFile(source.label, path, CUT_OFF, why, reader.size_of(path), gaps=_all(path), depth=depth)
+        head = self._reader.head(path, place.bounds)
+        if isinstance(head, str):
+            mark = {GONE: MISSING, OUTSIDE: APPROVAL}.get(head, SKIPPED)
+            return LoadedFile(source.label, path, mark, _WHY[head], reader.size_of(path), depth=depth)
+        if source.largest is not None and head.size > source.largest:
+            why = f"The agent leaves out files over {source.largest:,} bytes."
+            return LoadedFile(source.label, path, SKIPPED, why, head.size, depth=depth)
+        if not source.blank and not head.data.strip():
+            return None
+        if source.rules_in not in path:
+            source = source._replace(judge=None, front_matter=False)
+        verdict = source.judge(fields(head.data)) if source.judge is not None else RuleVerdict(why=source.why)
+        if verdict.mark not in AT_START:
+            return LoadedFile(source.label, path, verdict.mark, verdict.why, head.size, depth=depth)
+        found = self._limited(source, head, left, place.policy)
+        found = found._replace(path=path, depth=depth, why=found.why or verdict.why)
+        if left is not None:
+            used = found.text.count(b"\n") + 2 if source.by_lines else len(found.text) + found.unread
+            self._left[source.budget] = left - used
+        return found
+
+    def _shared(self, source: LoadSource) -> str:
+        return f"{self._whole[source.budget]:,} {'lines' if source.by_lines else 'bytes'}"
+
+    def _limited(self, source: LoadSource, head: Head, left: int | None, policy: Policy | None) -> LoadedFile:
+        dropped = _dropped(source, head.data)
+        limits = source.limits
+        why = ""
+        if policy is not None and limits.any:
+            limits = Limits(policy.index_lines, policy.index_bytes, policy.index_units)
+        if left is not None and source.by_lines:
+            gaps = cut(head.data, dropped, Limits(lines=left - 1), size=head.size)
+            if gaps != dropped:
+                why = f"Of the {self._shared(source)} for all of these files, {left - 1:,} were left."
+        elif left is not None and head.size > left:
+            gaps = (*(gap for gap in dropped if gap.end <= left), Gap(left, head.size, CUT))
+            why = f"Of the {self._shared(source)} for all of these files, {left:,} were left."
+        elif policy is not None and limits.any:
+            at, end = self._end_of_index(head.data, policy)
+            gaps = _ended(dropped, at, end if head.size == len(head.data) else head.size, head.size)
+        else:
+            gaps = cut(head.data, dropped, limits, size=head.size)
+        is_cut = any(gap.kind == CUT for gap in gaps)
+        if is_cut and not why:
+            why = f"The agent loads {limits.words()} of it."
+        unread = 0 if is_cut else head.size - len(head.data)
+        if not why and source.advised is not None and head.size > source.advised:
+            characters = len(head.data.decode("utf-8", "replace"))
+            if characters > source.advised:
+                why = f"It has {characters:,} characters; the agent's own limit is {source.advised:,}."
+        return LoadedFile(source.label, "", CUT_OFF if is_cut else WHOLE, why, head.size, head.data, gaps, unread)
+
+    # ImportRule
+
+    def _imported(
+        self, source: LoadSource, rule: ImportRule, place: _Place, found: LoadedFile, above: tuple[str, ...]
+    ) -> Iterator[LoadedFile]:
+        """What a file imports, each before what it imports itself."""
+        text = found.text.decode("utf-8", "replace")
+        for one in find_imports(text, rule):
+            if self._count >= FILES:
+                return
+            path = self._target(found.path, one.target, rule)
+            if not one.certain and not os.path.lexists(path):
+                continue
+            real = os.path.realpath(path)
+            if real in above or real in self._met:
+                continue
+            self._met.add(real)
+            self._count += 1
+            label = "import"
+            if len(above) > rule.depth:
+                why = f"The agent follows {rule.depth} imports in a row, not more."
+                yield LoadedFile(label, path, SKIPPED, why, reader.size_of(path), depth=len(above))
+                continue
+            if not is_within(real, place.bounds):
+                yield self._outside(rule, path, len(above))
+                continue
+            if os.path.isdir(real):
+                continue
+            why_not = self._exclusions.why_not(path, "") if source.excludable else ""
+            if why_not:
+                yield LoadedFile(label, path, SKIPPED, why_not, reader.size_of(path), depth=len(above))
+                continue
+            read = self._read(source._replace(label=label, judge=None, limits=Limits()), place, path, len(above))
+            if read is None:
+                continue
+            yield read
+            if read.at_start:
+                yield from self._imported(source, rule, place, read, (*above, real))
+
+    def _outside(self, rule: ImportRule, path: str, depth: int) -> LoadedFile:
+        if rule.approval:
+            why = "It lies outside of the project: the agent asks before it loads it. It is not read here."
+            return LoadedFile("import", path, APPROVAL, why, depth=depth)
+        why = "It lies outside of the project: the agent refuses to import it."
+        return LoadedFile("import", path, SKIPPED, why, depth=depth)
+
+    def _target(self, importer: str, target: str, rule: ImportRule) -> str:
+        if rule.home and target.startswith("~/") and self._around.home:
+            return os.path.normpath(os.path.join(self._around.home, target[2:]))
+        path = os.path.normpath(os.path.join(os.path.dirname(importer), target))
+        shorter = path.rstrip(".,;:!?)")
+        return shorter if shorter != path and not os.path.lexists(path) else path
+
+
+def _rest(source: LoadSource, more: int, *, is_all: bool) -> LoadedFile:
+    """The row for files that are not listed; what a session would begin with is missing from its sums, too."""
+    words = f"and {more:,} more" if is_all else f"and more than {more:,} more" if more else "and more"
+    mark, why = source.mark, f"{words}: they are not listed."
+    if source.mark == SKIPPED and source.why:  # what is switched off has one reason, and these are part of it
+        why = source.why
+    if source.mark in AT_START:
+        words, mark = f"{words}, not counted", SKIPPED
+        why = f"{words}: the agent may load them; memtui looks at {reader.NAMES:,} files of one kind at most."
+    return LoadedFile(source.label, words, mark, why, made=True, stands_for=max(more, 1))
+
+
+def _all(path: str) -> tuple[Gap, ...]:
+    return (Gap(0, reader.size_of(path), CUT),)
+
+
+def _ended(dropped: tuple[Gap, ...], at: int | None, end: int, size: int) -> tuple[Gap, ...]:
+    """Add the gap from where loading ends to the end of the text, and one for the blank lines after that."""
+    kept = dropped if at is None else (*(gap for gap in dropped if gap.end <= at), Gap(at, max(end, at), CUT))
+    end = max(end, kept[-1].end if kept else 0)
+    return (*kept, Gap(end, size, DROPPED)) if end < size else kept
+
+
+def _dropped(source: LoadSource, data: bytes) -> tuple[Gap, ...]:
+    found = list(comments(data)) if source.comments else []
+    head = front_matter(data) if source.front_matter and not is_text(data) else None
+    if head is not None:
+        found = [Gap(head.start, head.end, DROPPED), *(gap for gap in found if gap.start >= head.end)]
+    return tuple(found)
+
+
+def _chain(top: str, bottom: str) -> tuple[str, ...]:
+    """Every folder from one down to another that lies in it."""
+    found = [bottom]
+    while found[-1] != top and os.path.dirname(found[-1]) != found[-1]:
+        found.append(os.path.dirname(found[-1]))
+    return tuple(reversed(found))

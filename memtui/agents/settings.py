@@ -1,0 +1,327 @@
+"""Agents' own settings: small files, read as data, and believed only where that is harmless.
+
+A setting of a repository may leave a file out of the list; it can never add a place that is read. A file that is there
+and says nothing that can be read is taken as empty, and that is told. Where a value is looked for at every command it
+is found in the text, without the parser, which would cost more than the command.
+"""
+
+import os
+from typing import NamedTuple
+
+from memtui.agents.reader import is_within
+from memtui.config.smallfile import read_small
+
+TEXTS = 50
+"""So many values of one list are taken."""
+DEPTH = 500
+"""Brackets that are open at once."""
+UNSET = "None of its settings is known here."
+LISTED = 50
+"""So many values of a list in settings are taken."""
+
+
+class File(NamedTuple):
+    """One file of settings."""
+
+    path: str
+    values: dict[str, object]
+    text: str = ""
+    """Of one that is not parsed as a whole."""
+    problem: str = ""
+    """Why it is taken as empty though it is there: one sentence for people."""
+
+
+def read_json(path: str, inside: str | None = None) -> File:
+    """Read a JSON object, also one with comments.
+
+    Args:
+        path: absolute.
+        inside: the checkout or project that brought it, which no link may lead out of; None: it is the user's own.
+    """
+    data, problem = _read(path, inside)
+    found = json_value(data) if data else None
+    if data and not isinstance(found, dict):
+        problem = f"It is no JSON object. {UNSET}"
+    return File(path, found if isinstance(found, dict) else {}, problem=problem)
+
+
+def read_json5(path: str, inside: str | None = None) -> File:
+    """Read an object that may have bare keys and other quotes, of which only a few texts are looked for.
+
+    Args:
+        path: as of `read_json`.
+        inside: as of `read_json`.
+    """
+    file = read_text(path, inside)
+    if file.text.strip() and "{" not in file.text:
+        return file._replace(text="", problem=f"It is no JSON object. {UNSET}")
+    if _is_deep(file.text):
+        return file._replace(problem="It is nested too deeply to be read whole. The agent may refuse it.")
+    return file
+
+
+def read_toml(path: str, inside: str | None = None) -> File:
+    """Read a TOML file; see `read_json`."""
+    data, problem = _read(path, inside)
+    if not data:
+        return File(path, {}, problem=problem)
+    from memtui.config import toml
+
+    try:
+        return File(path, toml.loads(data.decode()))
+    except UnicodeDecodeError:
+        return File(path, {}, problem=f"It is no TOML: it is not UTF-8. {UNSET}")
+    except toml.NotTomlError as error:
+        return File(path, {}, problem=f"It is no TOML: {error}. {UNSET}")
+
+
+def read_text(path: str, inside: str | None = None) -> File:
+    """Read a file of which only a few lines are looked at; see `read_json`."""
+    data, problem = _read(path, inside)
+    return File(path, {}, text=data.decode("utf-8", "replace"), problem=problem)
+
+
+def below(settings: dict[str, object], key: str) -> dict[str, object]:
+    """Give a table inside a table; empty when it is none."""
+    found = settings.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def last(files: tuple[File, ...], *keys: str) -> tuple[object, str]:
+    """Give the value of the last file that has one, and the path of that file; None and no path when none has."""
+    for file in reversed(files):
+        value: object = file.values
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        if value is not None:
+            return value, file.path
+    return None, ""
+
+
+def problems(files: tuple[File, ...]) -> tuple[tuple[str, str], ...]:
+    """Give the files that are taken as empty, each with the reason."""
+    return tuple((file.path, file.problem) for file in files if file.problem)
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """Give the texts of a list, or the one text."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(text for text in value[:TEXTS] if isinstance(text, str)) if isinstance(value, list) else ()
+
+
+def file_names(value: object) -> tuple[str, ...]:
+    """Give those texts of a list that are plain names of files, without a folder or a pattern."""
+    return tuple(text for text in texts(value) if text not in ("", ".", "..") and not set("/\\*\0") & set(text))
+
+
+def _is_deep(text: str) -> bool:
+    depth = 0
+    for sign in text:
+        if sign in "[{":
+            depth += 1
+            if depth > DEPTH:
+                return True
+        elif sign in "]}":
+            depth -= 1
+    return False
+
+
+def _read(path: str, inside: str | None = None) -> tuple[bytes, str]:
+    real = os.path.realpath(path)
+    if inside is not None and not is_within(real, (os.path.realpath(inside),)):
+        return b"", ""  # what leads out of a checkout is told where its folder is
+    try:
+        data = read_small(real)
+    except OSError:
+        return b"", f"The system refuses to read it. {UNSET}"
+    if data is None:
+        return b"", f"It is no regular file, or too large. {UNSET}" if os.path.lexists(real) else ""
+    return data, ""
+
+
+def agent_setting(path: str, *keys: str) -> str | None:
+    """Read one text from an agent's own JSON settings.
+
+    Args:
+        path: the settings file of the user or the machine, never one inside a repository.
+        keys: the way to the value.
+
+    Returns:
+        The text; None when the file, the key or a readable value is missing.
+    """
+    value = agent_value(path, *keys)
+    return value if isinstance(value, str) and is_path(value) else None
+
+
+def agent_names(path: str, *keys: str) -> tuple[str, ...]:
+    """Read a file name, or a list of them, from an agent's own JSON settings; what leads out of a folder is no name."""
+    value = agent_value(path, *keys)
+    names: object = [value] if isinstance(value, str) else value
+    found = (name.strip() for name in (names if isinstance(names, list) else ()) if isinstance(name, str))
+    return tuple(dict.fromkeys(filter(is_name, found)))
+
+
+def agent_value(path: str, *keys: str) -> object:
+    """Read one value from an agent's own JSON file; None when anything on the way to it is missing or unreadable."""
+    try:
+        data = read_small(path)
+    except OSError:
+        return None
+    if data is None or keys[-1].encode() not in data:  # importing json costs more than most commands' work
+        return None
+    value = json_value(data)
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def json_value(data: bytes) -> object:
+    """Read an agent's JSON, in which some agents allow comments; None when it is none."""
+    import json
+
+    try:
+        return json.loads(data)
+    except RecursionError:
+        return None
+    except ValueError:
+        if b"/" not in data and b"," not in data:  # neither a comment nor a comma too many
+            return None
+    from memtui.config import jsonc
+    from memtui.errors import UsageError
+
+    try:
+        return jsonc.parse(data.decode())
+    except (UsageError, UnicodeDecodeError):
+        return None
+
+
+def is_name(text: str) -> bool:
+    """Whether a text from an agent's file names a file in a folder or below it, and nothing outside."""
+    parts = text.split("/")
+    return is_path(text) and "\\" not in text and not {"", ".", ".."}.intersection(parts)
+
+
+def is_path(text: str) -> bool:
+    """Whether a text from an agent's file can be a path at all: not empty, without NUL, and fit for the file system."""
+    try:
+        return bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def settings_text(path: str) -> str:
+    """Read an agent's own settings file of the user or the machine, never one inside a repository.
+
+    Returns:
+        Its text; empty when it is missing, unreadable or too large.
+    """
+    try:
+        return (read_small(path) or b"").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def yaml_setting(text: str, key: str) -> str | None:
+    """Find a plain value in the text of a YAML file by its key, which stands only once there.
+
+    Returns:
+        The value without quotes and comment; None when there is none on the key's own line.
+    """
+    for line in text.splitlines():
+        name, colon, value = line.strip().partition(":")
+        if not colon or name.strip().strip("\"'") != key:
+            continue
+        value = _plain(value.strip())
+        return value if is_path(value) else None
+    return None
+
+
+def _plain(value: str) -> str:
+    """Give a value without its quotes, or without the comment behind it."""
+    quote = value[:1] if value[:1] in ("'", '"') else ""
+    return value[1:].partition(quote)[0] if quote else value.partition(" #")[0].strip()
+
+
+def yaml_list(text: str, key: str) -> tuple[str, ...]:
+    """Find a list of plain values in the text of a YAML file by its key at the left margin, on its line or below it.
+
+    Returns:
+        The values without quotes and comments, 50 at most; empty when there is no such list.
+    """
+    found: list[str] = []
+    is_inside = False
+    for line in text.splitlines():
+        bare = line.strip()
+        if is_inside and bare.startswith("- "):
+            found.append(_item(bare[2:].strip())[0])
+        elif bare and not bare.startswith("#"):
+            name, colon, value = line.partition(":")
+            is_inside = bool(colon) and name.rstrip() == key
+            rest = value.strip().removeprefix("[") if is_inside and value.strip().startswith("[") else ""
+            while rest and rest[0] != "]" and len(found) < LISTED:
+                item, rest = _item(rest, ends=",]")
+                found.append(item)
+                rest = rest.lstrip().removeprefix(",").lstrip()
+    return tuple(filter(None, found[:LISTED]))
+
+
+def _item(text: str, ends: str = "") -> tuple[str, str]:
+    """Give the value that a text begins with, and the rest; only in double quotes a backslash is written twice."""
+    text = text.lstrip()
+    if text[:1] in ("'", '"'):
+        value, _, rest = text[1:].partition(text[0])
+        return (value.replace("\\\\", "\\") if text[0] == '"' else value), rest
+    end = min((at for at in map(text.find, ends) if at >= 0), default=len(text))
+    return _plain(text[:end].strip()), text[end:]
+
+
+def toml_flags(text: str, *names: str) -> dict[str, bool]:
+    """Find switches in the text of a TOML file without parsing it, which takes as long as a whole command.
+
+    Args:
+        text: the whole file.
+        names: each a table, a dot and a key.
+
+    Returns:
+        Name to value, without those that are not there, or not written as plainly as programs write them.
+    """
+    found: dict[str, bool] = {}
+    inside = ""
+    for line in text.splitlines():
+        bare = line.strip()
+        if bare.startswith("["):
+            inside = bare.partition("#")[0].strip("[] ") + "."
+        elif bare.partition("#")[0].rstrip().endswith(("true", "false")):
+            name, _, value = bare.partition("#")[0].partition("=")
+            if inside + name.strip() in names and value.strip() in ("true", "false"):
+                found[inside + name.strip()] = value.strip() == "true"
+    return found
+
+
+def quoted_settings(text: str, key: str) -> tuple[str, ...]:
+    """Find every quoted value of a key in a JSON file, also one with comments and bare keys, without parsing it.
+
+    Returns:
+        The values that can be paths, in order. Escapes are not resolved: a value with a backslash is left out.
+    """
+    found = []
+    position = text.find(key)
+    while position >= 0:
+        end = position + len(key)
+        if not (text[position - 1 : position].isalnum() or text[position - 1 : position] in ("_", "$")):
+            rest = text[end : end + 1].replace('"', "").replace("'", "") + text[end + 1 : end + 5_000]
+            _, colon, value = rest.partition(":")
+            value = value.lstrip()
+            if colon and not rest.partition(":")[0].strip() and value[:1] in ('"', "'"):
+                inner, quote, _ = value[1:].partition(value[0])
+                if quote and "\\" not in inner and is_path(inner):
+                    found.append(inner)
+        position = text.find(key, end)
+    return tuple(found)
+
+
+def number_setting(text: str, key: str, otherwise: int) -> int:
+    """Find a whole number in the text of a YAML file; `otherwise` when there is none that can be believed."""
+    found = yaml_setting(text, key)
+    return int(found) if found is not None and found.isascii() and found.isdigit() and len(found) < 10 else otherwise

@@ -1,0 +1,251 @@
+"""Installing memtui in a client and taking it back: plans that can be shown first, then carried out.
+
+Before its first change memtui keeps what the file held, in its own state folder. As long as nobody else has edited the
+file, taking memtui back puts exactly that back; after that, only what is ours goes.
+"""
+
+import json
+import os
+from hashlib import sha256
+from typing import NamedTuple
+
+from memtui.agents.agent import ClientFile
+from memtui.clients import disk, entries, jsonfile
+from memtui.clients.disk import FileContent
+from memtui.clients.strays import own_folder
+from memtui.errors import ConflictError, MemtuiError, UsageError
+
+_OURS = (entries.OTHER, entries.CURRENT)
+
+
+class FileChange(NamedTuple):
+    """One file, and what would become of it."""
+
+    target: ClientFile
+    before: FileContent
+    after: bytes | None
+    """None: no file."""
+    states: tuple[tuple[str, str], ...]
+    """What is in it now: `server` and `hook`, each `absent`, `other`, `current` or `foreign`."""
+    taken: MemtuiError | None = None
+    """Why nothing can be put in, when another server has the name."""
+
+    @property
+    def action(self) -> str:
+        """`none`, `create`, `edit` or `delete`."""
+        if self.after == self.before.data:
+            return "none"
+        if self.before.data is None:
+            return "create"
+        return "delete" if self.after is None else "edit"
+
+    @property
+    def stays(self) -> bool:
+        """Whether an entry that runs memtui is there afterwards: after an uninstallation, one older than memtui's."""
+        text = (self.after or b"").decode()
+        return any(entries.state(self.target, text, entry) in _OURS for entry in self.target.entries)
+
+
+class _Record(NamedTuple):
+    """What memtui remembers of a file it changed."""
+
+    before: bytes | None
+    """What it held before memtui's first change; None: it was not there."""
+    after: tuple[str, ...]
+    """The sha-256 of what memtui left; two, when it was interrupted between writing this down and the change itself."""
+    folders: tuple[str, ...] = ()
+    """The folders that were made for it, the innermost first."""
+
+
+def look(target: ClientFile) -> FileChange:
+    """Tell what is in a file, without a plan.
+
+    Raises:
+        MemtuiError: as `plan_install`.
+    """
+    target = _followed(target)
+    found = disk.read(target.path, target.inside)
+    return _step(target, found, found.data)
+
+
+def plan_install(target: ClientFile) -> FileChange:
+    """Work out what a file would be with everything of ours in it.
+
+    Raises:
+        UsageError: `E_CONFIG`: the file is not what its format says, or something else is in the way.
+        ConflictError: `E_EXISTS`: there is a server of that name that memtui did not write.
+        RefusedError: it is a link, no regular file, or must not be read.
+        StorageError: the disk reported an error.
+    """
+    target = _followed(target)
+    found = disk.read(target.path, target.inside)
+    text = found.text
+    try:
+        for entry in target.entries:
+            text = entries.put(target, text, entry)
+    except jsonfile.CommentedError as error:
+        raise _named(target.path, _to_paste(target, error)) from error
+    except (UsageError, ConflictError) as error:
+        raise _named(target.path, error) from error
+    same = found.data is not None and text == found.text
+    return _step(target, found, found.data if same else text.encode())
+
+
+def plan_uninstall(target: ClientFile, state_dir: str) -> FileChange:
+    """Work out what a file would be with nothing of ours in it.
+
+    Raises:
+        MemtuiError: as `plan_install`.
+    """
+    target = _followed(target)
+    found = disk.read(target.path, target.inside)
+    if found.data is None:
+        return _step(target, found, None)
+    record = _recorded(target, state_dir)
+    if record is not None and sha256(found.data).hexdigest() in record.after:
+        return _step(target, found, record.before)
+    plan = _step(target, found, found.data)
+    if all(state not in _OURS for _, state in plan.states):
+        return plan
+    return _step(target, found, _without(target, found, record))
+
+
+def carry_out(step: FileChange, state_dir: str, *, installing: bool) -> str | None:
+    """Make the change of a plan, and remember what it replaced.
+
+    Args:
+        step: what a plan gave; nothing happens when it changes nothing.
+        state_dir: where memtui keeps its own files.
+        installing: whether it puts memtui in.
+
+    Returns:
+        Where a copy of what the file held is kept; None when it held nothing, or nothing was changed.
+
+    Raises:
+        ConflictError: the file changed since the plan. And as `plan_install`.
+    """
+    if step.action == "none" and installing:
+        return None
+    with disk.alone(own_folder(state_dir)):
+        target, key = step.target, _key(step.target.path, state_dir)
+        record = _recorded(target, state_dir)
+        if step.action == "none":
+            if record is not None and step.before.data == record.before:
+                _forget(key, step, record)  # it was taken out already, and memtui killed before it could say so
+            return None
+        disk.check_unchanged(target.path, step.before, target.inside)
+        backup = None
+        if step.before.data is not None:
+            backup = f"{key}-{sha256(step.before.data).hexdigest()[:16]}.backup"
+            disk.keep(backup, step.before.data)
+        if installing:
+            _remember(key, _first(target, step, record), step, record, disk.missing_folders(target.path))
+        disk.replace(target.path, step.before, step.after, private=target.inside is None, inside=target.inside)
+        if not installing:
+            _forget(key, step, record)
+    return backup
+
+
+def _followed(target: ClientFile) -> ClientFile:
+    """A file of a project must not lead out of it; one of the user's may be kept elsewhere and linked to."""
+    return target if target.inside is not None else target._replace(path=disk.followed(target.path))
+
+
+def _forget(key: str, step: FileChange, record: _Record | None) -> None:
+    if step.after is None and record is not None:
+        disk.remove_empty(list(record.folders))
+    disk.forget(key + ".json")
+    disk.forget(key + ".before")
+
+
+def _step(target: ClientFile, found: FileContent, after: bytes | None) -> FileChange:
+    states = _states(target, found.text)
+    if after != found.data:
+        disk.check_writable(target.path, found)
+    taken = entries.taken(target, found.text)
+    return FileChange(target, found, after, states, None if taken is None else _named(target.path, taken))
+
+
+def _states(target: ClientFile, text: str) -> tuple[tuple[str, str], ...]:
+    try:
+        return tuple(
+            (entry.what, entries.state(target, text, entry)) for entry in target.entries if entry.what != "value"
+        )
+    except UsageError as error:
+        raise _named(target.path, error) from error
+
+
+def _without(target: ClientFile, found: FileContent, record: _Record | None) -> bytes | None:
+    """Take out what is ours; a file of which nothing is left, and that was not there before memtui, goes."""
+    text = found.text
+    before = None if record is None else (record.before or b"").decode()
+    try:
+        for entry in reversed(target.entries):
+            if entry.what != "value" or (before is not None and not jsonfile.has(before, entry.path)):
+                text = entries.take(target, text, entry, before)
+    except UsageError as error:
+        raise _named(target.path, error) from error
+    if record is not None and record.before is None and text.strip() in ("", "{}"):
+        return None
+    return text.encode()
+
+
+def _to_paste(target: ClientFile, error: UsageError) -> UsageError:
+    """Say what a file that memtui does not change should hold."""
+    text = ""
+    for entry in target.entries:
+        text = entries.put(target, text, entry)
+    return UsageError(error.message, code="E_CONFIG", hint=f"Add this to it by hand: {json.dumps(json.loads(text))}")
+
+
+def _first(target: ClientFile, step: FileChange, record: _Record | None) -> bytes | None:
+    """What the file would be without memtui: what it held before, unless somebody else has edited it since."""
+    if record is None or all(state == entries.ABSENT for _, state in step.states):
+        return step.before.data
+    if sha256(step.before.data or b"").hexdigest() in record.after:
+        return record.before
+    return _without(target, step.before, record)
+
+
+def _named(path: str, error: MemtuiError) -> MemtuiError:
+    return type(error)(
+        f"{path}: {error.message}",
+        code=error.code,
+        unharmed=error.unharmed,
+        hint=error.hint,
+        details={"file": path},
+    )
+
+
+def _key(path: str, state_dir: str) -> str:
+    return os.path.join(own_folder(state_dir), sha256(os.fsencode(path)).hexdigest()[:16])
+
+
+def _remember(key: str, before: bytes | None, step: FileChange, record: _Record | None, folders: list[str]) -> None:
+    if before is not None:
+        disk.keep(key + ".before", before)
+    now, new = sha256(step.before.data or b"").hexdigest(), sha256(step.after or b"").hexdigest()
+    earlier = [now] if record is not None and now in record.after else []
+    fields = {
+        "path": step.target.path,
+        "existed": before is not None,
+        "after": [*earlier, new],
+        "folders": [*folders, *(record.folders if record is not None else ())],
+    }
+    disk.keep(key + ".json", json.dumps(fields, indent=2).encode())
+
+
+def _recorded(target: ClientFile, state_dir: str) -> _Record | None:
+    """What is remembered of a file; None when there is nothing, or nothing that can be relied on."""
+    key = _key(target.path, state_dir)
+    try:
+        fields = json.loads(disk.read(key + ".json").data or b"null")
+        if not isinstance(fields, dict) or fields["path"] != target.path:
+            return None
+        before = disk.read(key + ".before").data if fields["existed"] else None
+        if fields["existed"] and before is None:
+            return None
+        folders = tuple(folder for folder in fields["folders"] if isinstance(folder, str))
+        return _Record(before, tuple(map(str, fields["after"])), folders)
+    except (KeyError, TypeError, ValueError):
+        return None

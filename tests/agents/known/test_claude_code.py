@@ -1,0 +1,321 @@
+"""Claude Code's folders: which are found, whose they are, and what a repository cannot make memtui believe."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memtui.agents.layout import short_path, slug
+from memtui.engine import Engine
+from memtui.engine.look.roots import included
+from memtui.engine.model import TYPES
+from tests.agents import homes
+from tests.agents.machine import NATIVE, Machine
+from tests.agents.test_projects_checkout import worktree
+
+
+def memory(machine: Machine, project: Path, home: str = "~/.claude") -> Path:
+    """Give a project one auto memory, and return the folder."""
+    return machine.write(f"{home}/projects/{slug(str(project))}/memory/MEMORY.md").parent
+
+
+def test_the_current_projects_memory(machine: Machine) -> None:
+    folder = memory(machine, machine.app)
+    memory(machine, machine.folder / "other")
+    roots = machine.roots()
+    assert list(roots) == [*NATIVE, "claude-code:global", f"claude-code:project:{slug(str(machine.app))}"]
+    root = list(roots.values())[-1]
+    assert (root.path, root.aliases, root.project) == (str(folder), ("claude-code:project",), str(machine.app))
+    assert (root.policy.index_file, root.policy.write_bytes, root.policy.max_files) == ("MEMORY.md", 262_144, None)
+    assert not root.in_checkout
+    assert root.note
+
+
+def test_without_memories_there_is_only_the_global_root(machine: Machine) -> None:
+    machine.path("~/.claude").mkdir()
+    root = machine.roots()["claude-code:global"]
+    assert (root.path, root.policy.include) == (str(machine.home / ".claude"), ("CLAUDE.md", "rules/"))
+
+
+def test_subagents(machine: Machine) -> None:
+    machine.write("~/.claude/agent-memory/reviewer/MEMORY.md")
+    machine.write("app/.claude/agent-memory/reviewer/MEMORY.md")
+    machine.write("app/.claude/agent-memory-local/reviewer/MEMORY.md")
+    roots = machine.roots()
+    found = {name: roots[name].in_checkout for name in roots if "agent-memory" in name}
+    assert found == {
+        "claude-code:global:agent-memory": False,
+        "claude-code:project:agent-memory": True,
+        "claude-code:project:agent-memory-local": True,
+    }
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/a.md"])
+def test_instructions_in_the_project(machine: Machine, name: str) -> None:
+    machine.write(f"app/{name}")
+    root = machine.roots()["claude-code:project:instructions"]
+    assert root.path == str(machine.app)
+    assert root.policy.include == ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
+    assert root.in_checkout
+
+
+def test_other_files_in_the_project_are_no_instructions(machine: Machine) -> None:
+    machine.write("app/.claude/settings.json", "{}")
+    machine.write("app/README.md")
+    assert list(machine.roots()) == NATIVE
+
+
+def test_managed_instructions_are_read_only(machine: Machine) -> None:
+    machine.write("etc/claude-code/CLAUDE.md")
+    root = machine.roots()["claude-code:global:managed"]
+    assert root.read_only
+    assert root.policy.include == ("CLAUDE.md",)
+
+
+def test_the_folder_can_be_elsewhere(machine: Machine) -> None:
+    memory(machine, machine.app, "claude")
+    memory(machine, machine.folder / "other")
+    roots = machine.roots(CLAUDE_CONFIG_DIR=str(machine.folder / "claude"))
+    assert roots["claude-code:global"].path == str(machine.folder / "claude")
+    assert roots[f"claude-code:project:{slug(str(machine.app))}"].path.startswith(str(machine.folder / "claude"))
+
+
+def test_worktrees_share_the_main_checkouts_memory(machine: Machine) -> None:
+    worktree(machine.app, machine.folder / "fix")
+    folder = memory(machine, machine.app)
+    root = machine.roots("fix")[f"claude-code:project:{slug(str(machine.app))}"]
+    assert (root.path, root.aliases, root.project) == (str(folder), ("claude-code:project",), str(machine.app))
+
+
+def test_what_a_worktree_had_before_is_shown_too(machine: Machine) -> None:
+    worktree(machine.app, machine.folder / "fix")
+    memory(machine, machine.app)
+    memory(machine, machine.folder / "fix")
+    roots = machine.roots("fix")
+    assert [root.aliases for name, root in roots.items() if name.startswith("claude-code:project")] == [
+        ("claude-code:project",),
+        (),
+    ]
+
+
+def test_a_folder_inside_the_checkout_uses_the_checkouts_memory(machine: Machine) -> None:
+    memory(machine, machine.app)
+    (machine.app / "src").mkdir()
+    assert f"claude-code:project:{slug(str(machine.app))}" in machine.roots("app/src")
+
+
+def test_a_long_slug_is_found_by_its_beginning(machine: Machine) -> None:
+    deep = machine.app / ("x" * 120) / ("y" * 120)
+    (deep / ".git").mkdir(parents=True)
+    made = slug(str(deep))
+    machine.write(f"~/.claude/projects/{made[:200]}-1abcd/memory/MEMORY.md")
+    root = machine.roots(str(deep.relative_to(machine.folder)))[f"claude-code:project:{made[:200]}-1abcd"]
+    assert root.aliases == ("claude-code:project",)
+
+
+def test_the_users_settings_can_move_it(machine: Machine) -> None:
+    machine.write("shared/MEMORY.md")
+    old = memory(machine, machine.app)
+    machine.write("~/.claude/settings.json", json.dumps({"autoMemoryDirectory": str(machine.folder / "shared")}))
+    roots = machine.roots()
+    assert (roots["claude-code:project:shared"].path, roots["claude-code:project:shared"].aliases) == (
+        str(machine.folder / "shared"),
+        ("claude-code:project",),
+    )
+    assert roots[f"claude-code:project:{slug(str(machine.app))}"].path == str(old)
+
+
+@pytest.mark.parametrize("value", ["/", "~/", "~", "relative", "/missing/folder", 3, None])
+def test_a_setting_that_cannot_be_meant_is_not_followed(machine: Machine, value: object) -> None:
+    machine.write("~/.claude/settings.json", json.dumps({"autoMemoryDirectory": value}))
+    assert "claude-code:project:shared" not in machine.roots()
+
+
+def test_a_setting_that_would_take_in_the_home_folder_is_not_followed(machine: Machine) -> None:
+    machine.write("~/.claude/settings.json", json.dumps({"autoMemoryDirectory": str(machine.home.parent)}))
+    assert "claude-code:project:shared" not in machine.roots()
+
+
+@pytest.mark.parametrize("name", [".claude/settings.json", ".claude/settings.local.json"])
+def test_a_repositorys_settings_are_not_believed(machine: Machine, name: str) -> None:
+    machine.write("shared/a.md")
+    machine.path("~/.claude").mkdir()
+    machine.write(f"app/{name}", json.dumps({"autoMemoryDirectory": str(machine.folder / "shared")}))
+    assert not [root for root in machine.roots().values() if "shared" in root.path]
+
+
+def test_a_planted_git_file_shows_nobody_elses_memory(machine: Machine) -> None:
+    own = worktree(machine.app, machine.folder / "fix")
+    memory(machine, machine.app)
+    machine.write("planted/.git", f"gitdir: {own}\n")
+    assert list(machine.roots("planted")) == [*NATIVE, "claude-code:global"]
+
+
+def test_all_projects(machine: Machine) -> None:
+    there, twin = machine.folder / "two" / "one", machine.folder / "two-one"
+    there.mkdir(parents=True)
+    only = machine.home / "src" / "only"
+    only.mkdir(parents=True)
+    memory(machine, there)
+    memory(machine, only)
+    memory(machine, machine.folder / "gone")
+    memory(machine, machine.app)
+    machine.path("~/.claude/projects/empty").mkdir()
+    machine.write("~/.claude/projects/stray.jsonl")
+    name = "claude-code:project:" + slug(str(there))
+    roots = machine.roots(all_projects=True)
+    assert len([found for found in roots if found.startswith("claude-code:project:")]) == 4
+    assert (roots[name].project, roots[name].aliases) == (str(there), ())
+    assert roots["claude-code:project:" + slug(str(only))].label.endswith("~/src/only")
+    gone = roots["claude-code:project:" + slug(str(machine.folder / "gone"))]
+    assert gone.project is None
+    assert "gone" in gone.note
+    assert gone.label.endswith(slug(str(machine.folder / "gone")))
+    twin.mkdir()
+    shared = machine.roots(all_projects=True)[name]
+    assert shared.project is None
+    assert "2 folders share them" in shared.note
+
+
+def test_the_home_folder_as_project_lists_nothing_twice(machine: Machine) -> None:
+    (machine.home / ".git").mkdir()
+    machine.write("~/.claude/CLAUDE.md")
+    machine.write("~/.claude/agent-memory/reviewer/MEMORY.md")
+    roots = machine.roots("~/")
+    assert "claude-code:project:instructions" not in roots or roots[
+        "claude-code:project:instructions"
+    ].policy.include == (
+        "CLAUDE.md",
+        "CLAUDE.local.md",
+    )
+    assert "claude-code:project:agent-memory" not in roots
+    assert roots["claude-code:global:agent-memory"].aliases == ("claude-code:project:agent-memory",)
+
+
+@pytest.mark.parametrize("name", ["~/.claude", "~/.claude/projects"])
+def test_a_file_where_a_folder_should_be(machine: Machine, name: str) -> None:
+    machine.write(name)
+    assert set(machine.roots(all_projects=True)) <= {*NATIVE, "claude-code:global"}
+
+
+def test_hostile_names_of_project_folders(machine: Machine) -> None:
+    for name in ("\x1b]0;x\x07", "\u202emoc", "a b"):
+        machine.write(f"~/.claude/projects/{name}/memory/a.md")
+    roots = machine.roots(all_projects=True)
+    assert len([found for found in roots if found.startswith("claude-code:project:")]) == 3
+    assert all(found.isprintable() for found in roots)
+
+
+def test_types_are_known_and_files_that_are_read_whole_are_named(machine: Machine) -> None:
+    memory(machine, machine.app)
+    machine.write("~/.claude/CLAUDE.md")
+    machine.write("app/CLAUDE.md")
+    policies = {name: root.policy for name, root in machine.roots().items()}
+    auto = policies[f"claude-code:project:{slug(str(machine.app))}"]
+    assert (auto.types, auto.whole) == (TYPES, ("MEMORY.md",))
+    assert policies["claude-code:global"].whole == ("CLAUDE.md",)
+    assert ".claude/CLAUDE.md" in policies["claude-code:project:instructions"].whole
+    assert policies["memtui:global"].types == TYPES
+
+
+def test_instructions_down_to_where_the_user_stands(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    machine.write("app/api/v2/CLAUDE.md")
+    root = machine.roots("app/api/v2")["claude-code:project:instructions"]
+    assert {"CLAUDE.md", "api/CLAUDE.md", "api/v2/CLAUDE.md", "api/v2/.claude/rules/"} <= set(root.policy.include or ())
+    assert included(root, "api/v2/.claude/rules/x.md")
+    assert not included(machine.roots("app/api")["claude-code:project:instructions"], "api/v2/CLAUDE.md")
+
+
+def test_instructions_above_the_project(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    name = f"claude-code:project:above{slug(str(machine.folder))}"
+    root = machine.roots()[name]
+    assert (root.path, root.kind, root.project) == (str(machine.folder), "instructions", str(machine.app))
+    assert (root.in_checkout, root.scope) == (False, "project")
+    assert [found for found in machine.roots() if ":above" in found] == [name]
+
+
+def test_what_lies_above_in_another_checkout_is_unreviewed(machine: Machine) -> None:
+    (machine.app / "vendor" / "lib" / ".git").mkdir(parents=True)
+    machine.path("~/.claude").mkdir()
+    machine.write("app/CLAUDE.md")
+    root = machine.roots("app/vendor/lib")[f"claude-code:project:above{slug(str(machine.app))}"]
+    assert root.in_checkout
+
+
+def test_its_own_folder_above_the_project_is_listed_once(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    (machine.home / "src" / "x" / ".git").mkdir(parents=True)
+    assert not [name for name in machine.roots("~/src/x") if name.endswith(slug(str(machine.home)))]
+    machine.write("~/CLAUDE.md")
+    root = machine.roots("~/src/x")[f"claude-code:project:above{slug(str(machine.home))}"]
+    assert root.policy.include == ("CLAUDE.md", "CLAUDE.local.md")
+
+
+def test_imports_are_not_followed(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    with Engine.open(machine.roots().values(), state_dir=str(machine.folder / "state")) as engine:
+        listed = {str(row.address) for row in engine.rows.list().items}
+    assert "claude-code:project:instructions/CLAUDE.md" in listed
+    assert not [name for name in listed if name.endswith(("conventions.md", "outside.md", "style.md"))]
+
+
+def test_the_limits_of_an_index(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    roots = machine.roots()
+    policy = roots[f"claude-code:project:{slug(str(machine.app))}"].policy
+    assert (policy.index_lines, policy.index_bytes, policy.pointer_chars) == (200, 25_000, 150)
+    assert (policy.index_format, policy.index_uncounted) == ("links", ("front-matter", "comments"))
+    for name in ("claude-code:global:agent-memory", "claude-code:project:agent-memory-local"):
+        assert roots[name].policy.is_index("reviewer/MEMORY.md")
+        assert not roots[name].policy.is_index("MEMORY.md")
+
+
+@pytest.mark.parametrize(
+    ("setting", "variable", "off"),
+    [(None, None, False), (True, None, False), (False, None, True), (False, "0", False), (True, "1", True)],
+)
+def test_memory_that_is_switched_off_says_so(
+    machine: Machine, setting: bool | None, variable: str | None, off: bool
+) -> None:
+    memory(machine, machine.app)
+    if setting is not None:
+        machine.write("~/.claude/settings.json", json.dumps({"autoMemoryEnabled": setting}))
+    machine.environ |= {} if variable is None else {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": variable}
+    root = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"]
+    assert ("switched off" in root.note) is off
+    assert bool(root.switched_off) is off
+
+
+@pytest.mark.parametrize("name", ["app/.claude/settings.local.json", "etc/claude-code/managed-settings.json"])
+def test_what_switches_memory_off_is_named(machine: Machine, name: str) -> None:
+    memory(machine, machine.app)
+    machine.write("~/.claude/settings.json", json.dumps({"autoMemoryEnabled": True}))
+    file = machine.write(name, json.dumps({"autoMemoryEnabled": False}))
+    note = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"].note
+    assert f"switched off in {short_path(str(file), str(machine.home))}, so" in note
+    machine.environ["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "0"
+    assert "switched off" not in machine.roots()[f"claude-code:project:{slug(str(machine.app))}"].note
+    machine.environ["CLAUDE_CODE_DISABLE_CLAUDE_MDS"] = "yes"
+    note = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"].note
+    assert "switched off by CLAUDE_CODE_DISABLE_CLAUDE_MDS" in note
+    said = {name: root.switched_off for name, root in machine.roots().items() if root.switched_off}
+    assert said == {f"claude-code:project:{slug(str(machine.app))}": "by CLAUDE_CODE_DISABLE_CLAUDE_MDS"}
+
+
+def test_settings_behind_a_link_out_of_the_checkout_are_not_asked(machine: Machine) -> None:
+    memory(machine, machine.app)
+    machine.write("secret/settings.json", json.dumps({"autoMemoryEnabled": False}))
+    (machine.app / ".claude").symlink_to(machine.folder / "secret")
+    assert "switched off" not in machine.roots()[f"claude-code:project:{slug(str(machine.app))}"].note
+
+
+def test_the_administrators_settings_move_it_before_the_users(machine: Machine) -> None:
+    for name in ("shared", "managed"):
+        machine.write(f"{name}/MEMORY.md")
+    machine.path("~/.claude").mkdir()
+    machine.write("~/.claude/settings.json", json.dumps({"autoMemoryDirectory": str(machine.folder / "shared")}))
+    settings = json.dumps({"autoMemoryDirectory": str(machine.folder / "managed")})
+    machine.write("etc/claude-code/managed-settings.json", settings)
+    assert machine.roots()["claude-code:project:shared"].path == str(machine.folder / "managed")
