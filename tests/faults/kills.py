@@ -177,7 +177,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
     for portable in (False, True):
         for case in cases(base, portable=portable):
             for interrupt in (before_call, after_call, at_statement):
-                stride = 27 if short else 2 if portable or interrupt is at_statement else 1
+                stride = 41 if short else 2 if portable or interrupt is at_statement else 1
                 every_step(tally, case, base, interrupt, rng.randint(1, stride), stride)
             if not short or rng.random() < 0.1:
                 every_step_of_recovery(tally, case, base, rng, 1)

@@ -371,24 +371,24 @@ def run(base: Path, short: bool, seed: int) -> Result:
     size = _ledger(template).stat().st_size
     for damage in WHOLE:
         suffer(tally, template, base, damage)
-    for _ in range(10 if short else 200):
+    for _ in range(4 if short else 200):
         suffer(tally, template, base, cut(rng.randrange(size)))
-    for _ in range(40 if short else 1_500):
+    for _ in range(15 if short else 1_500):
         # Most of what a reader looks at first is at the start of a page.
         offset = rng.randrange(size) if rng.random() < 0.5 else rng.randrange(size // PAGE) * PAGE + rng.randrange(120)
         suffer(tally, template, base, flipped(offset, rng.randrange(8)))
-    for page in rng.sample(range(size // PAGE), 6 if short else min(100, size // PAGE)):
+    for page in rng.sample(range(size // PAGE), 3 if short else min(100, size // PAGE)):
         suffer(tally, template, base, page_zeroed(page))
     while_open(tally, template, base)
     locked(tally, template, base)
-    for _ in range(5 if short else 100):
+    for _ in range(2 if short else 100):
         repaired_by_many(tally, template, base)
     template.remove()
     logged = World(killed_with_a_log(base / "world").base.rename(base / "logged"))
     log = (logged.state / "state.db-wal").stat().st_size
-    for _ in range(8 if short else 200):
+    for _ in range(4 if short else 200):
         suffer(tally, logged, base, flipped(rng.randrange(log), rng.randrange(8), "state.db-wal"))
-    for _ in range(4 if short else 50):
+    for _ in range(2 if short else 50):
         offset = rng.randrange(log)
         suffer(tally, logged, base, Damage(f"the log cut at {offset}", partial(_cut_log, offset)))
     logged.remove()

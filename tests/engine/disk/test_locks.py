@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.disk import fsio
+from memtui.engine.disk import fsio, locks
 from memtui.engine.disk.locks import RootLock
 from memtui.errors import BusyError, MemtuiError
 from tests.faults.injector import Call, failing, hooked
@@ -187,7 +187,10 @@ def test_a_lock_that_cannot_be_given_back_is_closed(
         pass
 
 
-def test_a_lock_that_is_free_in_a_moment_is_taken_without_a_thread(tmp_path: Path) -> None:
+def test_a_lock_that_is_free_in_a_moment_is_taken_without_a_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks, "BRIEF", 60.0)  # however slow the machine is
     first, second = RootLock(str(tmp_path), "x.lock"), RootLock(str(tmp_path), "x.lock")
     tried: list[str] = []
 
