@@ -160,7 +160,7 @@ class Gate:
         self.asked: list[Wanted] = []
         self.outdated = 0
         self._find = engine.engine.search.find
-        monkeypatch.setattr(engine.engine, "find", self.find)
+        monkeypatch.setattr(engine.engine.search, "find", self.find)
 
     def find(self, wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
         """Search."""
@@ -218,7 +218,7 @@ async def test_a_search_that_fails_says_why_and_ends(monkeypatch: pytest.MonkeyP
         def fail(*_: object, **__: object) -> None:
             raise StorageError("The ledger is damaged.", code="E_STORE_DAMAGED")
 
-        monkeypatch.setattr(engine.engine, "find", fail)
+        monkeypatch.setattr(engine.engine.search, "find", fail)
         await running.press("f7")
         await running.until_text("The ledger is damaged.")
         assert not found._searching
@@ -386,7 +386,7 @@ async def test_what_was_read_is_given_back_when_the_search_is_left_for_long(monk
         forgotten.append(1)
         forget()
 
-    monkeypatch.setattr(engine.engine, "forget_texts", count)
+    monkeypatch.setattr(engine.engine.search, "forget", count)
     async with shown(engine) as running:
         found = await search(running, "tabs")
         await running.press("escape")
