@@ -3,9 +3,6 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-TEXT, LINE, SCREEN, OUTSIDE = "text", "line", "screen", "outside"
-"""What an action opens: a text to type in, one line to type in, a screen, or another program."""
-
 
 class Action(NamedTuple):
     """One thing a user can do."""
@@ -26,8 +23,6 @@ class Action(NamedTuple):
     """Rank in the footer, 1 first; 0: not shown there."""
     moves: bool = False
     """Only moves about: may run at once even while a paste is being recognised."""
-    opens: str = ""
-    """Opens something that the keys after it are for: `TEXT`, `LINE`, `SCREEN` or `OUTSIDE`; empty: nothing."""
 
 
 def in_room(*rooms: str, actions: Iterable[Action]) -> tuple[Action, ...]:

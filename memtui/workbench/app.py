@@ -19,7 +19,7 @@ from memtui.ui import heap, signals, themes
 from memtui.ui.action import Action
 from memtui.ui.draw.paint import Paint
 from memtui.ui.keys import paste_guard
-from memtui.ui.keys.typeahead import TypeAhead
+from memtui.ui.keys.fence import Fence
 from memtui.ui.widgets.lines import Painted
 from memtui.wire import person
 from memtui.workbench import messages
@@ -50,7 +50,7 @@ class MemtuiApp(SafeEnd[int]):
     def __init__(self, bridge: Bridge, facts: Facts) -> None:
         super().__init__()
         self.bridge = bridge
-        self.ahead = TypeAhead(self, bridge.openings, super().on_event)
+        self.fence = bridge.fence = Fence(self, super().on_event)
         """What gives keys on, in the order they were typed."""
         self.plain = facts.ascii
         """Whether only ASCII is drawn."""
@@ -128,28 +128,26 @@ class MemtuiApp(SafeEnd[int]):
                 widget.forget_drawn()
 
     def on_finished(self, event: messages.Finished) -> None:
-        """Give a result to whoever asked, unless the user did not want to wait for what it opens."""
-        opening = event.opening
+        """Give a result to whoever asked, unless the user stopped it."""
         try:
-            if event.then is not None and not (opening is not None and opening.given_up):
+            if event.then is not None and not (event.hold is not None and event.hold.dropped):
                 event.then(event.result)
         finally:
-            if opening is not None:
-                opening.end()
-            if self.ahead.waiting:
-                self.call_later(self.ahead.go_on)
+            if event.hold is not None:
+                event.hold.end()
+            if self.fence.waiting:
+                self.call_later(self.fence.go_on)
 
     def on_failed(self, event: messages.Failed) -> None:
         """Give an error to whoever asked, or show it."""
-        opening = event.opening
         try:
-            if event.otherwise is None or (opening is not None and opening.given_up):
+            if event.otherwise is None or (event.hold is not None and event.hold.dropped):
                 self.browser.show_error(event.what, event.error)
             else:
                 event.otherwise(event.error)
         finally:
-            if opening is not None:
-                opening.end(failed=not opening.stays)
+            if event.hold is not None:
+                event.hold.end()
 
     def on_app_focus(self) -> None:
         """Somebody is looking: the watcher may look more often, and once now."""
@@ -175,8 +173,8 @@ class MemtuiApp(SafeEnd[int]):
         if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
             self.browser.returning.touched(in_tree=self.screen is self.browser)
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            await self.ahead.take(event)
-        elif not isinstance(event, events.MouseEvent) or event.is_forwarded or self.ahead.hears_mouse(event):
+            await self.fence.take(event)
+        elif not isinstance(event, events.MouseEvent) or event.is_forwarded or self.fence.hears_mouse(event):
             await super().on_event(event)
 
     async def action_quit(self) -> None:

@@ -17,7 +17,7 @@ from memtui.engine import now_ms
 from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory, Notice, OpenConflict
 from memtui.errors import InternalError, MemtuiError
 from memtui.ui import heap
-from memtui.ui.keys.openings import Opening, Openings
+from memtui.ui.keys.fence import MOMENT, OLDEST, Fence, Hold
 from memtui.ui.lanes import Lanes
 from memtui.workbench import messages
 
@@ -67,8 +67,8 @@ class Bridge:
         """When the workbench started."""
         self.actor = actor
         self.read_only = read_only
-        self.openings = Openings()
-        """What is being opened, which keys wait for."""
+        self.fence: Fence | None = None
+        """What holds the keys; None where nothing does."""
         self._app: Target | None = None
         self._screen: Target | None = None
         self._lanes = Lanes()
@@ -79,7 +79,7 @@ class Bridge:
         """Rows that came with a change and are to be told."""
         self._orders: dict[Address, int] = {}
         """As `Changes.order`, of the last row that came of each memory."""
-        self._shown_soon: list[Opening] = []
+        self._shown_soon: list[Hold] = []
         """What ends once the rows that are asked for are told."""
         self._everything = False
         self._queued = False
@@ -101,9 +101,7 @@ class Bridge:
         otherwise: Callable[[MemtuiError], None] | None = None,
         lane: str = READ,
         latest: str | None = None,
-        opens: str = "",
-        stays: bool = False,
-        at_most: float | None = None,
+        awaited: bool = False,
         doing: str = "",
     ) -> None:
         """Run a job with the engine in a thread.
@@ -115,14 +113,14 @@ class Bridge:
             otherwise: called on the event loop with the error, instead of showing it.
             lane: `READ`, or `WRITE` for anything that changes something: writes keep their order.
             latest: a group of which only the newest job matters: older ones are skipped and their results dropped.
-            opens: what comes of it on the screen, for people (`open notes.md`): keys that follow wait for that.
-            stays: a user who does not want to wait for what it opens still gets its result.
-            at_most: seconds that keys wait for it; None: until it ends.
+            awaited: the keys that follow are for what comes of it on the screen, and wait for that; who stops it, gets
+                no result but of a write. For other writes they wait a moment.
             doing: what is said of a write while it changes many memories: `Moving 5,000 memories to the trash`.
         """
         ticket = self._take_ticket(latest)
-        opening = self.openings.begin(opens, stays=stays, at_most=at_most) if opens else None
-        nothing = messages.Finished(None, None, opening)
+        brief = lane == WRITE and not awaited
+        hold = self.hold(what, MOMENT if brief else OLDEST, optional=lane != WRITE) if awaited or brief else None
+        nothing = messages.Finished(None, None, hold)
 
         def work() -> None:
             message: Message = nothing
@@ -130,17 +128,17 @@ class Bridge:
                 if lane == WRITE:
                     self._doing = doing or what[:1].upper() + what[1:]
                 try:
-                    message = messages.Finished(then, job(self._engine), opening)
+                    message = messages.Finished(then, job(self._engine), hold)
                 except MemtuiError as error:
-                    message = messages.Failed(what, error, otherwise, opening)
+                    message = messages.Failed(what, error, otherwise, hold)
                 except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
-                    message = messages.Failed(what, _unexpected(error), otherwise, opening)
+                    message = messages.Failed(what, _unexpected(error), otherwise, hold)
                 if lane == WRITE and self._told_at:
                     self._told_at = 0.0
                     self._post(self._screen, messages.Progressed(""))
             if self._is_newest(latest, ticket):
                 self._post(self._app, message)
-            elif opening is not None:
+            elif hold is not None:
                 self._post(self._app, nothing)
             if message is not nothing:
                 self._tell_of_ledger()
@@ -155,7 +153,7 @@ class Bridge:
         what: str,
         group: str,
         otherwise: Callable[[MemtuiError], None] | None = None,
-        opens: str = "",
+        awaited: bool = False,
     ) -> None:
         """Run a job that has partial results, in a thread of its own; only the newest of its group counts.
 
@@ -166,7 +164,7 @@ class Bridge:
             what: what is tried, for people.
             group: the group, and the thread.
             otherwise: called on the event loop with the error, instead of showing it.
-            opens: what comes of it on the screen, for people: keys that follow wait for the last result.
+            awaited: see `run`; keys that follow wait for the last result.
         """
         ticket = self._latest.get(group, 0) + 1
 
@@ -184,9 +182,14 @@ class Bridge:
             otherwise=otherwise,
             lane=group,
             latest=group,
-            opens=opens,
-            stays=True,
+            awaited=awaited,
         )
+
+    def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
+        """Have keys wait for something; see `Fence.hold`."""
+        if self.fence is None:
+            return Hold(None, what, 0.0, brief=True, optional=optional)
+        return self.fence.hold(what, seconds, optional=optional)
 
     def _take_ticket(self, group: str | None) -> int:
         if group is None:
@@ -239,7 +242,7 @@ class Bridge:
         self._lanes.submit(ROWS, self._guarded("read the memories again", self._reread))
 
     def refresh(
-        self, addresses: Iterable[Address] = (), *, everything: bool = False, shows: Opening | None = None
+        self, addresses: Iterable[Address] = (), *, everything: bool = False, shows: Hold | None = None
     ) -> None:
         """Ask for these rows again, soon and together with whatever else is asked for; from any thread.
 
@@ -367,8 +370,8 @@ class Bridge:
         try:
             self._send_rows(addresses, rows, everything=everything)
         finally:
-            for opening in shown:
-                self._post(self._app, messages.Finished(None, None, opening))
+            for hold in shown:
+                self._post(self._app, messages.Finished(None, None, hold))
         self._send_activity()
 
     def _send_rows(self, addresses: set[Address], rows: dict[Address, Memory | None], *, everything: bool) -> None:

@@ -13,18 +13,18 @@ from textual.message import Message
 
 from memtui.engine.model import Address, AuditRecord, Draft, Health, Listing, Memory, Notice, Operation, Vanished
 from memtui.errors import MemtuiError
-from memtui.ui.keys.openings import Opening
+from memtui.ui.keys.fence import Hold
 
 
 class Finished(Message, bubble=False):
     """A job of the bridge ended well; the app calls `then` with its result."""
 
-    def __init__(self, then: Callable[[Any], None] | None, result: Any, opening: Opening | None = None) -> None:
+    def __init__(self, then: Callable[[Any], None] | None, result: Any, hold: Hold | None = None) -> None:
         super().__init__()
         self.then = then
         self.result = result
-        self.opening = opening
-        """What it opens, which keys wait for."""
+        self.hold = hold
+        """How keys wait for it."""
 
 
 class Failed(Message, bubble=False):
@@ -35,11 +35,11 @@ class Failed(Message, bubble=False):
         what: str,
         error: MemtuiError,
         otherwise: Callable[[MemtuiError], None] | None,
-        opening: Opening | None = None,
+        hold: Hold | None = None,
     ) -> None:
         super().__init__()
-        self.opening = opening
-        """What it was to open."""
+        self.hold = hold
+        """How keys wait for it."""
         self.what = what
         """What was tried, for people: `pin 3 memories`."""
         self.error = error

@@ -6,17 +6,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 from textual import events
 from textual.pilot import Pilot
-from textual.screen import Screen
 
 from memtui.config.directories import Directories
 from memtui.config.settings import Settings
 from memtui.engine.model import Actor
-from memtui.ui.keys.keyed import KeyedScreen
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import BrowserScreen, Facts
@@ -89,26 +86,19 @@ class Shown:
     @property
     def settled(self) -> bool:
         """Whether no key is held and none is on its way."""
-        ahead = self.app.ahead
-        return not ahead.waiting and ahead._since is None and not ahead.opening
+        return self.app.fence.settled
 
     def forget_haste(self) -> None:
         """Have the next key taken as one that was typed after reading what is on the screen."""
-        self.app.ahead._quiet_until = self.app.ahead._paste_until = 0.0
+        self.app.fence._quiet_until = self.app.fence._paste_until = 0.0
+        self.app.fence._watch._given.clear()
 
     async def press(self, *keys: str) -> None:
         """Press keys one after the other, at the pace of a person."""
         for key in keys:
-            screen = self.app.screen
-            if isinstance(screen, KeyedScreen):
-                screen._gate._recent.clear()
             self.forget_haste()
             await self.pilot.press(key)
-            await self.until(partial(self._none_held, screen))
-
-    @staticmethod
-    def _none_held(screen: Screen[object]) -> bool:
-        return not (isinstance(screen, KeyedScreen) and screen._gate._held)
+            await self.until(lambda: self.app.fence.holding or not self.app.fence.waiting)
 
     async def type(self, text: str) -> None:
         """Type letters into a line of text."""

@@ -8,7 +8,6 @@ import pytest
 
 from memtui.ui.action import in_room, keymap, shown_keys
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, ROOMS
-from memtui.workbench.actions.action import OPENS
 from memtui.workbench.browse.commands import ELSEWHERE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,12 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_ids_are_unique_and_rooms_are_known() -> None:
     assert len(BY_ID) == len(ACTIONS)
     assert {action.room for action in ACTIONS} <= set(ROOMS)
-
-
-def test_what_opens_something_is_an_action_and_opens_one_kind_of_thing() -> None:
-    ids = [id_ for some in OPENS.values() for id_ in some]
-    assert set(ids) <= set(BY_ID)
-    assert len(ids) == len(set(ids))
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.id)

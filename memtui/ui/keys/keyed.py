@@ -7,7 +7,7 @@ that does nothing now.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from textual import events, on
 from textual.keys import _character_to_key
@@ -15,12 +15,11 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from memtui.ui.action import LINE, OUTSIDE, TEXT, Action, keymap, shown_key
+from memtui.ui.action import Action, keymap, shown_key
 from memtui.ui.draw.spans import Line
-from memtui.ui.keys.keygate import HOLD, KeyGate, Verdict
+from memtui.ui.keys.fence import fence_of
 from memtui.ui.keys.letters import Letters, key_named, name_of
 from memtui.ui.keys.prefix import HINT_AFTER, Sequences
-from memtui.ui.keys.typeahead import TypeAhead, typeahead_of
 from memtui.ui.widgets.lines import Lines
 
 T = TypeVar("T")
@@ -28,8 +27,8 @@ T = TypeVar("T")
 READ_ONLY = "memtui was started with --read-only, so nothing can be written."
 """Why what writes is off."""
 
-LINE_ENDS = frozenset({"enter", "tab", "ctrl+j"})
-"""Keys that a pasted text is full of."""
+OUTSIDE = frozenset({"edit_outside", "edit_all"})
+"""Actions that give the terminal to another program."""
 
 STAY_IN_TEXT = frozenset({"escape", "tab", "shift+tab"})
 """Keys that mean something else where text is typed."""
@@ -48,9 +47,6 @@ class KeyedScreen(Screen[T]):
         super().__init__()
         self.table = tuple(table)
         self._sequences = Sequences(keymap(self.ROOMS, self.table))
-        self._gate = KeyGate()
-        self._held: list[events.Key] = []
-        """What the gate holds, as it came."""
         self.letters = Letters(self)
         keys = keymap(["everywhere"], self.table)
         self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
@@ -61,6 +57,11 @@ class KeyedScreen(Screen[T]):
     def typing(self) -> bool:
         """Whether letters are text now."""
         return False
+
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters are text now, in a widget or in a line of the screen's own."""
+        return self.typing
 
     @property
     def answering(self) -> bool:
@@ -97,19 +98,6 @@ class KeyedScreen(Screen[T]):
         del text
         return False
 
-    def opens(self, action: Action) -> str:
-        """What an action opens here and now, as `Action.opens`: keys that follow are for that."""
-        return action.opens
-
-    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
-        """Whether this screen is what an action was to open, which was asked for on the screen `before`."""
-        if kind == TEXT:
-            return self.typing
-        if kind == OUTSIDE:
-            return False
-        line = kind == LINE and (self.typing or getattr(self, "prompt", None) is not None)
-        return line or self is not before or action.room == "views"
-
     def asks_by_itself(self, after: str) -> bool:
         """Whether it is a question that came up unasked, so that no key typed before is an answer.
 
@@ -117,11 +105,6 @@ class KeyedScreen(Screen[T]):
             after: the last key before it that is no character.
         """
         del after
-        return False
-
-    @property
-    def one_by_one(self) -> bool:
-        """Whether each key is to be through before the next one is given, so that `not_yet` knows of it."""
         return False
 
     def not_yet(self, event: events.Key | events.Paste) -> bool:
@@ -140,50 +123,37 @@ class KeyedScreen(Screen[T]):
     # Keys
 
     def attempt(self, action: Action) -> None:
-        """Do an action, or say why it cannot be done now; keys that follow one that opens something wait."""
-        kind, ahead = self.opens(action), self._ahead
-        if kind and ahead is not None:
-            ahead.expect(action, kind, self.app.screen)
-        reason = self.unavailable(action)
+        """Do an action, or say why it cannot be done now."""
+        fence, reason = fence_of(self.app), self.unavailable(action)
         if reason:
             self.say(reason, "warning")
-        else:
-            self.perform(action)
+            if fence is not None and not self.letters_are_text:
+                fence.refuse(reason)
+            return
+        if fence is not None and action.id in OUTSIDE:
+            fence.goes_outside()
+        self.perform(action)
+
+    def meaning(self, event: events.Key) -> Action | None:
+        """What a key would do now, after the keys before it."""
+        return self._sequences.peek(name_of(event))
+
+    def cancel_sequence(self) -> None:
+        """Forget the first of two keys."""
+        self._sequences.cancel()
+        self.show_hint(None)
 
     def on_key(self, event: events.Key) -> None:
         """Take a key that no text field wanted."""
-        if self._must_wait or (self.typing and self._ahead is not None and self._ahead.passed(event)):
-            event.stop()
-            self._hand_on([event])
-            return
         if self.typing:
             self._beside_text(event)
-            return
-        if self.take_text(event.key, event.character):
+        elif self.take_text(event.key, event.character):
             event.stop()
-            return
-        key = name_of(event)
-        action = self._sequences.peek(key)
-        if not event.is_printable or event.character is None:
-            self._special(event, action)
-            return
-        event.stop()
-        moves = action is not None and action.moves
-        writes = action is not None and action.writes
-        filters = action is not None and action.id == "filter"
-        match self._gate.feed(key, event.time, moves=moves, writes=writes, filters=filters):
-            case Verdict.RUN:
-                self.dispatch(key)
-            case Verdict.HOLD:
-                self._held.append(event)
-                self.set_timer(HOLD, self._release)
-            case Verdict.BURST:
-                self._held.clear()
-                self._sequences.cancel()
-                self.show_hint(None)
-                self.say("That looked like a paste, so it was ignored: this list takes single keys.", "warning")
-            case Verdict.DROP:
-                pass
+        elif event.is_printable and event.character is not None:
+            event.stop()
+            self.dispatch(name_of(event))
+        else:
+            self._special(event)
 
     def _beside_text(self, event: events.Key) -> None:
         """Take a key that a text field had no use for: only those that work everywhere and are no text."""
@@ -194,18 +164,10 @@ class KeyedScreen(Screen[T]):
             event.stop()
             self.attempt(action)
 
-    def _special(self, event: events.Key, action: Action | None) -> None:
+    def _special(self, event: events.Key) -> None:
         """Take a key that is no character."""
-        if event.key in LINE_ENDS and self._gate.pasting(event.time):
-            event.stop()
-            return
-        self._release()
-        if self._must_wait:
-            event.stop()
-            self._hand_on([event])
-        elif self.take_text(event.key, event.character):  # what was held has opened a line of text
-            event.stop()
-        elif self.letters.waiting:
+        action = self.meaning(event)
+        if self.letters.waiting:
             event.stop()
             self.letters.take("")
         elif self._sequences.pending:
@@ -214,36 +176,6 @@ class KeyedScreen(Screen[T]):
         elif action is not None:
             event.stop()
             self.attempt(action)
-
-    def release(self) -> bool:
-        """Do what the keys mean that wait for company, now; False when none waits."""
-        waited = bool(self._held)
-        self._release()
-        return waited
-
-    def _release(self) -> None:
-        keys, held = self._gate.due(), self._held
-        self._held = []
-        for index, key in enumerate(keys):
-            if self._must_wait or self.typing:
-                self._hand_on(held[index:])
-                return
-            if not self.take_text(key, " " if key == "space" else key):
-                self.dispatch(key)
-
-    @property
-    def _ahead(self) -> TypeAhead | None:
-        return typeahead_of(self.app)
-
-    @property
-    def _must_wait(self) -> bool:
-        """Whether keys are for what is being opened, or for what lies over this screen by now."""
-        return not self.is_active or (self._ahead is not None and self._ahead.opening)
-
-    def _hand_on(self, keys: list[events.Key]) -> None:
-        """Give keys that were on their way here to what they are for, once it can take them."""
-        if self._ahead is not None:
-            self._ahead.give_back(keys)
 
     def dispatch(self, key: str) -> None:
         """Do what a key means after the keys before it."""

@@ -1,7 +1,6 @@
-"""The rooms an action can work in, and what it opens."""
+"""The rooms an action can work in."""
 
-from memtui.ui.action import LINE, OUTSIDE, SCREEN, TEXT, Action
-from memtui.workbench.actions.view_table import VIEWS
+from memtui.ui.action import Action
 
 ROOMS = {
     "everywhere": "Everywhere (in text: only those with ctrl or an f-key)",
@@ -31,29 +30,6 @@ ROOMS = {
 """Where an action works, in the order of the help page."""
 
 
-OPENS = {
-    TEXT: ("open", "edit", "search_open", "edit_result", "form_text", "entry_edit", "entry_new", "entry_file"),
-    LINE: (
-        "filter",
-        "new",
-        "rename",
-        "redact",
-        "save_as",
-        "keep_as",
-        "save_elsewhere",
-        "repoint",
-        *("export", "export_history"),
-    ),
-    SCREEN: (
-        *("help", "palette", "themes", "messages", "search_all", "copy_to", "describe_memory", "resolve", "changes"),
-        *("import", "versions", "entries", "trash_view", *(view.action for view in VIEWS)),
-    ),
-    OUTSIDE: ("edit_outside", "edit_all"),
-}
-"""Which actions open something, by what they open: the keys after them are for that."""
-_KIND = {id_: kind for kind, ids in OPENS.items() for id_ in ids}
-
-
 def made(id: str, keys: str, label: str, help: str, room: str, **rest: bool | int) -> Action:  # noqa: A002
     """Make an action.
 
@@ -65,4 +41,4 @@ def made(id: str, keys: str, label: str, help: str, room: str, **rest: bool | in
         room: a key of `ROOMS`.
         rest: the other fields that are not at their default.
     """
-    return Action(id, tuple(keys.split("  ")), label, help, room, opens=_KIND.get(id, ""), **rest)  # type: ignore[arg-type]
+    return Action(id, tuple(keys.split("  ")), label, help, room, **rest)  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ class Accepting:
             else:
                 self._nothing()
 
-        screen.bridge.run(waiting, show, what="show what waits for a review", opens="show what waits for a review")
+        screen.bridge.run(waiting, show, what="show what waits for a review", awaited=True)
 
     def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
         """Review versions, whatever is under their names by now."""
@@ -77,4 +77,4 @@ class Accepting:
         )
 
     def _nothing(self) -> None:
-        self._screen.say("Nothing waits for a review here.")
+        self._screen.say("Nothing waits for a review here.", "warning")

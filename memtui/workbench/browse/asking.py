@@ -114,6 +114,11 @@ class AskingScreen(KeyedScreen[Given]):
 
     # Keys
 
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters go into the line."""
+        return True
+
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the line; what moves is for the list and, with shift, for the details."""
         self._said = []

@@ -21,8 +21,8 @@ from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
+from memtui.ui.keys.fence import MOMENT, Hold, fence_of
 from memtui.ui.keys.keyed import KeyedScreen
-from memtui.ui.keys.openings import Opening
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench import messages
@@ -45,10 +45,6 @@ from memtui.workbench.views.tabs import Tabs
 if TYPE_CHECKING:
     from memtui.ui.widgets.prompts import Prompt, Question
     from memtui.workbench.views.view import ViewScreen
-
-
-PATIENCE = 0.3
-"""Seconds that keys wait for a row that was written just now."""
 
 
 class Facts(NamedTuple):
@@ -86,7 +82,7 @@ class Awaited(NamedTuple):
     address: Address
     then: str | None
     """That of `open_editor`; None: only the cursor goes there."""
-    opening: Opening
+    hold: Hold
     left: tuple[ViewScreen, ...]
     """The view it was asked for in, to go back to."""
 
@@ -242,29 +238,29 @@ class BrowserScreen(Parts):
         self.memories.start_at_memory()
         self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited.address in self.forest.nodes:
-            (address, then, opening, left), self._awaited = self._awaited, None
+            (address, then, hold, left), self._awaited = self._awaited, None
             if not self.memories.reveal(address) and self.forest.filtered:
                 self.filtering.come_back_to(self.forest.nodes[address].key)
             if then is not None:
                 self.open_editor(address, then=then, left=left)
-            opening.end()
+            hold.end()
 
     def go_when_there(self, address: Address) -> None:
         """Put the cursor on a memory as soon as its row is known."""
-        self._await(address, None, self.bridge.openings.begin(f"go to {address}", at_most=PATIENCE, stays=True))
+        self._await(address, None, self.bridge.hold(f"go to {address}", MOMENT))
 
     def open_when_there(self, address: Address, *, then: str = "") -> None:
         """Open a memory as soon as its row is known; `then` is that of `open_editor`."""
-        self._await(address, then, self.bridge.openings.begin(f"open {address}"))
+        self._await(address, then, self.bridge.hold(f"open {address}"))
 
     def forget_awaited(self) -> None:
         """Do nothing any more when that row is there."""
         self._awaited = None
 
-    def _await(self, address: Address, then: str | None, opening: Opening) -> None:
+    def _await(self, address: Address, then: str | None, hold: Hold) -> None:
         if self._awaited is not None:
-            self._awaited.opening.end()
-        self._awaited = Awaited(address, then, opening, self.views.take_left() if "views" in self.__dict__ else ())
+            self._awaited.hold.end()
+        self._awaited = Awaited(address, then, hold, self.views.take_left() if "views" in self.__dict__ else ())
         self.take(Effect(rebuilt=False, touched=frozenset()))
 
     @on(MemoryTree.CursorMoved)
@@ -356,8 +352,7 @@ class BrowserScreen(Parts):
         if "views" in self.__dict__:
             left = left or self.views.take_left()
         self.chrome.clear()  # what was said before is old when the user comes back
-        opening = self.bridge.openings.begin(f"open {address}")
-        self.call_next(self.host.open, address, opening, then=then, left=left)
+        self.call_next(self.host.open, address, then=then, left=left)
 
     def leave(self) -> None:
         """Leave the workbench, with every draft on disk; a change of many memories ends first, after one of them."""
@@ -386,6 +381,9 @@ class BrowserScreen(Parts):
     def say(self, text: str, level: str = "name") -> None:
         """Show one line to the user, until the next key; all of them can be read again."""
         text = self.forest.named(text)
+        fence = fence_of(self.app)
+        if fence is not None and level in ("warning", "error"):
+            fence.heard(text)
         if self.editing and self.typing:
             self.chrome.remember(text)
             self.host.say(text)

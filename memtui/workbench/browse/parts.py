@@ -6,14 +6,11 @@ Apart from the screen, so that one can see at a glance what a start does not pay
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from memtui.ui.keys.keyed import KeyedScreen
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from memtui.ui.action import Action
     from memtui.workbench.browse.accepting import Accepting
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.browse.bundling import Bundling
@@ -145,18 +142,10 @@ class Parts(KeyedScreen[None]):
             self.filtering.paste(text)
         return self._browser.prompt is not None
 
-    def opens(self, action: Action) -> str:
-        """What an action opens on the row under the cursor: a folder only opens in the tree."""
-        node = self._browser.memories.current
-        if action.id == "open":
-            return action.opens if node is not None and node.memory is not None else ""
-        if action.id == "changes":
-            return action.opens if node is not None and node.memory is None else ""
-        return action.opens
-
-    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
-        """Whether an action opened what it was to open; a question about a draft takes no text."""
-        return not self.answering and super().has_opened(action, kind, before)
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters are text: in the editor, or in the line in the footer."""
+        return self.typing or self._browser.prompt is not None
 
     def opening_given_up(self) -> None:
         """Back to the tree, when the text did not come."""

@@ -48,7 +48,7 @@ class Repointing:
             self._ask,
             what=f"find where {other.place} is now",
             latest=GROUP,
-            opens=f"find where {other.place} is now",
+            awaited=True,
         )
 
     def _ask(self, found: Orphan) -> None:

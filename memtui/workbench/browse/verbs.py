@@ -15,6 +15,7 @@ from memtui.errors import MemtuiError
 from memtui.pointers import carrying
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
+from memtui.ui.keys.fence import MOMENT
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.nodes import MEMORY
 from memtui.workbench.browse.placing import Target, new_target, rename_target
@@ -32,8 +33,6 @@ GIVEN = frozenset(f"memtui:{scope}" for scope in SCOPES)
 """The roots of which agents are given what is pinned."""
 NOT_GIVEN = "; agents are given the pins of memtui's own folders only"
 NOT_YET = "; agents are given no text before g a reviews it"
-MOMENT = 0.3
-"""Seconds that keys wait for the rows an operation changes: the next one must not meet a row that is gone."""
 TOGETHER = 3.0
 """Seconds between two operations of one kind that are told together, because nobody has read the first."""
 
@@ -55,11 +54,10 @@ class Verbs:
         bridge = self._screen.bridge
 
         def done(result: Done) -> None:
-            shows = bridge.openings.begin(what, at_most=MOMENT, stays=True)
-            bridge.refresh(addresses_of(result), shows=shows)
+            bridge.refresh(addresses_of(result), shows=bridge.hold(what, MOMENT))
             report(result)
 
-        bridge.run(job, done, what=what, lane=WRITE, opens=what, stays=True, at_most=MOMENT, doing=doing)
+        bridge.run(job, done, what=what, lane=WRITE, doing=doing)
 
     # One-key operations
 

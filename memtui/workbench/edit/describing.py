@@ -143,8 +143,8 @@ class InEditor(Describing):
         self.bridge.run(
             lambda _: form_of(data, root, path),
             self._read,
-            what="read front matter",
-            opens=f"show the front matter of {address}",
+            what=f"read the front matter of {address}",
+            awaited=True,
         )
 
     def _read(self, form: Form) -> None:
@@ -245,7 +245,7 @@ class OnDisk(Describing):
             snapshot = engine.read(address)
             return snapshot, form_of(snapshot.bytes, root, address.path)
 
-        self.bridge.run(read, self._read, what=f"read {address}", opens=f"show the front matter of {address}")
+        self.bridge.run(read, self._read, what=f"read {address}", awaited=True)
 
     def _read(self, found: tuple[Snapshot, Form]) -> None:
         self._snapshot, form = found
@@ -276,8 +276,7 @@ class OnDisk(Describing):
             what=f"save {address}",
             otherwise=lambda error: screen.refused(f"Not saved. {error}"),
             lane=WRITE,
-            opens=f"save {address}",
-            stays=True,
+            awaited=True,
         )
 
     def _written(self, screen: FormScreen, result: Saved | Unchanged | Conflict, disk: Snapshot | None) -> None:

@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from memtui.engine.model import Address, Snapshot
-from memtui.ui.keys.typeahead import typeahead_of
+from memtui.ui.keys.fence import fence_of
 from memtui.workbench.edit import intents
 from memtui.workbench.edit.bars import EditorPrompt, QuestionBar
 from memtui.workbench.edit.core import EditorCore
@@ -87,9 +87,9 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
     def ask_about(self, question: Question, when: str) -> None:
         """Ask what to do with a draft found on disk; the text cannot be typed in before the answer."""
         self.text_area.read_only = True
-        ahead = typeahead_of(self.app)
-        if ahead is not None:
-            ahead.startle()
+        fence = fence_of(self.app)
+        if fence is not None:
+            fence.startle()
         self.query_one(QuestionBar).ask(question.words(when), question.draft)
 
     @property

@@ -83,7 +83,7 @@ class EntryFlow(OwnDraft):
             self._read,
             what=f"open an entry of {address}",
             otherwise=self._unreadable,
-            opens=f"open an entry of {address}",
+            awaited=True,
         )
 
     @property
@@ -178,8 +178,7 @@ class EntryFlow(OwnDraft):
             what=f"save an entry of {address}",
             otherwise=lambda error: self._not_written(screen, error),
             lane=WRITE,
-            opens=f"save an entry of {address}",
-            stays=True,
+            awaited=True,
         )
 
     def _written(self, screen: EntryScreen, result: Saved | Unchanged | Conflict) -> None:

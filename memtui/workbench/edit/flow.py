@@ -78,7 +78,7 @@ class Editing(Opening):
             seen,
             what=f"read {address}",
             latest=LOOK,
-            opens=f"open {address}" if then is not None else "",
+            awaited=then is not None,
         )
 
     def compare_sides(self) -> None:

@@ -103,10 +103,10 @@ class EditingBase:
         otherwise: Callable[[MemtuiError], None] | None = None,
         lane: str = READ,
         latest: str | None = None,
-        opens: str = "",
+        awaited: bool = False,
     ) -> None:
         """Run a job with the engine in a thread; see `Bridge.run`."""
-        self._bridge.run(job, then, what=what, otherwise=otherwise, lane=lane, latest=latest, opens=opens)
+        self._bridge.run(job, then, what=what, otherwise=otherwise, lane=lane, latest=latest, awaited=awaited)
 
     def show_screen(self, screen: Screen[None]) -> None:
         """Put a screen on top, unless the one before it is still there: a key pressed twice asks once."""

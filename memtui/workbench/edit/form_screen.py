@@ -144,6 +144,11 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         """Cells there are for the text below the fields."""
         return max(self.page.room, 20)
 
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters go into a field."""
+        return True
+
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the field."""
         if key in PASSED or self.busy:

@@ -14,7 +14,6 @@ from memtui.workbench.browse.side import PREVIEW
 
 if TYPE_CHECKING:
     from memtui.entries.naming import Name
-    from memtui.ui.keys.openings import Opening
     from memtui.workbench.app import MemtuiApp
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.edit.describing import Describing
@@ -61,28 +60,20 @@ class EditorHost:
         """Whether a question about a draft waits for its answer."""
         return self._editor is not None and self._editor.asking
 
-    async def open(
-        self, address: Address, opening: Opening, *, then: str = "", left: tuple[ViewScreen, ...] = ()
-    ) -> None:
+    async def open(self, address: Address, *, then: str = "", left: tuple[ViewScreen, ...] = ()) -> None:
         """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`).
 
         Args:
             address: which.
-            opening: ends when the editor is there and reads.
             then: what to go on with.
             left: the view it was opened from, which is shown again afterwards.
         """
-        if opening.given_up:
-            return
-        try:
-            self._wanted, self._left = address, left
-            editing = self._editing or await self._make()
-            self._screen.side.mode = PREVIEW
-            self._screen.chrome.clear()
-            self._set_active(active=True)
-            editing.open(address, then=then)
-        finally:
-            opening.end()
+        self._wanted, self._left = address, left
+        editing = self._editing or await self._make()
+        self._screen.side.mode = PREVIEW
+        self._screen.chrome.clear()
+        self._set_active(active=True)
+        editing.open(address, then=then)
 
     def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
         """Open a memory where a search found something, with the tree's cursor on it.

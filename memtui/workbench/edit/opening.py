@@ -70,7 +70,7 @@ class Opening(EditingBase):
         otherwise: Callable[[MemtuiError], None] | None = None,
         lane: str = READ,
         latest: str | None = None,
-        opens: str = "",
+        awaited: bool = False,
     ) -> None:
         """Run a job with the engine in a thread; what follows is dropped when the editor is gone by then."""
 
@@ -83,7 +83,7 @@ class Opening(EditingBase):
                 otherwise(error)
 
         no = refused if otherwise else None
-        super().run(job, follow, what=what, otherwise=no, lane=lane, latest=latest, opens=opens)
+        super().run(job, follow, what=what, otherwise=no, lane=lane, latest=latest, awaited=awaited)
 
     # --- what the rest of the flow does
 
@@ -124,7 +124,7 @@ class Opening(EditingBase):
             self.editor.text_area.focus()
             self.look(self._go_on)
             return
-        self.keep_then(lambda: self._load(address), opens=f"open {address}")
+        self.keep_then(lambda: self._load(address), awaited=True)
 
     def _load(self, address: Address) -> None:
         if not self.put_away():
@@ -136,7 +136,7 @@ class Opening(EditingBase):
             what=f"open {address}",
             otherwise=lambda error: self._unreadable(address, error),
             latest="editor-open",
-            opens=f"open {address}",
+            awaited=True,
         )
 
     def _unreadable(self, address: Address, error: MemtuiError) -> None:
@@ -261,10 +261,10 @@ class Opening(EditingBase):
 
     def leave(self) -> None:
         """Go back to the tree, once what is typed is on disk; keys that follow are for the tree."""
-        self.keep_then(self.wishes.left, opens="keep your draft")
+        self.keep_then(self.wishes.left, awaited=True)
 
     def keep_then(
-        self, then: Callable[[], None], otherwise: Callable[[MemtuiError], None] | None = None, *, opens: str = ""
+        self, then: Callable[[], None], otherwise: Callable[[MemtuiError], None] | None = None, *, awaited: bool = False
     ) -> None:
         """Bring what is typed to disk and go on; when that fails, say so and stay, or do what is to be done then."""
         drafts = self.keeper.due()
@@ -281,7 +281,9 @@ class Opening(EditingBase):
             self._bridge.refresh_drafts()
             then()
 
-        self.run(store, stored, what="keep a draft", otherwise=otherwise or self._not_kept, lane=DRAFTS, opens=opens)
+        self.run(
+            store, stored, what="keep a draft", otherwise=otherwise or self._not_kept, lane=DRAFTS, awaited=awaited
+        )
 
     def _not_kept(self, error: MemtuiError) -> None:
         self.editor.say(f"Your draft could not be kept, so the text stays open. {error}")

@@ -77,6 +77,5 @@ class OwnDraft:
             stored,
             what="keep a draft",
             lane=DRAFTS,
-            opens=f"open {self.address}",
-            stays=True,
+            awaited=True,
         )

@@ -55,4 +55,4 @@ def ask_about_deleted(
         case = CaseScreen(question, table=screen.table)
         screen.app.push_screen(case)
 
-    screen.bridge.run(look, ask, what=f"read {address}", opens=f"read {address}", stays=True)
+    screen.bridge.run(look, ask, what=f"read {address}", awaited=True)

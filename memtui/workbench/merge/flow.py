@@ -103,7 +103,7 @@ class ConflictFlow:
                 editing.keeper.write(owner, draft)
             return prepared(engine, address, texts, at)
 
-        editing.run(prepare, self._show, what=f"compare {address}", lane=keeping.LANE, opens=f"compare {address}")
+        editing.run(prepare, self._show, what=f"compare {address}", lane=keeping.LANE, awaited=True)
 
     def _show(self, found: Prepared) -> None:
         editing = self.editing

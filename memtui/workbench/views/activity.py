@@ -113,7 +113,7 @@ as it left them. / looks for words, a shows one writer only."""
             self._take,
             what="read the activity",
             group="activity",
-            opens="" if self.loaded else "show the activity",
+            awaited=not self.loaded,
         )
 
     def _take(self, loaded: Loaded) -> None:

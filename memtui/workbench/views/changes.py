@@ -7,13 +7,12 @@ every key that changes something is a step of undo.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual import on
-from textual.screen import Screen
 
 from memtui.engine.model import Change
-from memtui.ui.action import LINE, Action
+from memtui.ui.action import Action
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.prompts import Prompt, Question
@@ -249,14 +248,10 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
         self.update("#view-footer")
         return True
 
-    def opens(self, action: Action) -> str:
-        """What an action opens: a group only opens in the list."""
-        item = self.item
-        return "" if action.id == "open" and item is not None and item.kind == BURST else action.opens
-
-    def has_opened(self, action: Action, kind: str, before: Screen[Any]) -> bool:
-        """Whether an action opened what it was to open."""
-        return (kind == LINE and self.filtering is not None) or super().has_opened(action, kind, before)
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters go into the filter."""
+        return self.filtering is not None
 
     # Seen
 

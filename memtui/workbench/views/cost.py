@@ -179,8 +179,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             del tell
             return cost_jobs.load(engine, around, opened, stop)
 
-        opens = "" if self.known else "show what agents load"
-        self.bridge.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not, opens=opens)
+        self.bridge.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not, awaited=not self.known)
 
     def _could_not(self, error: MemtuiError) -> None:
         """Say so in the place of what was waited for; what was known before stays."""

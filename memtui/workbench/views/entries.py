@@ -91,8 +91,7 @@ much of it is used."""
             lambda found: self._loaded(address, found),
             what=f"read the entries of {address}",
             latest="entries",
-            opens=f"show the entries of {address}" if not self.loaded else "",
-            stays=True,
+            awaited=not self.loaded,
         )
 
     def _loaded(self, address: Address, found: Held | str) -> None:

@@ -27,7 +27,7 @@ from memtui.workbench.views.health_rows import ORPHAN, Board, Row, row_runs
 from memtui.workbench.views.listed import ListedScreen
 
 if TYPE_CHECKING:
-    from memtui.ui.keys.openings import Opening
+    from memtui.ui.keys.fence import Hold
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.browse.nodes import Node
@@ -52,7 +52,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         super().__init__(browser)
         self.board = Board()
         self._loaded = False
-        self._opening: Opening | None = None
+        self._hold: Hold | None = None
         """The first look, while keys wait for it."""
         self._shown: Hashable = None
         self._asked: Row | None = None
@@ -88,7 +88,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         self.browser.checkup.look_around()
         self._end_waiting()
         if not self.browser.checkup.done:
-            self._opening = self.bridge.openings.begin("look at the indexes", at_most=PATIENCE, stays=True)
+            self._hold = self.bridge.hold("look at the indexes", PATIENCE, optional=False)
         self.load()
 
     def on_mount(self) -> None:
@@ -100,9 +100,9 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         self._end_waiting()
 
     def _end_waiting(self) -> None:
-        if self._opening is not None:
-            self._opening.end()
-            self._opening = None
+        if self._hold is not None:
+            self._hold.end()
+            self._hold = None
 
     def news(self) -> None:
         """Take in what was found."""

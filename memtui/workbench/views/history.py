@@ -132,8 +132,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             what=f"read the versions of {address}",
             otherwise=self._refused,
             latest="history",
-            opens=f"show the history of {address}" if not self.loaded else "",
-            stays=True,
+            awaited=not self.loaded,
         )
 
     def _refused(self, error: MemtuiError) -> None:

@@ -123,8 +123,9 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             del tell
             return hot_jobs.load(engine, settings, door, stop)
 
-        opens = "show the hot set" if self.given is None else ""
-        self.bridge.stream(job, self._loaded, what="work out what agents are given", group=GROUP, opens=opens)
+        self.bridge.stream(
+            job, self._loaded, what="work out what agents are given", group=GROUP, awaited=self.given is None
+        )
 
     def _loaded(self, given: Given) -> None:
         if given == self.given:

@@ -134,23 +134,22 @@ class InboxScreen(ViewScreen):
             self.place = self.browser.forest.label(node)
             scopes = {root.id: root.scope for root in self.browser.forest.roots.values()}
             self.inbox.below = lambda change: is_below(change.address, node, scopes)
-        self.load(opens="show what others changed")
+        self.load(awaited=True)
 
     def news(self) -> None:
         """Take in what happened, unless nobody looks."""
         if self.browser.views.current == self.ID:
             self.load()
 
-    def load(self, *, opens: str = "") -> None:
-        """Ask what others did; see `Bridge.run` for `opens`."""
+    def load(self, *, awaited: bool = False) -> None:
+        """Ask what others did; see `Bridge.run` for `awaited`."""
         kept = tuple(self.inbox.kept)
         self.bridge.run(
             lambda engine: inbox_jobs.load(engine, kept),
             self._loaded,
             what="read what others changed",
             latest="inbox",
-            opens=opens,
-            stays=True,
+            awaited=awaited,
         )
 
     def load_and_read(self) -> None:

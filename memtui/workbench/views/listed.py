@@ -274,6 +274,11 @@ class ListedScreen(ViewScreen):
         self.prompt = None
         self.update("#view-footer")
 
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters go into a line."""
+        return self.prompt is not None
+
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the line of text."""
         prompt = self.prompt

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from memtui.engine.model import Found, Hit, Wanted
 from memtui.errors import MemtuiError
 from memtui.matching import Query
-from memtui.ui.action import SCREEN, Action, beside_text
+from memtui.ui.action import Action, beside_text
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
 from memtui.ui.widgets.lines import Lines
@@ -179,16 +179,9 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self._draw_bars()
         return self._in_line
 
-    def opens(self, action: Action) -> str:
-        """What an action opens: the words are on this screen, and so are more rows."""
-        if action.id == "search_open":
-            item = self.hits.current
-            return "" if isinstance(item, More) else SCREEN if isinstance(item, Hit) and item.version else action.opens
-        return "" if action.id in ("search_all", "view_search") else action.opens
-
     @property
-    def one_by_one(self) -> bool:
-        """Each letter counts for what enter opens."""
+    def letters_are_text(self) -> bool:
+        """Whether letters go into the line."""
         return self._in_line
 
     def not_yet(self, event: events.Key | events.Paste) -> bool:

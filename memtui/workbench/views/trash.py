@@ -15,7 +15,7 @@ from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
-from memtui.ui.keys.typeahead import typeahead_of
+from memtui.ui.keys.fence import fence_of
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.cells import Look
@@ -89,8 +89,8 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         if self.browser.views.current == self.ID:
             self.load()
 
-    def load(self, *, opens: str = "") -> None:
-        """Ask what was deleted; see `Bridge.run` for `opens`."""
+    def load(self, *, awaited: bool = False) -> None:
+        """Ask what was deleted; see `Bridge.run` for `awaited`."""
 
         def loaded(entries: tuple[TrashEntry, ...]) -> None:
             self.loaded = True
@@ -101,8 +101,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             loaded,
             what="read the trash",
             latest="trash",
-            opens=opens if self.loaded else "show the trash",
-            stays=True,
+            awaited=awaited or not self.loaded,
         )
 
     def _change(self, change: Callable[[], object]) -> None:
@@ -257,21 +256,21 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         """Bring back; keys that follow wait for what comes of one memory: other rows, or a question."""
         bridge = self.bridge
         name = str(asked[0].to or asked[0].address) if len(asked) == 1 else count_words(len(asked), "memory")
-        opening = bridge.openings.begin(f"restore {name}") if len(asked) == 1 else None
+        hold = bridge.hold(f"restore {name}") if len(asked) == 1 else None
 
         def done(result: Done) -> None:
             bridge.refresh(addresses_of(result))
-            self._report(result, entries, name, may_ask=opening is None or not opening.given_up)
-            self.load(opens="show the trash" if opening is not None else "")
+            self._report(result, entries, name, may_ask=hold is None or not hold.dropped)
+            self.load(awaited=hold is not None)
             end()
 
         def failed(error: MemtuiError) -> None:
             self.browser.show_error(f"restore {name}", error)
-            end(failed=True)
+            end()
 
-        def end(*, failed: bool = False) -> None:
-            if opening is not None:
-                opening.end(failed=failed)
+        def end() -> None:
+            if hold is not None:
+                hold.end()
 
         bridge.run(
             lambda engine: restoring.restore_all(engine, asked, actor=bridge.actor),
@@ -307,9 +306,9 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
 
     def _startle(self) -> None:
         """No key typed before what is asked now is an answer to it."""
-        ahead = typeahead_of(self.app)
-        if ahead is not None:
-            ahead.startle()
+        fence = fence_of(self.app)
+        if fence is not None:
+            fence.startle()
 
     @staticmethod
     def _why(outcome: Outcome) -> str:

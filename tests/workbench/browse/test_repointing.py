@@ -207,6 +207,6 @@ async def test_keys_typed_after_it_are_for_the_line_although_it_is_slow_to_come(
         assert running.browser.memories.go_to(("others", "project"))
         await running.press("l", "j")
         running.burst("g", "p", "d", "t")
-        await running.until(lambda: len(running.app.ahead.waiting) == 2)
+        await running.until(lambda: len(running.app.fence.waiting) == 2)
         answer.set()
         await running.until_text("now at ~/new/webdt")

@@ -218,7 +218,7 @@ async def test_keys_that_are_typed_ahead_wait_for_the_first_look(
         async with real(world) as screen:
             screen.burst("7", "j")
             await screen.until_text("looking...")
-            await screen.until(lambda: len(screen.app.ahead.waiting) == 1)
+            await screen.until(lambda: len(screen.app.fence.waiting) == 1)
             view = screen.app.screen
             assert isinstance(view, HealthScreen)
             go.set()
@@ -233,7 +233,7 @@ async def test_it_begins_at_the_first_finding_also_when_projects_are_known_befor
             screen.browser.checkup.strays = (Stray("orphan", "notes", "/gone", "gone", ("gone",)),)
             screen.burst("7", "j")
             await screen.until_text("orphan")
-            await screen.until(lambda: len(screen.app.ahead.waiting) == 1)
+            await screen.until(lambda: len(screen.app.fence.waiting) == 1)
             view = screen.app.screen
             assert isinstance(view, HealthScreen)
             go.set()
@@ -259,13 +259,12 @@ async def test_escape_and_q_leave_while_it_looks(world: Indexed, monkeypatch: py
             await screen.until(lambda: views.made("health") is not None and screen.app.screen is screen.browser)
             await screen.until(lambda: screen.settled)
             screen.burst("7", "j", "escape")
-            await screen.until_text("Gave up to look at the indexes.")
-            await screen.press("escape")
+            await screen.until_text("Stopped looking at the indexes; the key you typed was ignored.")
             await screen.until(lambda: screen.app.screen is screen.browser)
             await screen.press("7", "1", "7")
-            assert screen.browser.bridge.openings.waited_for
+            assert screen.app.fence.holding
             await screen.press("escape")
-            await screen.until_text("Gave up to look at the indexes.")
+            await screen.until_text("Stopped looking at the indexes; the 2 keys you typed were ignored.")
 
 
 async def test_nothing_waits_for_a_view_that_was_left(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +273,7 @@ async def test_nothing_waits_for_a_view_that_was_left(world: Indexed, monkeypatc
         async with real(world) as screen:
             await screen.press("7", "1")
             await screen.until(lambda: screen.app.screen is screen.browser)
-            assert not screen.browser.bridge.openings.waited_for
+            assert not screen.app.fence.holding
 
 
 @pytest.mark.parametrize("down", [0, 3])

@@ -172,7 +172,7 @@ async def test_keys_typed_before_a_question_nobody_read_are_no_answer_and_no_com
             await screen.until(began.is_set)
             (world.folder / "b.md").write_bytes(b"just now\n")
             screen.burst("k", "x", "enter")
-            await screen.until(lambda: len(screen.app.ahead.waiting) == 3)
+            await screen.until(lambda: len(screen.app.fence.waiting) == 3)
         await screen.until(lambda: view.prompt is not None and screen.settled)
         assert view.list.cursor == 1
         await screen.until_text("notes/b.md exists already; enter restores as notes/b-restored.md")
@@ -182,7 +182,7 @@ async def test_keys_typed_before_a_question_nobody_read_are_no_answer_and_no_com
             await screen.until(began.is_set)
             (world.folder / "b-restored.md").write_bytes(b"that too\n")
             screen.burst("x", "enter")
-            await screen.until(lambda: len(screen.app.ahead.waiting) == 2)
+            await screen.until(lambda: len(screen.app.fence.waiting) == 2)
         await screen.until(lambda: screen.settled)
         assert view.prompt is not None
         assert view.prompt.text.endswith("b-restored.md")
@@ -198,7 +198,7 @@ async def test_keys_typed_while_one_comes_back_are_for_the_rows_that_are_left(
             await screen.press("r")
             await screen.until(began.is_set)
             screen.burst("j")
-            await screen.until(lambda: len(screen.app.ahead.waiting) == 1)
+            await screen.until(lambda: len(screen.app.fence.waiting) == 1)
             assert view.list.cursor == 0
         await screen.until(lambda: len(view.bin.shown) == 2 and view.list.cursor == 1)
 
@@ -215,7 +215,7 @@ async def test_a_question_that_was_not_waited_for_does_not_come_up(
             await screen.until(began.is_set)
             (world.folder / "b.md").write_bytes(b"just now\n")
             await screen.press("escape")
-            await screen.until_text("Gave up to restore notes/b.md.")
+            await screen.until_text("Stopped restoring notes/b.md.")
         await screen.until_text("r asks for another name.")
         assert view.prompt is None
         await screen.press("r")

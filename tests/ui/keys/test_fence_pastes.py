@@ -5,35 +5,49 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.ui.keys.keygate import HOLD, KeyGate, Verdict
+from memtui.ui.keys.fence import HOLD, QUIET, PasteWatch, Verdict
 
 WRITES = frozenset("punrdUxe")
 MOVES = frozenset("jkhlG{}t")
 
 
 class Typist:
-    """Feeds keys at given times and remembers what ran."""
+    """Types keys at given times into the watch, as the fence does, and remembers what ran."""
 
     def __init__(self) -> None:
-        self.gate = KeyGate()
+        self.watch = PasteWatch()
+        self.waiting: list[tuple[float, str]] = []
         self.ran: list[str] = []
         self.burst = False
-        self.last = 0.0
+        self.quiet_until = 0.0
 
     def press(self, key: str, at: float) -> None:
-        if at - self.last >= HOLD:
-            self.ran += self.gate.due()
-        self.last = at
-        match self.gate.feed(key, at, moves=key in MOVES, writes=key in WRITES):
-            case Verdict.RUN:
-                self.ran.append(key)
-            case Verdict.BURST:
-                self.burst = True
-            case _:
-                pass
+        if self.waiting:
+            self.give(min(at, self.waiting[-1][0] + HOLD))
+        self.give(at)
+        if at < self.quiet_until:
+            self.quiet_until = at + QUIET
+            return
+        self.waiting.append((at, key))
+        self.give(at)
+
+    def give(self, now: float) -> None:
+        while self.waiting:
+            key = self.waiting[0][1]
+            match self.watch.judge(self.waiting, now, moves=key in MOVES, writes=key in WRITES):
+                case Verdict.WAIT:
+                    return
+                case Verdict.PASTE:
+                    self.burst, self.quiet_until = True, now + QUIET
+                    self.waiting.clear()
+                case Verdict.RUN:
+                    self.ran.append(self.waiting.pop(0)[1])
+                case Verdict.DROP:
+                    self.waiting.pop(0)
 
     def rest(self) -> None:
-        self.ran += self.gate.due()
+        while self.waiting:
+            self.give(self.waiting[0][0] + HOLD)
 
 
 def typed(text: str, gap: float, start: float = 10.0) -> Typist:
@@ -87,32 +101,14 @@ def test_after_a_paste_keys_work_again() -> None:
 
 
 def test_what_comes_with_the_key_that_filters_is_text_for_its_line() -> None:
-    gate = KeyGate()
-    verdicts = [gate.feed(key, 10.0, moves=False, filters=key == "/") for key in "/session*dt"]
-    assert set(verdicts) == {Verdict.HOLD}
-    assert "".join(gate.due()) == "/session*dt"
-    assert not gate.pasting(10.001)
-    assert [gate.feed(key, 10.001, moves=False) for key in "*dt"] == [Verdict.BURST, Verdict.DROP, Verdict.DROP]
-    later = [gate.feed(key, 11.0, moves=False, filters=key == "/") for key in "a path/of words"]
-    assert Verdict.BURST in later
-
-
-def test_a_key_that_comes_again_after_it_was_held_is_no_second_one() -> None:
-    gate = KeyGate()
-    for _ in range(3):
-        assert {gate.feed(key, 10 + index * 0.001, moves=False) for index, key in enumerate("wjdt")} == {Verdict.HOLD}
-        assert gate.due() == ("w", "j", "d", "t")
+    watch = PasteWatch()
+    keys = [(10.0, key) for key in "/session*dt"]
+    assert watch.judge(keys, 10.0, moves=False, filters=True) is Verdict.WAIT
+    assert watch.judge(keys, 10.0 + HOLD, moves=False, filters=True) is Verdict.RUN
+    assert watch.judge(keys[1:], 10.0 + HOLD, moves=False) is Verdict.PASTE  # where it opened no line
+    later = [(11.0, key) for key in "a path/of words"]
+    assert watch.judge(later, 11.0, moves=False) is Verdict.PASTE
 
 
 def test_a_fast_pair_runs_in_order() -> None:
     assert typed("dt", 0.002).ran == ["d", "t"]
-
-
-def test_a_key_within_a_paste_is_part_of_it_until_it_is_quiet() -> None:
-    gate = KeyGate()
-    assert not gate.pasting(9.9)
-    for index, key in enumerate("a line of text"):
-        gate.feed(key, 10 + index * 0.001, moves=False)
-    assert gate.pasting(10.1)
-    assert gate.pasting(10.2)
-    assert not gate.pasting(10.4)

@@ -1,6 +1,6 @@
 """Keys typed ahead in the real program: all bytes of an opening key and what follows written at once, many times.
 
-`MEMTUI_ROUNDS=20 pytest -s tests/ui/keys/test_typeahead_terminal.py` counts twenty rounds of each, at once and with
+`MEMTUI_ROUNDS=20 pytest -s tests/ui/keys/test_fence_terminal.py` counts twenty rounds of each, at once and with
 pauses of a hundredth of a second between the keys.
 """
 

@@ -1,0 +1,564 @@
+"""The one fence for keys: each is given when the one before it is done, to the screen that then takes keys.
+
+Textual picks the receiver of a key when it arrives, before the action of the key before it has run: a letter meant for
+a form would be a command of the list below. So keys wait here, in order, while one is on its way, while what it opened
+is being read, and long enough to tell keys from a paste. What nothing opened for is dropped, and that is said.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum
+from operator import attrgetter
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.message_pump import MessagePump
+from textual.screen import Screen
+
+from memtui.ui.keys.letters import name_of
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from memtui.ui.keys.keyed import KeyedScreen
+
+MOST = 6
+"""More printable keys than this within `WINDOW` are a paste into a list."""
+WINDOW = 0.08
+"""Seconds."""
+HOLD = 0.025
+"""Seconds a key that does something waits for company."""
+CLOSE = 0.012
+"""Seconds; no person types two different keys faster."""
+QUIET = 0.15
+"""Seconds without a key that end a paste."""
+REPEAT = 0.15
+"""Seconds; a writing key that comes again this soon is a key held down."""
+LINE_ENDS = frozenset({"enter", "tab", "ctrl+j"})
+"""Keys that a pasted text is full of."""
+
+GRACE = 0.3
+"""Seconds that escape and ctrl+q wait for their turn; then they are done at once, and what was held is dropped."""
+MOMENT = 0.3
+"""Seconds that keys wait for what a list shows after a change: the next one must not meet a row that is gone."""
+TELL = 0.6
+"""Seconds after which a user whose keys are held is told what they wait for."""
+OLDEST = 10.0
+"""Seconds; a key that waited longer is dropped, because nobody expects it any more."""
+AFTER_REFUSAL = 0.2
+"""Seconds after a refusal that nobody can have read it in: keys were typed for what was to open."""
+AFTER_PASTE = 0.15
+"""Seconds after a paste in which a terminal may still deliver a rest of it as keys."""
+BETWEEN = 0.15
+"""Seconds between two keys of which the second belongs to the first, when that was dropped."""
+STUCK = 3.0
+"""Seconds for a key to get through; a widget that is busy for longer, or went away, must not block the keyboard."""
+UNREAD = "Keys typed before this question was there were ignored."
+IGNORED = "The keys that were typed for it were ignored."
+PASTED = "That looked like a paste, so it was ignored: this list takes single keys."
+ALWAYS = frozenset({"back", "quit_now"})
+"""Actions whose keys are never held for long."""
+
+Typed = events.Key | events.Paste
+
+
+class Verdict(Enum):
+    """What becomes of a key of a list."""
+
+    RUN = "run"
+    """Give it now."""
+    WAIT = "wait"
+    """Ask again when it has waited `HOLD`."""
+    PASTE = "paste"
+    """It is the beginning of a paste."""
+    DROP = "drop"
+    """A key held down."""
+
+
+class PasteWatch:
+    """Tells keys from pastes, which terminals that do not mark them deliver as keys: none of those may be a command."""
+
+    def __init__(self) -> None:
+        self._given: deque[tuple[float, str]] = deque(maxlen=MOST)
+
+    def judge(
+        self, keys: Sequence[tuple[float, str]], now: float, *, moves: bool, writes: bool = False, filters: bool = False
+    ) -> Verdict:
+        """Judge the first of the printable keys that wait.
+
+        Args:
+            keys: when each was pressed, in seconds, and its name; oldest first.
+            now: in seconds.
+            moves: the first only moves about: it runs at once.
+            writes: it changes something, so a repeat by a key held down is dropped.
+            filters: it opens the line that filters; a paste that begins so is text for that line.
+        """
+        at, key = keys[0]
+        before, last = self._given[-1] if self._given else (0.0, "")
+        newest = max(time for time, _ in keys if time - at < WINDOW)
+        near = [name for time, name in (*self._given, *keys) if newest - WINDOW < time <= newest]
+        if not (filters and at - before >= WINDOW) and len(near) > MOST and len(set(near)) > 2:
+            self._given.clear()
+            return Verdict.PASTE
+        repeated = writes and key == last and at - before < REPEAT
+        hasty = at - before < CLOSE and key != last
+        if not repeated and (hasty or not moves) and now - at < HOLD:
+            return Verdict.WAIT
+        self._given.append((at, key))
+        return Verdict.DROP if repeated else Verdict.RUN
+
+
+class Hold:
+    """Something that keys wait for: what an action opens, or the rows that a change leaves."""
+
+    def __init__(self, fence: Fence | None, what: str, until: float, *, brief: bool, optional: bool) -> None:
+        self._fence = fence
+        self.what = what
+        """For people: `open notes/a.md`."""
+        self.until = until
+        """When keys wait no longer."""
+        self.brief = brief
+        """Only lists wait for it, and not for long; text is typed on."""
+        self.optional = optional
+        """Whether its result is dropped when the user stops it."""
+        self.dropped = False
+        """Whether the user stopped it: it must not come up under later keys."""
+
+    def end(self) -> None:
+        """It is there, or will never be."""
+        if self._fence is not None:
+            self._fence.ended(self)
+
+
+class Fence:
+    """Gives keys on, one after the other."""
+
+    def __init__(
+        self, app: App[Any], give: Callable[[Typed], Awaitable[None]], *, clock: Callable[[], float] = monotonic
+    ) -> None:
+        """Join the parts.
+
+        Args:
+            app: whose keys these are.
+            give: does what the app does with a key or a paste.
+            clock: seconds, as the times of events.
+        """
+        self._app = app
+        self._give = give
+        self._clock = clock
+        self._waiting: list[Typed] = []
+        """In the order they were typed."""
+        self._watch = PasteWatch()
+        self._holds: list[Hold] = []
+        self._through = 0
+        """Counts the keys that are to get through all widgets before the next one."""
+        self._since: float | None = None
+        """When the one that is on its way began; None: none is."""
+        self._before: tuple[Screen[Any], object, bool] | None = None
+        """Who took the last key."""
+        self._awaited = False
+        """Whether something was read for what the last key opens."""
+        self._loose = False
+        """Whether letters of a line are on their way."""
+        self._outside = False
+        """Whether the last key gives the terminal to another program."""
+        self._why = ""
+        """Why the last key was refused, as it was said."""
+        self._ready: Screen[Any] | None = None
+        """The screen that was seen to be drawn and ready."""
+        self._readying: Screen[Any] | None = None
+        self._quiet_until = self._paste_until = self._burst_until = 0.0
+        self._quiet_words = ""
+        self._asked: list[Screen[Any]] = []
+        """The last screens that ask something."""
+        self._pasted_keys = False
+        self._reminding = False
+        self._last_special = ""
+        """The last key that is no character."""
+
+    # What waits, and for what
+
+    @property
+    def waiting(self) -> tuple[Typed, ...]:
+        """What is held now."""
+        return tuple(self._waiting)
+
+    @property
+    def holding(self) -> bool:
+        """Whether something is being opened or changed that keys wait for."""
+        return bool(self._live())
+
+    @property
+    def settled(self) -> bool:
+        """Whether no key is held and none is on its way."""
+        return not self._waiting and self._since is None and not self.holding
+
+    def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
+        """Have keys wait from now on until `Hold.end`, or so many seconds; `MOMENT` and less for lists only."""
+        hold = Hold(self, what, self._clock() + seconds, brief=seconds <= MOMENT, optional=optional)
+        self._holds.append(hold)
+        return hold
+
+    def ended(self, hold: Hold) -> None:
+        """One is there, or will never be; call `Hold.end`."""
+        if hold in self._holds:
+            self._holds.remove(hold)
+            self._awaited = self._awaited or not hold.brief
+            if self._app.is_running:
+                self._fence()
+                self._app.call_later(self.go_on)
+
+    def refuse(self, why: str) -> None:
+        """The key that was given now does nothing, for a reason that was said: those after it were typed for it."""
+        self._why = why
+        self._ignore()
+
+    def heard(self, words: str) -> None:
+        """A warning was said: the reason, if what the last key opens does not come."""
+        self._why = words
+
+    def goes_outside(self) -> None:
+        """The key that was given now gives the terminal to another program: those after it are for that one."""
+        self._outside = True
+
+    def startle(self) -> None:
+        """A question has come up that nobody has read: no key that was typed before is an answer to it."""
+        self._quiet_until = self._clock() + AFTER_REFUSAL
+        self._quiet_words = UNREAD
+        if self._drop():
+            self._quiet_words = ""
+            self._say(UNREAD)
+
+    def _live(self) -> list[Hold]:
+        """What keys wait for now: nothing brief while text is typed."""
+        now = self._clock()
+        self._holds = [one for one in self._holds if now < one.until]
+        return [one for one in self._holds if not (one.brief and self._is_text)]
+
+    # Coming in
+
+    async def take(self, event: Typed) -> None:
+        """Take what was typed or pasted just now."""
+        now = event.time
+        if isinstance(event, events.Key):
+            self._last_special = self._last_special if event.is_printable else event.key
+            if self._ignored(event, now):
+                return
+        else:
+            self._paste_until = now + AFTER_PASTE
+        insort(self._waiting, event, key=attrgetter("time"))
+        await self.go_on()
+
+    def _ignored(self, event: events.Key, now: float) -> bool:
+        """Whether a key belongs to a paste, or was typed for what was refused just now."""
+        if now < self._paste_until:
+            if not self._pasted_keys:
+                self._app.set_timer(AFTER_PASTE, self._tell_of_paste)
+            self._pasted_keys = True
+            self._paste_until = now + BETWEEN
+            return True
+        if now < self._burst_until and (event.is_printable or event.key in LINE_ENDS):
+            self._burst_until = now + QUIET
+            return True
+        if now < self._quiet_until and not self._is_always(event):
+            self._quiet_until = max(self._quiet_until, now + BETWEEN)
+            if self._quiet_words:
+                words, self._quiet_words = self._quiet_words, ""
+                self._say(words)
+            return True
+        return False
+
+    def _tell_of_paste(self) -> None:
+        """Say that keys were ignored; a paste may have a word of its own before that."""
+        if self._clock() < self._paste_until:
+            self._app.set_timer(AFTER_PASTE, self._tell_of_paste)
+        elif self._app.screen_stack:
+            self._pasted_keys = False
+            self._say("Keys that came with a paste were ignored; type them again if they were yours.")
+
+    def hears_mouse(self, event: events.MouseEvent) -> bool:
+        """Whether a click counts: one in the same breath as a paste may be a part of it."""
+        return isinstance(event, events.MouseMove) or event.time >= self._paste_until
+
+    # Giving
+
+    async def go_on(self) -> None:
+        """Give the next key when it can be given; on the app's own task only."""
+        while self._app.screen_stack:
+            if self._must_wait():
+                self._mind()
+                return
+            if not self._waiting:
+                return
+            match self._judge(self._waiting[0]):
+                case Verdict.WAIT:
+                    self._app.set_timer(max(HOLD - self._clock() + self._waiting[0].time, 0.001), self.go_on)
+                    return
+                case Verdict.PASTE:
+                    self._ignore_paste()
+                case Verdict.DROP:
+                    self._waiting.pop(0)
+                case Verdict.RUN:
+                    loose, self._loose = self._loose, self._is_letter(self._waiting[0])
+                    if self._loose:
+                        await self._give(self._waiting.pop(0))
+                        continue
+                    self._fence()
+                    if not loose:
+                        self._before, self._awaited, self._outside, self._why = self._receiver, False, False, ""
+                        await self._give(self._waiting.pop(0))
+                    return
+
+    def _is_letter(self, event: Typed) -> bool:
+        """Whether it is a letter for a line of a screen's own: it opens nothing, so the next need not wait for it."""
+        top = self._keyed
+        line = top is not None and top.letters_are_text and not top.typing
+        return line and isinstance(event, events.Key) and event.is_printable
+
+    def _judge(self, event: Typed) -> Verdict:
+        """Decide about the next key."""
+        top = self._keyed
+        if top is None or not isinstance(event, events.Key) or not event.is_printable or top.letters_are_text:
+            return Verdict.RUN
+        keys = [(one.time, name_of(one)) for one in self._waiting if isinstance(one, events.Key) and one.is_printable]
+        action = top.meaning(event)
+        return self._watch.judge(
+            keys,
+            self._clock(),
+            moves=action is not None and action.moves,
+            writes=action is not None and action.writes,
+            filters=action is not None and action.id == "filter",
+        )
+
+    def _ignore_paste(self) -> None:
+        """Forget a paste that came as keys, with what follows until it is quiet."""
+        self._waiting = [
+            one
+            for one in self._waiting
+            if not isinstance(one, events.Key) or not (one.is_printable or one.key in LINE_ENDS)
+        ]
+        self._burst_until = self._clock() + QUIET
+        top = self._keyed
+        if top is not None:
+            top.cancel_sequence()
+            top.say(PASTED, "warning")
+
+    def _must_wait(self) -> bool:
+        """Whether keys have to wait now."""
+        if self._since is not None:
+            if self._clock() - self._since < STUCK:
+                return True
+            self._since = None
+        if self._leaves():
+            self._stop_holds()
+        live = self._live()
+        if live:
+            if self._waiting and all(one.brief for one in live):
+                self._app.set_timer(max(max(one.until for one in live) - self._clock(), 0.01), self.go_on)
+            return True
+        screen = self._app.screen
+        if screen is not self._ready:
+            if screen is not self._readying:
+                self._readying = screen
+                screen.call_after_refresh(lambda: self._app.call_later(self._is_ready, screen))
+            return True
+        self._see_what_opened()
+        top = self._keyed
+        return top is not None and bool(self._waiting) and top.not_yet(self._waiting[0])
+
+    def _see_what_opened(self) -> None:
+        """Drop what was typed for what did not open, or for another program."""
+        awaited, self._awaited = self._awaited, False
+        outside, self._outside = self._outside, False
+        if outside:
+            if self._drop():
+                self._say(IGNORED)
+        elif awaited and self._why and self._receiver == self._before and not self._is_text:
+            self._ignore()
+
+    def _leaves(self) -> bool:
+        """Whether the next key leaves a view that is not filled yet."""
+        top, key = self._keyed, self._waiting[0] if self._waiting else None
+        if top is None or top.letters_are_text or len(self._app.screen_stack) < 2 or not isinstance(key, events.Key):
+            return False
+        return (
+            bool(self._holds) and self._before is not None and self._before[0] is not top and self._means(key, "quit")
+        )
+
+    async def _is_ready(self, screen: Screen[Any]) -> None:
+        """A screen is drawn."""
+        self._readying = None
+        if screen is self._app.screen:
+            self._ready = screen
+            top = self._keyed
+            if top is not None and top.asks_by_itself(self._last_special) and not self._known(top):
+                self.startle()
+        await self.go_on()
+
+    def _known(self, screen: Screen[Any]) -> bool:
+        """Whether a question was there before, below what lay over it."""
+        known = any(one is screen for one in self._asked)
+        self._asked = [screen, *self._asked[:5]]
+        return known
+
+    def _ignore(self) -> None:
+        """Nothing opened: drop what was typed for it, with what follows in the same breath."""
+        self._quiet_until = self._clock() + AFTER_REFUSAL
+        words = f"{self._why.rstrip('.')}. {IGNORED}" if self._why else IGNORED
+        self._quiet_words = words
+        if self._drop():
+            self._quiet_words = ""
+            self._say(words)
+
+    def _drop(self) -> int:
+        """Forget what waits; returns how much that was. Escape and the like stay."""
+        kept: list[Typed] = [one for one in self._waiting if isinstance(one, events.Key) and self._is_always(one)]
+        count = len(self._waiting) - len(kept)
+        self._waiting = kept
+        return count
+
+    def _fence(self) -> None:
+        """Hold the rest until everything on the way of a key, and what that led to, is done."""
+        self._through += 1
+        self._since = self._clock()
+        # Called in front of the key itself; the first hop is behind it in every queue.
+        self._app.call_next(self._hop, self._through, 0, [])
+
+    def _hop(self, number: int, round_: int, left: list[MessagePump]) -> None:
+        """Go through the queue of each widget on the way, twice, behind what is there already."""
+        if number != self._through:
+            return
+        while True:
+            if not left:
+                if round_ == 2:
+                    self._app.call_later(self._got_through, number)
+                    return
+                round_ += 1
+                if not self._app.screen_stack:
+                    return
+                left = [*(self._app.focused or self._app.screen).ancestors_with_self]
+            pump = left.pop(0)
+            if pump.is_running and pump.call_later(self._hop, number, round_, left):
+                return
+
+    async def _got_through(self, number: int) -> None:
+        if number == self._through:
+            self._since = None
+            await self.go_on()
+
+    # Never for ever
+
+    def _mind(self) -> None:
+        """See to it that nothing waits for long without a word."""
+        if not self._waiting:
+            return
+        self._remind_later()
+        last = self._waiting[-1]
+        if isinstance(last, events.Key) and self._is_always(last):
+            self._app.set_timer(GRACE, lambda: self._insist(last))
+
+    async def _remind(self) -> None:
+        """Tell what keys wait for, drop the oldest, and see that a lost widget does not block the rest."""
+        self._reminding = False
+        await self.go_on()
+        if not self._waiting or not self._app.screen_stack:
+            return
+        if self._clock() - self._waiting[0].time > OLDEST:
+            self._say(f"Still {_doing(self._what)}{_with_keys(self._drop())}.")
+        elif self._holds:
+            self._say(f"Your keys wait; esc drops them. memtui is {_doing(self._what)}.")
+        self._remind_later()
+
+    def _remind_later(self) -> None:
+        if self._waiting and not self._reminding:
+            self._reminding = True
+            self._app.set_timer(TELL, self._remind)
+
+    async def _insist(self, event: events.Key) -> None:
+        """Escape, or a key that ends the program, has waited long enough."""
+        if not any(one is event for one in self._waiting) or not self._app.screen_stack:
+            return
+        self._waiting.remove(event)
+        what, dropped, held = self._what, self._drop(), bool(self._holds)
+        pushed = self._before is not None and self._before[0] is not self._app.screen
+        self._stop_holds()
+        self._since = None
+        self._through += 1
+        self._ready = self._app.screen
+        top = self._keyed
+        if held and top is not None:
+            top.opening_given_up()
+        if held and event.key != "ctrl+q" and not self._means(event, "quit_now"):
+            self._say(f"Stopped {_doing(what)}{_with_keys(dropped)}.", outlives=pushed)
+            held = not pushed
+        if not held or event.key == "ctrl+q" or self._means(event, "quit_now"):
+            await self._give(event)
+        await self.go_on()
+
+    def _stop_holds(self) -> None:
+        """Wait for nothing any more, and let nothing that was to open come up later."""
+        holds, self._holds, self._awaited = self._holds, [], False
+        for hold in holds:
+            hold.dropped = hold.optional
+
+    @property
+    def _what(self) -> str:
+        return self._holds[0].what if self._holds else "draw"
+
+    # Whom it concerns
+
+    @property
+    def _keyed(self) -> KeyedScreen[Any] | None:
+        """The screen on top, when it takes keys from the action table."""
+        from memtui.ui.keys.keyed import KeyedScreen
+
+        screen = self._app.screen
+        return screen if isinstance(screen, KeyedScreen) else None
+
+    @property
+    def _is_text(self) -> bool:
+        top = self._keyed if self._app.screen_stack else None
+        return top is None or top.letters_are_text
+
+    @property
+    def _receiver(self) -> tuple[Screen[Any], object, bool]:
+        """Who would take a key now: a screen, the widget in it, and whether letters are text there."""
+        return self._app.screen, self._app.focused, self._is_text
+
+    def _is_always(self, event: events.Key) -> bool:
+        return event.key in ("escape", "ctrl+q") or any(self._means(event, id_) for id_ in ALWAYS)
+
+    def _means(self, event: events.Key, id_: str) -> bool:
+        top = self._keyed
+        return top is not None and any(action.id == id_ and event.key in action.keys for action in top.table)
+
+    def _say(self, words: str, *, outlives: bool = False) -> None:
+        """Say it where the user is, or where it is still shown when the screen on top goes."""
+        for screen in (*(() if outlives else (self._app.screen,)), *self._app.screen_stack[:1]):
+            if hasattr(screen, "say"):
+                screen.say(words, "warning")
+                return
+
+
+def _doing(what: str) -> str:
+    """Turn `open notes/a.md` into `opening notes/a.md`."""
+    verb, blank, rest = what.partition(" ")
+    return f"{verb.removesuffix('e')}ing{blank}{rest}"
+
+
+def _with_keys(count: int) -> str:
+    return (
+        f"; the {f'{count} keys' if count != 1 else 'key'} you typed {'were' if count != 1 else 'was'} ignored"
+        if count
+        else ""
+    )
+
+
+def fence_of(app: object) -> Fence | None:
+    """What holds the keys of an app; None where nothing does."""
+    found = getattr(app, "fence", None)
+    return found if isinstance(found, Fence) else None
