@@ -19,12 +19,11 @@ from textual import events
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 
+from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.keys.letters import name_of
 
 if TYPE_CHECKING:
     from textual.app import App
-
-    from memtui.ui.keys.keyed import KeyedScreen
 
 MOST = 6
 """More printable keys than this within `WINDOW` are a paste into a list."""
@@ -514,8 +513,6 @@ class Fence:
     @property
     def _keyed(self) -> KeyedScreen[Any] | None:
         """The screen on top, when it takes keys from the action table."""
-        from memtui.ui.keys.keyed import KeyedScreen
-
         screen = self._app.screen
         return screen if isinstance(screen, KeyedScreen) else None
 

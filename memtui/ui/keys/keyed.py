@@ -7,7 +7,7 @@ that does nothing now.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual import events, on
 from textual.keys import _character_to_key
@@ -17,7 +17,6 @@ from textual.widget import Widget
 
 from memtui.ui.action import Action, keymap, shown_key
 from memtui.ui.draw.spans import Line
-from memtui.ui.keys.fence import fence_of
 from memtui.ui.keys.letters import Letters, key_named, name_of
 from memtui.ui.keys.prefix import HINT_AFTER, Sequences
 from memtui.ui.widgets.lines import Lines
@@ -47,7 +46,7 @@ class KeyedScreen(Screen[T]):
         super().__init__()
         self.table = tuple(table)
         self._sequences = Sequences(keymap(self.ROOMS, self.table))
-        self.letters = Letters(self)
+        self.letters = Letters(self.show_hint)
         keys = keymap(["everywhere"], self.table)
         self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
 
@@ -124,7 +123,8 @@ class KeyedScreen(Screen[T]):
 
     def attempt(self, action: Action) -> None:
         """Do an action, or say why it cannot be done now."""
-        fence, reason = fence_of(self.app), self.unavailable(action)
+        fence: Any = getattr(self.app, "fence", None)  # it knows this module
+        reason = self.unavailable(action)
         if reason:
             self.say(reason, "warning")
             if fence is not None and not self.letters_are_text:

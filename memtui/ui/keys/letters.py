@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.spans import Line
@@ -11,14 +11,13 @@ from memtui.ui.draw.spans import Line
 if TYPE_CHECKING:
     from textual import events
 
-    from memtui.ui.keys.keyed import KeyedScreen
-
 
 class Letters:
     """What a screen waits for."""
 
-    def __init__(self, screen: KeyedScreen[Any]) -> None:
-        self._screen = screen
+    def __init__(self, show_hint: Callable[[Line | None], None]) -> None:
+        """Take what shows a line of keys, or the usual one again."""
+        self._show_hint = show_hint
         self._done: Callable[[str], None] | None = None
 
     @property
@@ -29,12 +28,12 @@ class Letters:
     def ask(self, line: Line, done: Callable[[str], None]) -> None:
         """Give the next key to `done`, whatever else it means; nothing when it is cancelled."""
         self._done = done
-        self._screen.show_hint([*line, ("esc cancels", "dim")])
+        self._show_hint([*line, ("esc cancels", "dim")])
 
     def take(self, key: str) -> None:
         """Take the key that was waited for."""
         done, self._done = self._done, None
-        self._screen.show_hint(None)
+        self._show_hint(None)
         if done is not None:
             done(key)
 
