@@ -81,7 +81,7 @@ def test_what_can_be_no_path(text: str) -> None:
         ("[" * 100_000 + '"dir"', None),
         ("{}", None),
         ('// mine\n{"a": {"dir": "/x",}} /* so */', "/x"),
-        ('{"a": {"dir": "/x"}} //' + " " * 262_144, None),
+        ('{"a": {"dir": "/x"}} //' + " " * 262_144, "/x"),
     ],
 )
 def test_an_agents_setting(tmp_path: Path, content: str, value: str | None) -> None:

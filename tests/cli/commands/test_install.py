@@ -60,7 +60,7 @@ def test_it_is_shown_first_and_made_when_asked(cli: Cli, home: Path, client: str
 @EACH
 def test_the_flag_is_carried_into_the_entry(cli: Cli, home: Path, client: str) -> None:
     assert cli("install", client, "--access", "plan", "--write").status == 0
-    written = b"\n".join(everything(home).values()).decode()
+    written = " ".join(b"\n".join(everything(home).values()).decode().split())
     assert '"--access", "plan"' in written
     assert f'"--home", "{home / ".memtui-test"}"' in written or str(home / ".memtui-test") not in written
     row = next(row for row in cli("install", "--json").items if row["client"] == client)
@@ -217,9 +217,10 @@ def test_the_first_command_makes_folders_for_the_user_alone(
 
 def test_a_hostile_file_is_shown_as_text(cli: Cli, home: Path) -> None:
     (home / ".gemini").mkdir()
-    (home / ".gemini" / "settings.json").write_text('{\n  // \x1b]0;owned\x07\n  "a": 1\n}\n')
+    (home / ".gemini" / "settings.json").write_text('{\n  "a": "\x9b31mowned\u202e"\n}\n')
     shown = cli("install", "gemini", terminal=True)
-    assert b"\x1b]0" not in shown.raw
+    assert "\x9b".encode() not in shown.raw
+    assert "\u202e".encode() not in shown.raw
     assert "owned" in shown.out
 
 
@@ -328,11 +329,11 @@ def test_a_server_of_that_name_that_memtui_did_not_write_is_the_users(
 @pytest.mark.usefixtures("plain_home")
 def test_an_entry_that_was_there_before_comes_back(cli: Cli, home: Path, client: str) -> None:
     name, _, key = PLACES[client]
-    own = {"command": "memtui", "args": ["mcp"], "env": {"A": "b"}}
+    own = {"command": "memtui", "args": ["mcp"], "env": {"A": "b"}, "note": "mine"}
     text = (
         f'# mine\n["{key}".memtui]\ncommand = "memtui" # short\nargs = ["mcp"]\nenv = {{ A = "b" }}\n'
         if client == "codex"
-        else json.dumps({key: {"memtui": own}}, indent=3) + "// mine\n"
+        else json.dumps({key: {"memtui": own}}, indent=3)
     )
     file = lay(home, name, text)
     before = everything(home)
