@@ -1,0 +1,216 @@
+"""Agents with memories of their own form: what each begins with."""
+
+import json
+import os
+
+import pytest
+
+from memtui.config.smallfile import LIMIT
+from tests.agents.machine import Machine
+from tests.agents.test_session_start_agents import started
+
+
+def marks(machine: Machine, agent: str) -> list[tuple[str, str]]:
+    return [(one.path.rpartition("/")[2], one.mark) for one in started(machine, agent)]
+
+
+def test_goose_loads_all_of_the_users_and_none_of_the_projects(machine: Machine) -> None:
+    machine.write("~/.config/goose/memory/work.txt", "# tag\nx\n")
+    machine.write("~/.config/goose/.goosehints")
+    machine.write("app/.goosehints")
+    machine.write("app/.goose/memory/app.txt")
+    assert marks(machine, "goose") == [
+        (".goosehints", ""),
+        (".goosehints", ""),
+        ("work.txt", ""),
+        ("app.txt", "on demand"),
+    ]
+
+
+def test_goose_takes_hints_from_the_checkout_down(machine: Machine) -> None:
+    machine.write("app/.goosehints")
+    machine.write("app/api/.goosehints")
+    found = started(machine, "goose", "app/api")
+    assert [one.path for one in found] == [str(machine.app / ".goosehints"), str(machine.app / "api/.goosehints")]
+
+
+def test_serena_is_given_names_only(machine: Machine) -> None:
+    machine.write("app/.serena/memories/deep/code style.md", "x" * 500)
+    (found,) = started(machine, "serena")
+    assert (found.mark, found.text, found.size) == ("names only", b"deep/code style\n", 500)
+
+
+def test_serena_is_given_the_names_that_it_reads_by(machine: Machine) -> None:
+    machine.write("~/.serena/memories/global/java/style.md")
+    machine.write("app/.serena/memories/a.md")
+    machine.write("app/api/.serena/memories/b.md")
+    found = started(machine, "serena", "app/api")
+    assert [one.text for one in found] == [b"global/java/style\n", b"a\n", b"b\n"]
+
+
+def test_serena_ignores_what_its_settings_name(machine: Machine) -> None:
+    for name in ("_archive/old", "core", "x.sync-conflict-1"):
+        machine.write(f"app/.serena/memories/{name}.md")
+    for name in ("a", "b"):
+        machine.write(f"~/.serena/memories/global/{name}.md")
+    machine.write(
+        "~/.serena/serena_config.yml", "ignored_memory_patterns:\n- '_archive/.*'\n- global/a\nprojects: []\n"
+    )
+    machine.write("app/.serena/project.yml", 'ignored_memory_patterns: [".*[.]sync-conflict-.*", "(core)+"]  # odd\n')
+    found = started(machine, "serena")
+    left_out = {os.path.basename(one.path): one.why for one in found if one.mark == "skipped"}
+    assert set(left_out) == {"a.md", "old.md", "x.sync-conflict-1.md", "project.yml"}
+    why = "Not loaded: ignored_memory_patterns in ~/.serena/serena_config.yml leaves it out: "
+    assert (left_out["a.md"], left_out["old.md"]) == (f"{why}global/a", f"{why}_archive/.*")
+    assert left_out["project.yml"].endswith("does not understand (core)+")
+    assert [one.text for one in found if one.at_start] == [b"global/b\n", b"core\n"]
+
+
+@pytest.mark.parametrize("name", ["project.yml", "project.local.yml"])
+def test_serena_of_a_project_can_do_without_memories(machine: Machine, name: str) -> None:
+    machine.write("app/.serena/memories/a.md")
+    machine.write("~/.serena/memories/global/b.md")
+    machine.write(f"app/.serena/{name}", "added_modes: [no-onboarding, no-memories]\n")
+    assert [one.mark for one in started(machine, "serena")] == ["skipped"] * 2
+    machine.write(f"app/.serena/{name}", "added_modes: [no-onboarding]\nexcluded_tools:\n- no-memories\n")
+    assert [one.mark for one in started(machine, "serena")] == ["names only"] * 2
+
+
+def test_settings_that_are_no_files_are_said_and_change_nothing(machine: Machine) -> None:
+    machine.write("app/.serena/memories/a.md")
+    os.mkfifo(machine.app / ".serena/project.yml")
+    (machine.home / ".serena/serena_config.yml").mkdir(parents=True)
+    found = started(machine, "serena")
+    assert [(one.label, one.mark) for one in found] == [
+        ("project memories", "names only"),
+        ("settings", "skipped"),
+        ("settings", "skipped"),
+    ]
+    assert {one.why for one in found[1:]} == {
+        "It is no regular file, or too large. None of its settings is known here."
+    }
+
+
+def test_letta_of_one_agent_can_be_off(machine: Machine) -> None:
+    for agent in ("one", "two", "three"):
+        machine.write(f"~/.letta/agents/{agent}/memory/persona.md")
+    machine.write("~/.letta/lc-local-backend/memfs/one/memory/persona.md")
+    agents: list[object] = [
+        {"agentId": "one", "memfs": False},
+        {"agentId": "two", "baseUrl": "localhost", "memfs": True},
+        {"agentId": "two", "memfs": False},
+        {"agentId": "three", "pinned": True},
+        {"agentId": "../three", "memfs": False},
+        {"agentId": 3, "memfs": False},
+        "three",
+    ]
+    machine.write("~/.letta/settings.json", json.dumps({"agents": agents}))
+    off = [os.path.relpath(one.path, machine.home / ".letta") for one in started(machine, "letta") if one.mark]
+    assert off == ["agents/one/memory/persona.md", "lc-local-backend/memfs/one/memory/persona.md"]
+    machine.write("moved/memfs/one/memory/persona.md")
+    found = started(machine, "letta", LETTA_LOCAL_BACKEND_DIR=str(machine.folder / "moved"))
+    assert [one.mark for one in found if "moved" in one.path] == ["skipped"]
+    machine.write("~/.letta/settings.json", json.dumps({"agents": {"agentId": "one"}}))
+    assert "skipped" not in [one.mark for one in started(machine, "letta")]
+
+
+def test_letta_loads_what_lies_at_the_top_or_in_system(machine: Machine) -> None:
+    base = "~/.letta/agents/agent-1/memory"
+    for name in ("MEMORY.md", "persona.md", "system/a.md", "reference/b.md"):
+        machine.write(f"{base}/{name}")
+    machine.write(f"{base}/.git/HEAD")
+    assert marks(machine, "letta") == [
+        ("MEMORY.md", ""),
+        ("persona.md", ""),
+        ("a.md", ""),
+        ("b.md", "on demand"),
+    ]
+
+
+def test_deepagents_drops_comments(machine: Machine) -> None:
+    machine.write("~/.deepagents/agent/AGENTS.md", "<!-- x -->\na\n")
+    machine.write("~/.deepagents/other/AGENTS.md")
+    machine.write("app/.deepagents/AGENTS.md")
+    found = started(machine, "deepagents")
+    assert [one.mark for one in found] == ["", "", "on demand"]
+    assert found[0].text == b"a\n"
+
+
+def test_hermes_says_when_a_file_is_over_its_limit(machine: Machine) -> None:
+    machine.write("~/.hermes/SOUL.md")
+    machine.write("~/.hermes/memories/MEMORY.md", "x" * 2_300)
+    machine.write("~/.hermes/memories/USER.md", "x" * 1_000)
+    found = started(machine, "hermes")
+    assert [bool(one.why) for one in found] == [False, True, False]
+
+
+def test_openclaw_reads_its_daily_notes_on_demand(machine: Machine) -> None:
+    machine.write("~/.openclaw/workspace/MEMORY.md")
+    machine.write("~/.openclaw/workspace/AGENTS.md")
+    machine.write("~/.openclaw/workspace/memory/2026-03-01.md")
+    assert marks(machine, "openclaw") == [("AGENTS.md", ""), ("MEMORY.md", ""), ("2026-03-01.md", "on demand")]
+
+
+def test_openclaw_is_looked_for_where_its_variables_and_settings_put_it(machine: Machine) -> None:
+    for place in ("~/.openclaw/workspace", "moved", "named"):
+        for name in ("AGENTS.md", "USER.md", "MEMORY.md", "memory/2026-03-01.md"):
+            machine.write(f"{place}/{name}")
+    machine.write("moved/USER.md", "x" * 4_001)
+    found = started(machine, "openclaw", OPENCLAW_WORKSPACE_DIR=str(machine.folder / "moved"))
+    assert [os.path.relpath(one.path, machine.folder) for one in found] == [
+        "moved/AGENTS.md",
+        "moved/USER.md",
+        "moved/MEMORY.md",
+        "moved/memory/2026-03-01.md",
+    ]
+    assert [one.why for one in found if one.mark == ""] == [
+        "",
+        "It has 4,001 characters; the agent's own limit is 4,000.",
+        "",
+    ]
+    settings = f"{{ agents: {{ defaults: {{ workspace: '{machine.folder}/named' }} }} }}\n"
+    machine.write("~/.openclaw/openclaw.json", settings)
+    found = started(machine, "openclaw", OPENCLAW_WORKSPACE_DIR=str(machine.folder / "moved"))
+    assert {os.path.relpath(one.path, machine.folder).split("/")[0] for one in found} == {"named"}
+
+
+def test_hermes_of_one_memory_can_be_off(machine: Machine) -> None:
+    machine.write("~/.hermes/memories/MEMORY.md")
+    machine.write("~/.hermes/memories/USER.md")
+    machine.write("~/.hermes/config.yaml", "memory:\n  memory_enabled: true\n  user_profile_enabled: false  # mine\n")
+    own, about = started(machine, "hermes")
+    assert (own.mark, about.mark) == ("", "skipped")
+    assert about.why == "Not loaded: switched off in ~/.hermes/config.yaml (user_profile_enabled)."
+
+
+@pytest.mark.parametrize("kind", ["pipe", "loop", "folder", "huge", "deep", "list"])
+@pytest.mark.parametrize(
+    ("folder", "environ"),
+    [
+        (".openclaw", {}),
+        (".openclaw-work", {"OPENCLAW_PROFILE": "work"}),
+        ("kept", {"OPENCLAW_STATE_DIR": "~/kept"}),
+    ],
+)
+def test_settings_of_openclaw_that_cannot_be_read_are_a_row(
+    machine: Machine, kind: str, folder: str, environ: dict[str, str]
+) -> None:
+    machine.write("~/.openclaw/workspace/MEMORY.md")
+    file = machine.path(f"~/{folder}/openclaw.json")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("{agents: {defaults: {}}} // so\n")
+    assert "settings" not in {one.label for one in started(machine, "openclaw", **environ)}
+    file.unlink()
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "loop":
+        file.symlink_to(file.name)
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "huge":
+        with file.open("wb") as huge:
+            huge.truncate(LIMIT + 1)
+    else:
+        file.write_text('{"a":' * 5_000 if kind == "deep" else "[]")
+    (row,) = (one for one in started(machine, "openclaw", **environ) if one.label == "settings")
+    assert (row.path, row.mark, bool(row.why)) == (str(file), "skipped", True)
