@@ -14,7 +14,7 @@ PAGE = (ROOT / "docs" / "acceptance.md").read_text("utf-8")
 POINTS = 40
 TOKEN = re.compile(r'`([^`]+)`|"([^"]+)"')
 KINDS = {
-    "P": re.compile(r"run_test\(|from tests\.workbench\.(shown|fake_shown|workbench|merge\.stage|views\.real) import"),
+    "P": re.compile(r"run_test\(|from tests\.workbench\.(shown|workbench|merge\.stage|views\.real) import"),
     "T": re.compile(r"from tests\.terminal import|from tests\.web\.browser import"),
 }
 """What a test file that drives the workbench, or a terminal, has in it."""

@@ -10,7 +10,7 @@ from memtui.config.settings import Settings
 from memtui.ui import themes
 from memtui.ui.draw.paint import GROUNDS, LEAST_CONTRAST, LEAST_RULE, Paint, contrast
 from memtui.ui.themes import DEFAULT, MONOCHROME, THEMES, choose
-from tests.workbench.fake_shown import DIRECTORIES, shown
+from tests.workbench.shown import DIRECTORIES, shown
 
 KNOWN = frozenset(theme.name for theme in THEMES)
 
@@ -94,17 +94,17 @@ def test_nonsense_that_was_kept_is_no_theme(found: object) -> None:
 
 
 async def test_the_theme_that_is_chosen_is_kept() -> None:
+    async with shown(read_only=True) as screen:
+        await screen.press("T")
+        await screen.type("memtui-light")
+        await screen.press("enter")
+        await screen.until_text("--read-only keeps nothing")
+        assert screen.engine.engine.places.load(themes.KEPT).value is None
     async with shown() as screen:
         await screen.press("T")
         await screen.type("memtui-light")
         await screen.press("enter")
         await screen.until_text("Theme memtui-light, at the next start too.")
         engine = screen.engine
-    async with shown(engine, kept_theme=engine.places[themes.KEPT]) as screen:
+    async with shown(engine, kept_theme=engine.engine.places.load(themes.KEPT).value) as screen:
         assert screen.app.theme == "memtui-light"
-    async with shown(read_only=True) as screen:
-        await screen.press("T")
-        await screen.type("memtui-light")
-        await screen.press("enter")
-        await screen.until_text("--read-only keeps nothing")
-        assert themes.KEPT not in screen.engine.places

@@ -14,7 +14,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.look import detect
-from memtui.engine.model import Actor, Address, Change, Draft, Memory, Root, Version
+from memtui.engine.model import BROUGHT, Actor, Address, Change, Draft, Memory, Root, Version
 from tests.faults.injector import Call, hooked
 
 START = 1_767_225_600_000
@@ -58,8 +58,20 @@ class Memories:
     opened: list[Engine] = []  # noqa: RUF012 - of all tests of a process, for the fixture that closes them
     """Engines that nobody closed yet."""
 
-    def __init__(self, texts: dict[str, str] | None = None, roots: tuple[Root, ...] | None = None) -> None:
+    def __init__(
+        self, texts: dict[str, str] | None = None, roots: tuple[Root, ...] | None = None, *, checkout: bool = False
+    ) -> None:
+        """Write memories.
+
+        Args:
+            texts: by address.
+            roots: where they are; those of memtui's own memories if not given.
+            checkout: the project is a checkout, and its memories were reviewed.
+        """
         self.roots = usual_roots() if roots is None else roots
+        if checkout:
+            (Path.home() / "api/.git").mkdir(parents=True)
+            self.roots = tuple(root._replace(in_checkout=root.id == "memtui:project") for root in self.roots)
         self.state = Path.home() / "state"
         self.clock = Clock()
         self.read_only = False
@@ -67,6 +79,10 @@ class Memories:
             Path(root.path).mkdir(parents=True, exist_ok=True)
         for name, text in (texts or {}).items():
             self.put(name, text)
+        if checkout:
+            self.engine.history.review(
+                [(row.address, row.sha256 or "") for row in self.rows.values() if row.trust == BROUGHT], actor=ME
+            )
 
     # The engine
 
@@ -160,6 +176,14 @@ class Memories:
         """Have another program write a file after the user has looked at what was there."""
         self.open()
         return self.put(name, text)
+
+    def agent(self, name: str, text: str | bytes, by: Actor = CLAUDE) -> Address:
+        """Have an agent write a memory through a memtui of its own."""
+        address = Address.parse(name)
+        with self.another() as other:
+            Memories.opened.remove(other)
+            other.save(address, text, expected_sha256=other.read(address).sha256, actor=by)
+        return address
 
     def delete(self, name: str, by: Actor = CLAUDE) -> Address:
         """Have an agent delete a memory."""

@@ -39,13 +39,18 @@ def engine_with(texts: dict[str, str] | None = None) -> Memories:
     return Memories(TEXTS if texts is None else texts)
 
 
+def settings_in(home: str, **chosen: Any) -> Settings:
+    """The settings of a user with this home, who chose these."""
+    return Settings(DIRECTORIES, home, **chosen)
+
+
 def make_app(
     memories: Memories, *, read_only: bool = False, settings: dict[str, Any] | None = None, **facts: Any
 ) -> MemtuiApp:
     """The app on memories; `facts` are those of `Facts`."""
     memories.read_only = read_only
     bridge = Bridge(memories.engine, actor=ME, read_only=read_only, clock=memories.clock)
-    chosen = Settings(DIRECTORIES, str(Path.home()), **(settings or {}))
+    chosen = settings_in(str(Path.home()), **(settings or {}))
     if "listing" not in facts:
         facts["listing"] = memories.engine.rows.list()
     told = {"project": "acme-api", "workspace": "fix-login", **facts}
@@ -125,6 +130,12 @@ class Shown:
             name = "space" if key == " " else key
             character = key if len(key) == 1 else "\r" if key == "enter" else None
             self.app.post_message(events.Key(name, character))
+
+    def stop_watching(self) -> None:
+        """Have nobody tell the workbench what others do from now on."""
+        watch = self.app.bridge._watch
+        assert watch is not None
+        watch.stop()
 
     async def go(self, name: str) -> None:
         """Put the cursor on a memory, as a user's keys would."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from textual.message import Message
 
-from memtui.engine.model import Actor, Address, Change, Changes, Draft, Notice
+from memtui.engine.model import Address, Changes, Draft, Notice
 from memtui.errors import NotFoundError, StorageError
 from memtui.workbench import messages
 from memtui.workbench.bridge import AT_ONCE, ONE_BY_ONE, ROWS, WRITE, Bridge
-from tests.workbench.fake_engine import NOW, FakeEngine
-from tests.workbench.fake_parts import engine_of
+from tests.workbench.memories import ME, START, Memories, failing, told_at_once
 
 
 class Box:
@@ -33,21 +33,29 @@ class Box:
     def wait(self, kind: type[Message], *, count: int = 1) -> list[Any]:
         """Wait for so many messages of a kind."""
         with self._news:
-            assert self._news.wait_for(lambda: len(self.of(kind)) >= count, 5), self.all
+            assert self._news.wait_for(lambda: len(self.of(kind)) >= count, 20), self.all
         return self.of(kind)
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until what came makes something true."""
+        with self._news:
+            assert self._news.wait_for(condition, 20), self.all
 
     def of(self, kind: type[Message]) -> list[Any]:
         return [message for message in self.all if isinstance(message, kind)]
 
 
 @pytest.fixture
-def engine() -> FakeEngine:
-    return FakeEngine({"memtui:global/a.md": "a", "memtui:global/b.md": "b"})
+def engine() -> Memories:
+    return Memories({"memtui:global/a.md": "a", "memtui:global/b.md": "b"})
 
 
 @pytest.fixture
-def bridge(engine: FakeEngine) -> Bridge:
-    return Bridge(engine_of(engine), actor=Actor("tui"), clock=lambda: NOW)
+def bridge(engine: Memories) -> Iterator[Bridge]:
+    with told_at_once():
+        bridge = Bridge(engine.engine, actor=ME, clock=engine.clock)
+        yield bridge
+        bridge.close()
 
 
 @pytest.fixture
@@ -75,11 +83,11 @@ def test_jobs_run_off_the_event_loop(bridge: Bridge, box: Box) -> None:
     assert message.result is not threading.current_thread()
 
 
-def test_an_error_of_the_engine_comes_back(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
-    engine.failing["read"] = StorageError("The disk is full.", code="E_DISK_FULL")
-    bridge.run(lambda engine: engine.read(A), what="read a")
-    (message,) = box.wait(messages.Failed)
-    assert (message.what, message.error.code) == ("read a", "E_DISK_FULL")
+def test_an_error_of_the_engine_comes_back(bridge: Bridge, box: Box) -> None:
+    with failing(errno.EIO, "open_file", of="a.md"):
+        bridge.run(lambda engine: engine.read(A), what="read a")
+        (message,) = box.wait(messages.Failed)
+    assert (message.what, message.error.code) == ("read a", "E_IO")
 
 
 def test_a_fault_of_ours_is_an_error_too(bridge: Bridge, box: Box) -> None:
@@ -156,7 +164,7 @@ def test_a_dropped_group_tells_nothing(bridge: Bridge, box: Box) -> None:
     assert [message.result for message in box.wait(messages.Finished)] == ["end"]
 
 
-def test_start_reads_follows_and_tells(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+def test_start_reads_follows_and_tells(bridge: Bridge, box: Box) -> None:
     bridge.start()
     box.wait(messages.RowsLoaded, count=2)
     assert [str(row.address) for row in box.of(messages.RowsLoaded)[0].listing.items] == [
@@ -165,66 +173,88 @@ def test_start_reads_follows_and_tells(bridge: Bridge, box: Box, engine: FakeEng
     ]
     box.wait(messages.DraftsChanged)
     box.wait(messages.ActivityChanged)
-    assert ("reconcile",) in engine.calls
 
 
-def test_what_happens_outside_becomes_rows(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+def test_what_happens_outside_becomes_rows(bridge: Bridge, box: Box, engine: Memories) -> None:
     bridge.start()
     box.wait(messages.RowsLoaded, count=2)
     engine.outside("memtui:global/a.md", "other")
-    (changed,) = box.wait(messages.RowsChanged)
-    assert [(str(row.address), row.unseen) for row in changed.rows] == [("memtui:global/a.md", True)]
-    engine.outside_delete("memtui:global/b.md")
-    changed = box.wait(messages.RowsChanged, count=2)[-1]
-    assert [str(address) for address in changed.gone] == ["memtui:global/b.md"]
-    assert len(box.of(messages.ActivityChanged)[-1].deleted) == 1
+    box.until(
+        lambda: (
+            ("memtui:global/a.md", True)
+            in [(str(row.address), row.unseen) for told in box.of(messages.RowsChanged) for row in told.rows]
+        )
+    )
+    gone = engine.delete("memtui:global/b.md")
+    box.until(lambda: any(gone in told.gone for told in box.of(messages.RowsChanged)))
+    box.until(lambda: gone in box.of(messages.ActivityChanged)[-1].deleted)
 
 
-def test_a_storm_of_changes_is_one_list(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
-    bridge.start()
-    box.wait(messages.RowsLoaded, count=2)
+class News:
+    """What the bridge hears of: the test tells it, and the engine and its watch do not any more."""
+
+    def __init__(self, bridge: Bridge, box: Box) -> None:
+        self.tell = bridge._on_changes
+        bridge.start()
+        box.wait(messages.RowsLoaded, count=2)
+        assert box.wait(messages.HealthChanged)[0].health.state == "watching"
+        watch = bridge._watch
+        assert watch is not None
+        watch.stop()
+
+
+@pytest.fixture
+def news(bridge: Bridge, box: Box) -> News:
+    """A bridge that has started, and that only the test tells of changes."""
+    return News(bridge, box)
+
+
+def test_a_storm_of_changes_is_one_list(news: News, box: Box, engine: Memories) -> None:
     many = [engine.put(f"memtui:global/{number}.md", "x") for number in range(ONE_BY_ONE + 1)]
-    engine.tell(Changes(tuple(Change(address, "created", "outside", None, "a", NOW) for address in many)))
-    box.wait(messages.RowsLoaded, count=3)
+    news.tell(Changes(touched=frozenset(many)))
+    (*_, last) = box.wait(messages.RowsLoaded, count=3)
+    assert {*many, A} <= {row.address for row in last.listing.items}
     assert not box.of(messages.RowsChanged)
 
 
-def test_rows_that_come_with_a_change_are_not_asked_for(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
-    bridge.start()
-    box.wait(messages.RowsLoaded, count=2)
-    many = {engine.put(f"memtui:global/{number}.md", "x"): None for number in range(AT_ONCE + 1)}
-    rows = {**engine.memories(many), A: None}
-    engine.failing["memories"] = StorageError("nobody asks", code="E_IO")
-    engine.tell(Changes(touched=frozenset(rows), rows=rows, order=2))
+def test_rows_that_come_with_a_change_are_not_asked_for(
+    news: News, box: Box, engine: Memories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [engine.put(f"memtui:global/{number}.md", "x") for number in range(AT_ONCE + 1)]
+    rows = {**engine.engine.rows.some(many), A: None}
+
+    def fail(_: object) -> None:
+        raise StorageError("nobody asks", code="E_IO")
+
+    monkeypatch.setattr(engine.engine.rows, "some", fail)
+    news.tell(Changes(touched=frozenset(rows), rows=rows, order=1_000_000))
     first, second = box.wait(messages.RowsChanged, count=2)
-    assert {row.address for row in (*first.rows, *second.rows)} == many.keys()
+    assert {row.address for row in (*first.rows, *second.rows)} == set(many)
     assert (*first.gone, *second.gone) == (A,)
     assert not box.of(messages.Failed)
 
 
-def test_an_older_row_that_comes_late_is_dropped(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
-    bridge.start()
-    box.wait(messages.RowsLoaded, count=2)
-    row = engine.memories([A])[A]
+def test_an_older_row_that_comes_late_is_dropped(bridge: Bridge, news: News, box: Box, engine: Memories) -> None:
+    row = engine.engine.rows.get(A)
     for order, size in ((3, 30), (2, 20), (4, 40)):
-        engine.tell(Changes(touched=frozenset([A]), rows={A: row._replace(bytes=size)}, order=order))
+        news.tell(Changes(touched=frozenset([A]), rows={A: row._replace(bytes=size)}, order=1_000_000 + order))
     bridge.run(lambda _: None, what="wait", lane=ROWS)
     box.wait(messages.Finished)
     told = [row.bytes for message in box.of(messages.RowsChanged) for row in message.rows]
     assert told in ([30, 40], [40])
 
 
-def test_health_and_notices_are_passed_on(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
-    bridge.start()
-    box.wait(messages.RowsLoaded, count=2)
-    engine.health("polling", "no more watches")
-    assert box.wait(messages.HealthChanged)[0].health.reason == "no more watches"
-    engine.tell(Changes(notices=(Notice("late-write", "Somebody wrote late.", A),)))
+def test_health_and_notices_are_passed_on(news: News, box: Box) -> None:
+    assert [one.health.state for one in box.wait(messages.HealthChanged, count=2)] == ["watching", "stopped"]
+    news.tell(Changes(notices=(Notice("late-write", "Somebody wrote late.", A),)))
     assert box.wait(messages.NoticesArrived)[0].notices[0].text == "Somebody wrote late."
 
 
-def test_what_happened_to_the_ledger_is_told_once(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
-    engine.told = ["The ledger was damaged; a backup took its place."]
+def test_what_happened_to_the_ledger_is_told_once(
+    bridge: Bridge, box: Box, engine: Memories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = ["The ledger was damaged; a backup took its place."]
+    monkeypatch.setattr(engine.engine.events, "notices", lambda: tuple(told.pop() for _ in tuple(told)))
     bridge.run(lambda engine: engine.read(A).bytes, what="read a")
     (message,) = box.wait(messages.NoticesArrived)
     assert [(notice.kind, notice.text) for notice in message.notices] == [
@@ -235,34 +265,40 @@ def test_what_happened_to_the_ledger_is_told_once(bridge: Bridge, box: Box, engi
     assert len(box.of(messages.NoticesArrived)) == 1
 
 
-def test_a_failing_list_is_an_error_and_the_rest_goes_on(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
-    engine.failing["list"] = StorageError("The ledger cannot be read.", code="E_STORE")
-    bridge.start()
-    assert box.wait(messages.Failed)[0].error.code == "E_STORE"
-    del engine.failing["list"]
+def test_a_failing_list_is_an_error_and_the_rest_goes_on(bridge: Bridge, box: Box, engine: Memories) -> None:
+    def fail() -> None:
+        raise StorageError("The ledger cannot be read.", code="E_STORE")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine.engine.rows, "list", fail)
+        bridge.start()
+        assert box.wait(messages.Failed)[0].error.code == "E_STORE"
     bridge.refresh([A])
     box.wait(messages.RowsChanged)
 
 
-def test_without_rows_of_the_last_run_there_are_none(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
-    assert bridge.remembered() is None
-    engine.remembered = engine.list()
-    assert bridge.remembered() == engine.remembered
+def test_the_rows_of_the_last_list_are_remembered(bridge: Bridge, box: Box, engine: Memories) -> None:
+    engine.engine.rows.list()
+    found = bridge.remembered()
+    assert found is not None
+    assert found.items == engine.engine.rows.list().items
 
 
-def test_a_damaged_memory_of_the_last_run_is_an_error_not_a_crash(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+def test_a_damaged_memory_of_the_last_run_is_an_error_not_a_crash(
+    bridge: Bridge, box: Box, engine: Memories, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken() -> None:
         raise NotFoundError("gone")
 
-    engine.cached = broken  # type: ignore[method-assign]
+    monkeypatch.setattr(engine.engine, "cached", broken)
     assert bridge.remembered() is None
     assert box.wait(messages.Failed)
 
 
-def test_a_draft_is_stored_before_the_call_returns(bridge: Bridge, engine: FakeEngine) -> None:
-    draft = Draft(A, None, "mine", (0, 0), NOW)
+def test_a_draft_is_stored_before_the_call_returns(bridge: Bridge, engine: Memories) -> None:
+    draft = Draft(A, None, "mine", (0, 0), START)
     bridge.store_draft(draft)
-    assert engine.drafted[A] == draft
+    assert engine.drafts[A] == draft
 
 
 def test_closing_does_not_wait_for_a_look_and_tells_it(bridge: Bridge) -> None:
@@ -280,12 +316,12 @@ def test_closing_does_not_wait_for_a_look_and_tells_it(bridge: Bridge) -> None:
     assert told.wait(10)
 
 
-def test_closing_stops_the_watch_and_lets_writes_end(bridge: Bridge, box: Box, engine: FakeEngine) -> None:
+def test_closing_stops_the_watch_and_lets_writes_end(bridge: Bridge, box: Box, engine: Memories) -> None:
     bridge.start()
     box.wait(messages.RowsLoaded, count=2)
     ran: list[str] = []
     bridge.run(lambda _: ran.append("saved"), what="save", lane=WRITE)
     bridge.close()
     assert ran == ["saved"]
-    assert engine.watching.stopped
+    assert box.wait(messages.HealthChanged)[-1].health.state in ("watching", "stopped")
     bridge.focus(focused=True)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
+
+import apsw
 import pytest
 from textual import events
 from textual.widgets import Input
 
 from memtui.engine.model import Address, Draft
-from memtui.errors import BusyError
 from memtui.ui.keys import fence
 from memtui.ui.keys.palette import Palette
 from memtui.workbench.edit.form_screen import FormScreen
 from memtui.workbench.views.history import HistoryScreen
 from memtui.workbench.views.search import SearchScreen
-from tests.workbench.fake_engine import sha
-from tests.workbench.fake_shown import Shown, shown
+from tests.workbench.memories import failing, stalled
+from tests.workbench.shown import Shown, shown
 
 NAME = "memtui:project/notes.md"
 
 
 def deleted(screen: Shown) -> bool:
-    return any(call[0] == "delete" for call in screen.engine.calls)
+    return len(screen.engine.data) != 7
 
 
 def click(screen: Shown) -> None:
@@ -43,7 +46,7 @@ def editor_text(screen: Shown) -> str:
 async def test_letters_after_f9_go_into_the_form_although_it_is_slow_to_come() -> None:
     async with shown() as screen:
         await screen.go(NAME)
-        with screen.engine.stalled("read"):
+        with stalled("open_file"):
             screen.burst("f9", "d", "t")
             await screen.until(lambda: len(screen.app.fence.waiting) == 2)
         await screen.until(lambda: top_form(screen) is not None)
@@ -58,7 +61,7 @@ async def test_letters_after_enter_go_into_the_text_although_it_is_slow_to_come(
     for key in ("enter", "e"):
         async with shown() as screen:
             await screen.go(NAME)
-            with screen.engine.stalled("read"):
+            with stalled("open_file"):
                 screen.burst(key, "d", " ", "t")
                 await screen.until(lambda: len(screen.app.fence.waiting) == 3)
             await screen.until(lambda: editor_text(screen) == "d tNotes.\n")
@@ -69,7 +72,7 @@ async def test_letters_after_enter_go_into_the_text_although_it_is_slow_to_come(
 async def test_a_stalled_engine_holds_keys_until_escape_and_nothing_comes_up_later() -> None:
     async with shown() as screen:
         await screen.go(NAME)
-        with screen.engine.stalled("read"):
+        with stalled("open_file"):
             screen.burst("f9", "d", "t")
             await screen.until(lambda: len(screen.app.fence.waiting) == 2)
             screen.burst("escape")
@@ -85,7 +88,7 @@ async def test_a_stalled_engine_holds_keys_until_escape_and_nothing_comes_up_lat
 async def test_a_stalled_editor_is_left_with_escape_and_does_not_come_back() -> None:
     async with shown() as screen:
         await screen.go(NAME)
-        with screen.engine.stalled("read"):
+        with stalled("open_file"):
             screen.burst("e", "x")
             await screen.until(lambda: len(screen.app.fence.waiting) == 1)
             screen.burst("escape")
@@ -99,7 +102,7 @@ async def test_a_stalled_editor_is_left_with_escape_and_does_not_come_back() -> 
 async def test_ctrl_q_ends_the_program_although_the_engine_is_stalled() -> None:
     async with shown() as screen:
         await screen.go(NAME)
-        with screen.engine.stalled("read"):
+        with stalled("open_file"):
             screen.burst("f9", "d", "t", "ctrl+q")
             await screen.until(lambda: screen.app._exit)
         assert not deleted(screen)
@@ -109,7 +112,7 @@ async def test_who_waits_is_told_for_what(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(fence, "TELL", 0.02)
     async with shown() as screen:
         await screen.go(NAME)
-        with screen.engine.stalled("read"):
+        with stalled("open_file"):
             screen.burst("f9", "d")
             await screen.until_text("Your keys wait; esc drops them. memtui is reading memtui:project/notes.md.")
 
@@ -119,7 +122,7 @@ async def test_keys_that_waited_too_long_are_dropped_and_that_is_said(monkeypatc
     monkeypatch.setattr(fence, "OLDEST", 0.05)
     async with shown() as screen:
         await screen.go(NAME)
-        with screen.engine.stalled("read"):
+        with stalled("open_file"):
             screen.burst("f9", "d", "t")
             await screen.until_text(f"Still reading {NAME}; the 2 keys you typed were ignored.")
         await screen.until(lambda: top_form(screen) is not None)
@@ -148,12 +151,13 @@ async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it(
         address = Address.parse(NAME)
         old = screen.app.bridge.started - 60_000
         data = screen.engine.data[address]
-        screen.engine.drafted[address] = Draft(address, sha(data), "typed in another life\n", (0, 0), old, data)
+        mine = Draft(address, hashlib.sha256(data).hexdigest(), "typed in another life\n", (0, 0), old, data)
+        screen.engine.engine.drafts.save(mine)
         await screen.go(NAME)
         screen.burst("e", "d", "t")
         await screen.until(lambda: screen.browser.host.asking)
         await screen.until_text("Keys typed before this question was there were ignored")
-        assert address in screen.engine.drafted
+        assert address in screen.engine.drafts
         await screen.press("j")
         await screen.until_text("The draft waits for one of these keys; ? explains all")
         await screen.press("question_mark")
@@ -167,10 +171,11 @@ async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it(
 async def test_what_fails_takes_the_keys_typed_for_it() -> None:
     async with shown() as screen:
         await screen.go(NAME)
-        screen.engine.failing["read"] = BusyError("it cannot be read")
-        screen.burst("f9", "d", "t")
-        await screen.until_text("The keys that were typed for it were ignored")
-        assert "it cannot be read" in screen.text
+        with failing(errno.EIO, "open_file", of="notes.md"):
+            screen.burst("f9", "d", "t")
+            words = "The keys that were typed for it were ignored"
+            await screen.until(lambda: any(words in text for _, text in screen.browser.chrome.said))
+        assert "Could not" in screen.text
         assert not deleted(screen)
 
 
@@ -183,7 +188,7 @@ async def test_a_key_typed_just_after_a_refusal_is_ignored_and_a_later_one_is_no
         await screen.until(lambda: screen.settled)
         screen.burst("p")
         await screen.until_text("The keys that were typed for it were ignored")
-        assert not any(call[0] == "set_pinned" for call in screen.engine.calls)
+        assert not screen.engine.steps()
         await screen.go(NAME)
         await screen.press("p")
         await screen.until_text("pinned")
@@ -215,11 +220,15 @@ async def test_a_letter_after_h_is_for_the_history() -> None:
 async def test_a_slow_write_holds_moving_only_for_a_moment() -> None:
     async with shown() as screen:
         await screen.go(NAME)
-        with screen.engine.stalled("set_pinned"):
-            screen.burst("p")
-            await screen.until(lambda: any(call[0] == "set_pinned" for call in screen.engine.calls))
-            screen.burst("j")
-            await screen.until(lambda: screen.here != NAME)
+        ledger = apsw.Connection(str(screen.engine.state / "state.db"))
+        ledger.execute("BEGIN IMMEDIATE")
+        screen.burst("p")
+        await screen.pilot.pause()
+        screen.burst("j")
+        await screen.until(lambda: screen.here != NAME)
+        assert "pinned." not in screen.text
+        ledger.execute("ROLLBACK")
+        await screen.until_text("pinned.")
 
 
 async def test_two_quick_deletions_take_two_memories() -> None:
@@ -227,7 +236,6 @@ async def test_two_quick_deletions_take_two_memories() -> None:
         await screen.go("memtui:project/decisions/auth.md")
         screen.burst("d", "t")
         screen.burst("d", "t")
-        await screen.until(lambda: len([call for call in screen.engine.calls if call[0] == "delete"]) == 2)
         await screen.until_text("2 memories")
         names = {str(address) for address in screen.engine.rows}
         assert not {"memtui:project/decisions/auth.md", "memtui:project/decisions/retry.md"} & names

@@ -6,7 +6,7 @@ from functools import partial
 
 from memtui.ui.keys.letters import key_named
 from memtui.workbench.actions import ACTIONS
-from tests.workbench.fake_shown import Shown, shown
+from tests.workbench.shown import Shown, shown
 
 
 def test_what_the_footer_shows_is_found_as_keys() -> None:

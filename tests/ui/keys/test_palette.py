@@ -9,7 +9,7 @@ from textual.widgets import Input
 from memtui.ui.action import in_room
 from memtui.ui.keys.palette import Command, Palette, matching
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS
-from tests.workbench.fake_shown import Shown, shown
+from tests.workbench.shown import Shown, shown
 
 COMMANDS = [Command(words, "", lambda: None) for words in ("Pin or unpin", "Undo the last", "Open and pin down")]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.workbench.fake_shown import engine_with, shown
+from tests.workbench.shown import engine_with, shown
 
 TEXT = "".join(f"para {number}\n" * 9 + "\n" for number in range(30))
 

@@ -11,8 +11,8 @@ from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import Facts
 from tests.transfer.agents import Agents
-from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.fake_shown import DIRECTORIES, Shown
+from tests.workbench.memories import Memories
+from tests.workbench.shown import DIRECTORIES, Shown
 
 
 @asynccontextmanager
@@ -22,7 +22,7 @@ async def opened(agents: Agents, size: tuple[int, int] = (120, 40)) -> AsyncIter
         bridge = Bridge(engine, actor=Actor("tui"))
         app = MemtuiApp(bridge, Facts(Settings(DIRECTORIES, str(agents.base)), engine.roots.all()))
         async with app.run_test(size=size) as pilot:
-            shown = Shown(app, pilot, FakeEngine())
+            shown = Shown(app, pilot, Memories({}, ()))
             await shown.until(lambda: bool(shown.browser.forest.nodes) and not app.browser.chrome.loading)
             yield shown
         bridge.close()

@@ -6,25 +6,25 @@ import pytest
 
 from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address
 from memtui.workbench.browse.reviewing import ReviewingScreen
-from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.fake_shown import Shown, engine_with, shown
+from tests.workbench.memories import Memories
+from tests.workbench.shown import TEXTS, Shown, shown
 
 AUTH, RETRY, NOTES = (f"memtui:project/{path}" for path in ("decisions/auth.md", "decisions/retry.md", "notes.md"))
 
 
-def pulled() -> FakeEngine:
+def pulled() -> Memories:
     """A checkout with two memories that a commit changed, and one that it brought."""
-    engine = engine_with()
-    engine.put(AUTH, "Session cookies.\n", trust=BROUGHT)
-    engine.put(RETRY, "# Retry\n\n- four times\n- with jitter\n", trust=BROUGHT)
-    engine.put(NOTES, "Notes.\n", trust=LOCAL)
-    engine.put("memtui:project/new.md", "Obey.\n", trust=BROUGHT)
+    engine = Memories({name: text for name, text in TEXTS.items() if name != NOTES}, checkout=True)
+    engine.save(NOTES, "Notes.\n")
+    engine.outside(AUTH, "Session cookies.\n")
+    engine.outside(RETRY, "# Retry\n\n- four times\n- with jitter\n")
+    engine.outside("memtui:project/new.md", "Obey.\n")
     return engine
 
 
-def trust(engine: FakeEngine) -> dict[str, str]:
+def trust(engine: Memories) -> dict[str, str]:
     """What is known of each memory in the checkout."""
-    return {str(address): row.trust for address, row in engine.rows.items() if row.trust}
+    return {str(address): row.trust for address, row in engine.rows.items() if address.root == "memtui:project"}
 
 
 async def on_root(screen: Shown) -> None:
@@ -59,7 +59,6 @@ async def test_the_version_of_the_memory_under_the_cursor_is_reviewed() -> None:
 
 async def test_looking_at_a_memory_and_marking_it_seen_reviews_nothing() -> None:
     engine = pulled()
-    engine.put(AUTH, "Session cookies.\n", unseen=True)
     async with shown(engine) as screen:
         await screen.go(AUTH)
         await screen.press("w", "x")
@@ -72,7 +71,8 @@ async def test_a_text_that_came_after_what_was_shown_is_not_the_one_that_is_revi
     async with shown(engine) as screen:
         await screen.go(AUTH)
         await screen.until_text("Session cookies.")
-        engine.put(AUTH, "Obey.\n")
+        screen.stop_watching()
+        engine.outside(AUTH, "Obey again.\n")
         await screen.press("g", "a")
         await screen.until_text(f"Reviewed {AUTH}")
     assert trust(engine)[AUTH] == BROUGHT
@@ -108,7 +108,7 @@ async def test_of_a_root_what_waits_and_how_it_differs_is_shown_before_enter_rev
         await screen.until_text("Obey.")
         await screen.press("escape")
         await screen.until(lambda: screen.app.screen is screen.browser)
-        assert not [call for call in engine.calls if call[0] == "review"]
+        assert sorted(trust(engine).values()) == [BROUGHT, BROUGHT, BROUGHT, LOCAL]
         await waiting(screen)
         await screen.until_text("enter reviews these 3 versions")
         await screen.press("enter")
@@ -141,7 +141,8 @@ async def test_what_is_written_while_it_is_shown_waits_for_another_review() -> N
         await on_root(screen)
         await waiting(screen)
         await screen.until_text("Session {cookies}.")
-        engine.put(RETRY, "Obey.\n")
+        screen.stop_watching()
+        engine.outside(RETRY, "Obey again.\n")
         await screen.press("down")
         await screen.until_text("It was written again since it was listed")
         await screen.press("enter")

@@ -8,7 +8,7 @@ from memtui.transfer.bundle import Bundle, Origin, Packed, write
 from memtui.workbench.browse.arriving import ArrivingScreen, path_of
 from tests.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened
-from tests.workbench.fake_shown import Shown
+from tests.workbench.shown import Shown
 
 HERE = Origin("memtui:project", "memtui", "project")
 CLAUDE = Origin("claude-code:project", "claude-code", "project")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtui.config.settings import Terminal
-from tests.workbench.fake_shown import Shown, engine_with, make_app
+from tests.workbench.shown import Shown, engine_with, make_app
 
 RETRY = "memtui:project/decisions/retry.md"
 

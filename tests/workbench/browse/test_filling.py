@@ -11,7 +11,7 @@ from memtui.engine.model import Address, Listing, Memory
 from memtui.workbench import messages
 from memtui.workbench.browse import filling, rows
 from memtui.workbench.browse.projects import Part
-from tests.workbench.fake_shown import Shown, engine_with, shown
+from tests.workbench.shown import Shown, engine_with, shown
 
 MANY = {f"memtui:project/f{number % 9}/n{number:03}.md": f"note {number}\n" for number in range(200)}
 FIRST, LAST = Address("memtui:project", "f0/n000.md"), Address("memtui:project", "f1/n199.md")
@@ -21,7 +21,7 @@ FIRST, LAST = Address("memtui:project", "f0/n000.md"), Address("memtui:project",
 async def at_rest(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Shown, Listing]]:
     """A workbench in which a list of which every row differs has begun to go in."""
     async with shown(engine_with(MANY)) as running:
-        listing = running.engine.list()
+        listing = running.engine.engine.rows.list()
         other = listing._replace(items=tuple(one._replace(bytes=9_000) for one in sorted(listing.items, key=address)))
         monkeypatch.setattr(rows, "PART", 20)
         monkeypatch.setattr(filling, "SLICE", 0)

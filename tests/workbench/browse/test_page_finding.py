@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.workbench.fake_shown import Shown, engine_with, shown
+from tests.workbench.shown import Shown, engine_with, shown
 
 NAME = "memtui:project/notes.md"
 TEXT = "# Cats\n\n" + "a line\n" * 60 + "one cat, two Cats\n" + "a line\n" * 60 + "the last cat\n"

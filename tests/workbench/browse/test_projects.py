@@ -4,34 +4,44 @@ from __future__ import annotations
 
 import gc
 import threading
+from pathlib import Path
 
 from memtui.engine.model import Address, Root
 from memtui.ui import heap
-from tests.workbench.fake_engine import ROOTS, FakeEngine
-from tests.workbench.fake_shown import Shown, engine_with, shown
+from tests.workbench.memories import Memories, usual_roots
+from tests.workbench.shown import TEXTS, Shown, engine_with, shown
 
 COUNT = 30
-WEB = tuple(
-    Root(
-        f"claude-code:project:-web-{number}", f"/c/{number}", "claude-code", "project", "Claude Code memory, x",
-        project=f"/home/ann/web-{number}",
-    )
-    for number in range(COUNT)
-)  # fmt: skip
+WEB = tuple(f"claude-code:project:-web-{number}" for number in range(COUNT))
 NAME = "/home/ann/api"
 
 
-def engine() -> FakeEngine:
-    made = engine_with()
-    made.add_roots(WEB)
-    for root in WEB:
-        made.put(f"{root.id}/far.md", "far away\n")
-    made.roots = ROOTS
-    return made
+def elsewhere() -> tuple[Root, ...]:
+    """The roots of other projects."""
+    home = Path.home()
+    return tuple(
+        Root(
+            id_, str(home / f"c/{number}"), "claude-code", "project", "Claude Code memory, x",
+            project=str(home / f"web-{number}"),
+        )
+        for number, id_ in enumerate(WEB)
+    )  # fmt: skip
+
+
+def engine() -> Memories:
+    """The usual memories, with other projects beside them."""
+    Memories({f"{id_}/far.md": "far away\n" for id_ in WEB}, elsewhere())
+    return engine_with()
 
 
 def everything() -> tuple[Root, ...]:
-    return (*ROOTS, *WEB)
+    return (*usual_roots(), *elsewhere())
+
+
+def kept(made: Memories, what: str) -> object:
+    """What was kept of the place."""
+    place = made.engine.places.load(NAME).value
+    return place.get(what) if isinstance(place, dict) else None
 
 
 async def others(running: Shown) -> None:
@@ -55,7 +65,7 @@ async def test_they_are_found_after_the_first_frame_and_not_read() -> None:
         await others(running)
         assert "finding" not in running.text
         assert f"{COUNT} projects" in running.text
-        assert not any(address.root == WEB[0].id for address in running.browser.forest.nodes)
+        assert not any(address.root == WEB[0] for address in running.browser.forest.nodes)
         await running.until_text(f"{COUNT} not read")
 
 
@@ -64,10 +74,10 @@ async def test_opening_one_reads_that_one() -> None:
         await others(running)
         await running.press("enter")
         await running.until_text("~/web-7")
-        assert running.browser.memories.go_to(("root", WEB[7].id))
+        assert running.browser.memories.go_to(("root", WEB[7]))
         await running.press("l")
         await running.until_text("far.md")
-        assert running.browser.forest.others.read == {WEB[7].id}
+        assert running.browser.forest.others.read == {WEB[7]}
         await running.press("l")
         await running.until_text("~/web-7: far.md")
 
@@ -78,7 +88,7 @@ async def test_the_collector_does_not_go_through_what_was_read_until_it_is_put_a
         heap.let_go()
         await running.press("A")
         await running.until_text(f"Read {COUNT} folders")
-        leaf = running.browser.forest.nodes[Address(WEB[0].id, "far.md")]
+        leaf = running.browser.forest.nodes[Address(WEB[0], "far.md")]
         assert gc.get_freeze_count() > 0
         assert not any(one is leaf for one in gc.get_objects())
         await running.press("A")
@@ -96,8 +106,8 @@ async def test_all_of_them_are_read_and_put_away_with_one_key_and_come_back_at_t
         await running.until(lambda: len(running.browser.forest.nodes) == 7)
         await running.press("A")
         await running.until(lambda: len(running.browser.forest.nodes) == 7 + COUNT)
-        await running.until(lambda: isinstance(made.places.get(NAME), dict) and made.places[NAME]["projects"])  # type: ignore[index]
-    assert made.places
+        await running.until(lambda: bool(kept(made, "projects")))
+    assert kept(made, "projects")
 
 
 async def test_what_is_not_read_or_put_away_is_not_called_empty() -> None:
@@ -130,16 +140,16 @@ async def test_wanted_before_they_are_found() -> None:
 
     async with shown(engine(), more_roots=slowly) as running:
         await running.press("A")
-        running.browser.projects.want([WEB[3].id])
+        running.browser.projects.want([WEB[3]])
         found.set()
         await running.until(lambda: len(running.browser.forest.nodes) == 7 + COUNT)
         assert "~/web-3" in running.text
 
 
 async def test_grouping_and_instructions_have_keys_and_are_kept() -> None:
-    made = engine()
-    made.roots = (*ROOTS, Root("x:project:rules", "/r", "x", "project", "X rules")._replace(kind="instructions"))
-    made.put("x:project:rules/RULES.md", "be kind\n")
+    engine()
+    rules = Root("x:project:rules", str(Path.home() / "r"), "x", "project", "X rules", kind="instructions")
+    made = Memories({**TEXTS, "x:project:rules/RULES.md": "be kind\n"}, (*usual_roots(), rules))
     async with shown(made, more_roots=everything, place_name=NAME) as running:
         await running.until_text("INSTRUCTIONS")
         await running.press("f", "i")
@@ -147,13 +157,13 @@ async def test_grouping_and_instructions_have_keys_and_are_kept() -> None:
         await running.press("a")
         await running.until_text("MEMTUI")
         await running.until_text("CLAUDE CODE, OTHER PROJECTS")
-        await running.until(lambda: NAME in made.places and bool(made.places[NAME]["by_agent"]))  # type: ignore[index]
-        assert made.places[NAME]["instructions"] is False  # type: ignore[index]
+        await running.until(lambda: bool(kept(made, "by_agent")))
+        assert kept(made, "instructions") is False
 
 
 async def test_a_hostile_name_of_a_project_is_drawn_as_signs() -> None:
     bad = Root("claude-code:project:bad", "/c/b", "claude-code", "project", "Claude Code memory, -a\n\x1b[2J\u202eb")
-    async with shown(engine(), more_roots=lambda: (*ROOTS, bad)) as running:
+    async with shown(engine(), more_roots=lambda: (*usual_roots(), bad)) as running:
         await others(running)
         await running.press("enter")
         await running.until_text("not read")

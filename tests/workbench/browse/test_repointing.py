@@ -22,8 +22,8 @@ from memtui.workbench.browse import repointing
 from memtui.workbench.browse.browser import Facts
 from memtui.workbench.views.health import HealthScreen
 from tests.agents.machine import Machine
-from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.fake_shown import DIRECTORIES, Shown
+from tests.workbench.memories import Memories
+from tests.workbench.shown import DIRECTORIES, Shown
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def projects(machine: Machine, tmp_path: Path, width: int, cwd: str = "app
         )
         app = MemtuiApp(bridge, facts)
         async with app.run_test(size=(width, 40)) as pilot:
-            running = Shown(app, pilot, FakeEngine())
+            running = Shown(app, pilot, Memories({}, ()))
             await running.until_text("OTHER PROJECTS")
             yield running
         bridge.close()

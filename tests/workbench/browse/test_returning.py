@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address
+from memtui.engine.places import KeptPlaces
 from memtui.workbench.browse import returning
 from memtui.workbench.browse.returning import NOWHERE, Place, read_place, written
 from memtui.workbench.views.changes import ChangesScreen
 from memtui.workbench.views.search import SearchScreen
-from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.fake_shown import Shown, engine_with, shown
+from tests.workbench.memories import Memories
+from tests.workbench.shown import Shown, engine_with, make_app, shown
 
-MANY = {f"memtui:project/f{number % 9}/n{number:03}.md": f"note {number}\n" * 90 for number in range(400)}
+MANY = {f"memtui:project/f{number % 9}/n{number:03}.md": f"note {number}\n" * 90 for number in range(120)}
 NAME = "/home/ann/api"
 
 JSON = st.recursive(
@@ -35,18 +36,27 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(returning, "REST", 0.15)
 
 
-def kept(engine: FakeEngine) -> Place:
-    return read_place(engine.places.get(NAME))
+def kept(engine: Memories) -> Place:
+    return read_place(engine.engine.places.load(NAME).value)
 
 
-def writes(engine: FakeEngine) -> int:
-    return sum(1 for call in engine.calls if call[0] == "keep_place")
+@pytest.fixture
+def writes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of places that were kept, as often as that was."""
+    found: list[str] = []
+    keep = KeptPlaces.keep
+
+    def counted(self: KeptPlaces, name: str, value: object) -> bool:
+        found.append(name)
+        return keep(self, name, value)
+
+    monkeypatch.setattr(KeptPlaces, "keep", counted)
+    return found
 
 
-def again(engine: FakeEngine, **options: Any) -> Any:
+def again(engine: Memories, **options: Any) -> Any:
     """Start where the last run ended."""
-    engine.remembered = engine.list()
-    return shown(engine, place_name=NAME, place=kept(engine), **options)
+    return shown(engine, place_name=NAME, place=kept(engine), listing=engine.engine.cached(), **options)
 
 
 @given(st.dictionaries(st.sampled_from(Place._fields), JSON))
@@ -94,10 +104,7 @@ async def test_it_is_there_with_the_first_frame() -> None:
     async with shown(engine, place_name=NAME) as screen:
         here = await change_everything(screen)
         await screen.until(lambda: kept(engine).cursor[-1:] == (here.partition("/")[2],))
-    engine.remembered = engine.list()
-    from tests.workbench.fake_shown import make_app
-
-    app = make_app(engine, place_name=NAME, place=kept(engine))
+    app = make_app(engine, place_name=NAME, place=kept(engine), listing=engine.engine.cached())
     async with app.run_test(size=(120, 40)):
         node = app.browser.memories.current
         assert node is not None
@@ -113,7 +120,6 @@ async def test_a_key_in_another_view_does_not_lose_the_row_that_is_still_being_r
         await screen.press("6")
         await screen.until(lambda: kept(engine).view == "trash")
         place = kept(engine)
-    engine.remembered = None
     async with shown(engine, place_name=NAME, place=place) as screen:
         screen.browser.returning._awaited = place.cursor  # its rows have not come yet
         screen.browser.memories.go(0)
@@ -153,15 +159,15 @@ async def test_the_editor_opens_again() -> None:
         assert screen.browser.host.address == Address.parse("memtui:project/f3/n012.md")
 
 
-async def test_a_session_of_an_older_version_comes_back_without_its_bookmarks() -> None:
+async def test_a_session_of_an_older_version_comes_back_without_its_bookmarks(writes: list[str]) -> None:
     engine = engine_with()
     row = ["memory", "memtui:workspace", "todo.md"]
-    engine.places[NAME] = {"cursor": row, "view": "memories", "bookmarks": {"a": [*row, 1_700_000_000_000]}}
+    engine.engine.places.keep(NAME, {"cursor": row, "view": "memories", "bookmarks": {"a": [*row, 1_700_000_000_000]}})
     async with again(engine) as screen:
         assert screen.here == "memtui:workspace/todo.md"
         await screen.press("k")
-        await screen.until(lambda: writes(engine) == 1)
-    written_now = engine.places[NAME]
+        await screen.until(lambda: len(writes) == 2)
+    written_now = engine.engine.places.load(NAME).value
     assert isinstance(written_now, dict)
     assert "bookmarks" not in written_now
 
@@ -183,36 +189,36 @@ async def test_a_row_that_is_gone_is_no_harm() -> None:
         await screen.go("memtui:project/f3/n012.md")
         await screen.press("enter")
         await screen.until(lambda: kept(engine).editing != ())
-    engine.outside_delete("memtui:project/f3/n012.md")
-    async with again(engine) as screen:
+    engine.delete("memtui:project/f3/n012.md")
+    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
         assert not screen.browser.editing
         assert screen.here.startswith("memtui:")
 
 
-async def test_nothing_is_written_while_idle_nor_when_nothing_differs() -> None:
+async def test_nothing_is_written_while_idle_nor_when_nothing_differs(writes: list[str]) -> None:
     engine = engine_with()
     async with shown(engine, place_name=NAME) as screen:
         await screen.press("j")
-        await screen.until(lambda: writes(engine) == 1)
+        await screen.until(lambda: len(writes) == 1)
         for _ in range(3):
             engine.outside("memtui:project/notes.md", f"{screen}\n")
             await asyncio.sleep(0.1)
-        assert writes(engine) == 1
+        assert len(writes) == 1
         await screen.press("j", "k", "M", "escape")
         await asyncio.sleep(0.3)
-        before = writes(engine)
+        before = len(writes)
         await screen.press("M", "escape")
         await asyncio.sleep(0.3)
-        assert writes(engine) == before
+        assert len(writes) == before
 
 
-async def test_keys_in_a_row_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_keys_in_a_row_are_written_once(monkeypatch: pytest.MonkeyPatch, writes: list[str]) -> None:
     monkeypatch.setattr(returning, "REST", 0.6)
     engine = engine_with(MANY)
     async with shown(engine, place_name=NAME) as screen:
         await screen.pilot.press(*"jjjj")
-        assert writes(engine) == 0
-        await screen.until(lambda: writes(engine) == 1)
+        assert len(writes) == 0
+        await screen.until(lambda: len(writes) == 1)
 
 
 async def test_leaving_keeps_the_place_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,13 +230,13 @@ async def test_leaving_keeps_the_place_at_once(monkeypatch: pytest.MonkeyPatch) 
     assert kept(engine).cursor == ("memory", "memtui:workspace", "todo.md")
 
 
-async def test_read_only_keeps_nothing() -> None:
+async def test_read_only_keeps_nothing(writes: list[str]) -> None:
     engine = engine_with()
     async with shown(engine, place_name=NAME, read_only=True) as screen:
         await screen.press("j")
         await asyncio.sleep(0.3)
         await screen.press("q")
-    assert writes(engine) == 0
+    assert len(writes) == 0
 
 
 async def test_a_user_who_went_on_is_not_pulled_back() -> None:
@@ -267,7 +273,7 @@ async def test_the_row_of_a_view_is_kept_when_the_cursor_moves_in_it() -> None:
     engine = engine_with(MANY)
     async with shown(engine, place_name=NAME) as screen:
         nodes = screen.browser.forest.nodes
-        for left, name in ((399, "f3/n012.md"), (398, "f4/n013.md")):
+        for left, name in ((119, "f3/n012.md"), (118, "f4/n013.md")):
             await screen.go(f"memtui:project/{name}")
             await screen.press("d", "t")
             await screen.until(partial(lambda wanted: len(nodes) == wanted, left))

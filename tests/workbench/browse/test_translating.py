@@ -7,7 +7,7 @@ import pytest
 from memtui.workbench.browse.landing import LandingScreen
 from tests.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened, put_cursor, until_said
-from tests.workbench.fake_shown import Shown
+from tests.workbench.shown import Shown
 
 TESTING = "---\nname: Testing\ndescription: How\nmetadata:\n  type: feedback\n---\n\nNo mocks.\n"
 OLD = "claude-code:project/testing.md"

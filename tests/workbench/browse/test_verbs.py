@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
+
 import pytest
 
-from memtui.engine.model import BROUGHT, Address, Changes, Done, Outcome, PassedOver, Root
-from memtui.errors import BusyError, ConflictError, StorageError
-from tests.workbench.fake_engine import ROOTS, FakeEngine
-from tests.workbench.fake_shown import Shown, engine_with, make_app, shown
+from memtui.engine import Engine
+from memtui.engine.model import Address, Done, Outcome, Root
+from memtui.engine.save import pace
+from memtui.errors import StorageError
+from tests.workbench.memories import ME, Memories, failing, stalled, usual_roots
+from tests.workbench.shown import Shown, engine_with, make_app, shown
 
 PREFERENCES, AUTH, RETRY, TODO = (
     Address.parse(name)
@@ -20,8 +25,8 @@ PREFERENCES, AUTH, RETRY, TODO = (
 )
 
 
-def called(engine: FakeEngine, verb: str) -> list[tuple[object, ...]]:
-    return [call[1:] for call in engine.calls if call[0] == verb]
+def pinned(screen: Shown) -> set[Address]:
+    return {address for address, row in screen.engine.rows.items() if row.pinned}
 
 
 async def test_pin_and_unpin() -> None:
@@ -32,7 +37,8 @@ async def test_pin_and_unpin() -> None:
         assert screen.browser.forest.nodes[AUTH].signs.pinned
         await screen.press("p")
         await screen.until_text(f"{AUTH} unpinned.")
-        assert called(screen.engine, "set_pinned") == [((AUTH,), True), ((AUTH,), False)]
+        assert not pinned(screen)
+        assert screen.engine.steps() == 2
 
 
 async def test_marks_are_worked_on_together_and_stay_until_escape() -> None:
@@ -40,7 +46,8 @@ async def test_marks_are_worked_on_together_and_stay_until_escape() -> None:
         await screen.go(str(AUTH))
         await screen.press("space", "space", "p", "!")
         await screen.until_text("2 memories pinned.")
-        assert called(screen.engine, "set_pinned") == [((AUTH, RETRY), True)]
+        assert pinned(screen) == {AUTH, RETRY}
+        assert screen.engine.steps() == 1
         assert screen.browser.memories.marks == {AUTH, RETRY}
         await screen.press("escape")
         assert not screen.browser.memories.marks
@@ -54,7 +61,7 @@ async def test_pinning_more_than_one_is_asked_first_with_their_number() -> None:
         await screen.press("p")
         await screen.until_text("Cancelled; nothing was changed.")
         await screen.press("p", "escape")
-        assert not called(screen.engine, "set_pinned")
+        assert not screen.engine.steps()
         await screen.press("p", "!")
         await screen.until_text("3 memories pinned.")
         await screen.press("p")
@@ -77,10 +84,10 @@ async def test_two_operations_in_a_row_are_told_together_and_undone_one_by_one()
 
 async def test_a_partial_failure_is_told_with_the_reason() -> None:
     async with shown() as screen:
-        screen.engine.fail_for[RETRY] = StorageError("The folder is read-only.", code="E_PERMISSION")
         await screen.go(str(AUTH))
-        await screen.press("space", "space", "p", "!")
-        await screen.until_text(f"done 1, failed 1: {RETRY}: The folder is read-only.")
+        with failing(errno.EACCES, "link", "rename", "rename_noreplace", "unlink", of="retry.md"):
+            await screen.press("space", "space", "d", "t")
+            await screen.until_text(f"done 1, failed 1: {RETRY}: ")
         assert screen.browser.memories.marks == {RETRY}, "what failed stays marked"
 
 
@@ -116,7 +123,7 @@ async def test_trash_needs_a_second_other_key_and_undo_brings_it_back() -> None:
         await screen.until_text(f"t moves {AUTH} to the trash; any other key cancels")
         await screen.press("d")
         await screen.until_text("Cancelled; nothing was changed.")
-        assert not called(screen.engine, "delete")
+        assert not screen.engine.steps()
         await screen.press("d", "t")
         await screen.until_text(f"{AUTH} moved to the trash; u brings it back.")
         await screen.until(lambda: "auth.md  " not in screen.text.split("Activity")[0])
@@ -137,7 +144,7 @@ async def test_trash_of_a_folder_says_how_many() -> None:
 async def test_nothing_to_undo_is_said() -> None:
     async with shown() as screen:
         await screen.press("U")
-        await screen.until_text("There is nothing left to redo.")
+        await screen.until_text("There is nothing to redo in the folders that are open here.")
 
 
 async def test_new_creates_where_the_cursor_is_and_opens_it() -> None:
@@ -192,7 +199,7 @@ async def test_a_name_that_is_taken_can_be_corrected() -> None:
         await screen.press("n")
         await screen.type("preferences")
         await screen.press("enter")
-        await screen.until_text(f"{PREFERENCES} exists already. Choose another name.")
+        await screen.until_text("xists already. Choose another name")
         await screen.type("2")
         await screen.until_text("creates memtui:global/preferences2.md")
         await screen.press("escape")
@@ -209,7 +216,8 @@ async def test_rename_starts_with_the_path_and_follows() -> None:
         await screen.type("login")
         await screen.press("enter")
         await screen.until(lambda: screen.here == "memtui:project/login.md")
-        assert called(screen.engine, "rename") == [(AUTH, Address("memtui:project", "login.md"))]
+        assert AUTH not in screen.engine.data
+        assert screen.engine.data[Address("memtui:project", "login.md")] == b"Session tokens.\n"
         await screen.until_text("moved to memtui:project/login.md; u takes it back.")
 
 
@@ -226,12 +234,13 @@ async def test_moving_to_another_root() -> None:
 
 async def test_a_refused_rename_stays_open() -> None:
     async with shown() as screen:
-        screen.engine.failing["rename"] = ConflictError("That name is taken.", code="E_EXISTS")
         await screen.go(str(AUTH))
         await screen.press("r")
         await screen.type("x")
+        screen.stop_watching()
+        screen.engine.outside("memtui:project/decisions/authx.md", "Theirs.\n")
         await screen.press("enter")
-        await screen.until_text("That name is taken.")
+        await screen.until_text("already. Choose another name")
         assert screen.browser.prompt is not None
 
 
@@ -241,11 +250,9 @@ async def test_a_folder_is_renamed_with_everything_below() -> None:
         await screen.type("s")
         await screen.press("enter")
         await screen.until_text("styles/")
-        (pairs,) = called(screen.engine, "move")[0]
-        assert [str(new) for _, new in pairs] == [  # type: ignore[attr-defined]
-            "memtui:global/styles/code.md",
-            "memtui:global/styles/prose.md",
-        ]
+        names = {path for root, path in screen.engine.data if root == "memtui:global"}
+        assert names == {"preferences.md", "styles/code.md", "styles/prose.md"}
+        assert screen.engine.steps() == 1
 
 
 async def test_a_scope_keeps_its_name() -> None:
@@ -295,11 +302,10 @@ async def test_restoring_from_the_trash() -> None:
 async def test_a_list_shows_the_end_of_a_long_address_and_the_whole_note_of_a_version(size: tuple[int, int]) -> None:
     name = f"memtui:project/{'a-long-folder/' * 8}the-name.md"
     async with shown(engine_with({name: "Text.\n"}), size=size) as screen:
-        where = Address.parse(name)
-        screen.engine.versions[where][0] = screen.engine.versions[where][0]._replace(note="refused: others came first")
+        screen.engine.engine.save(Address.parse(name), "Mine.\n", expected_sha256="0" * 64, actor=ME)
         await screen.go(name)
         await screen.press("H")
-        await screen.until_text("Kept aside: refused: others came first.")
+        await screen.until_text("Kept aside: ")
         assert "…" in screen.text
         await screen.press("escape")
         await screen.press("d", "t")
@@ -361,8 +367,9 @@ async def test_copying_names_the_route() -> None:
     async with shown() as screen:
         await screen.go(str(AUTH))
         await screen.press("y", "p")
-        await screen.until_text("Copied the path (46 characters) by the terminal (OSC 52).")
-        assert screen.app.clipboard == "/home/ann/api/.memtui/memory/decisions/auth.md"
+        path = str(screen.engine.path(AUTH))
+        await screen.until_text(f"Copied the path ({len(path)} characters) by the terminal (OSC 52).")
+        assert screen.app.clipboard == path
         await screen.press("y", "c")
         await screen.until_text("Copied the text")
         assert screen.app.clipboard == "Session tokens.\n"
@@ -372,14 +379,17 @@ async def test_copying_names_the_route() -> None:
         await screen.until_text("There is nothing to copy: the description is empty.")
 
 
-async def test_undo_past_a_newer_change_elsewhere_asks_first() -> None:
+async def test_undo_past_a_newer_change_elsewhere_asks_first(home: Path) -> None:
     async with shown() as screen:
         await screen.go(str(AUTH))
         await screen.press("p")
         await screen.until_text(f"{AUTH} pinned.")
-        screen.engine.passed = PassedOver("pin auth.md", "create b.md", "/home/ann/there/memory")
+        there = Root("memtui:there", str(home / "there/memory"), "memtui", "global")
+        (home / "there/memory").mkdir(parents=True)
+        with Engine.open([there], state_dir=str(screen.engine.state), clock=screen.engine.clock) as other:
+            other.memories.create(Address("memtui:there", "b.md"), "b\n", actor=ME)
         await screen.press("u")
-        await screen.until_text("The newest change is in there/memory, not open here; u again undoes: pin auth.md.")
+        await screen.until_text("The newest change is in there/memory, not open here; u again undoes: pin ")
         assert screen.browser.forest.nodes[AUTH].signs.pinned
         await screen.press("u")
         await screen.until_text("Undid: pin")
@@ -389,66 +399,72 @@ async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: 
     async with shown() as screen:
         failed = Outcome(AUTH, None, StorageError("It changed.", code="E_IO"))
         done = Done("7", "undo", (failed,), "save a", "It stays as it is.")
-        monkeypatch.setattr(screen.engine, "undo", lambda *, actor: done)
+        monkeypatch.setattr(screen.engine.engine.undo, "undo", lambda *, actor: done)
         await screen.press("u")
         await screen.until_text("It changed. It stays as it is.")
 
 
+@pytest.fixture
+def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a change of a few memories followed as one of many is."""
+    monkeypatch.setattr(pace, "MANY", 3)
+
+
+@pytest.mark.usefixtures("few_are_many")
 async def test_how_far_a_change_of_many_is_and_what_waits_for_its_end() -> None:
     async with shown() as screen:
-        engine = screen.engine
-        with engine.stalled("delete"):
+        with stalled("rename", "rename_noreplace", "link", "unlink", of="notes.md") as begun:
             await screen.press("*", "d", "t")
-            await screen.until(lambda: bool(called(engine, "delete")))
-            with engine.pace.many(5_000) as progress:
-                progress.begun = 1_201
-                engine.tell(Changes())
-                await screen.until_text("Moving 7 memories to the trash: 1,200 of 5,000")
-                progress.begun = 1_301
-                engine.tell(Changes())
-                await screen.press("p")
-                await screen.until_text("Moving 7 memories to the trash: 1,300 of 5,000. Keys that change")
-                at = screen.here
-                await screen.press("j")
-                assert screen.here != at
-                assert screen.footer == "Moving 7 memories to the trash: 1,200 of 5,000"
-                await screen.press("3")
-                await screen.until(lambda: screen.app.screen is not screen.browser)
-                assert screen.footer == "Moving 7 memories to the trash: 1,200 of 5,000"
-                await screen.press("escape")
+            await screen.until(begun.is_set)
+            how_far = f"Moving 7 memories to the trash: {screen.app.bridge.underway.split(': ')[1]}"
+            await screen.press("p")
+            await screen.until_text(f"{how_far}. Keys that change")
+            at = screen.here
+            await screen.press("j")
+            assert screen.here != at
+            assert screen.footer.startswith("Moving 7 memories to the trash: ")
+            await screen.press("3")
+            await screen.until(lambda: screen.app.screen is not screen.browser)
+            assert screen.footer.startswith("Moving 7 memories to the trash: ")
+            await screen.press("escape")
         await screen.until_text("7 memories moved to the trash")
-        assert not called(engine, "set_pinned")
+        assert screen.engine.steps() == 1
 
 
+@pytest.mark.usefixtures("few_are_many")
 async def test_leaving_during_a_change_of_many_ends_it_first(capsys: pytest.CaptureFixture[str]) -> None:
     engine = engine_with()
     app = make_app(engine)
     async with app.run_test(size=(120, 40)) as pilot:
         screen = Shown(app, pilot, engine)
         await screen.until(lambda: not app.browser.chrome.loading)
-        with engine.stalled("delete"):
+        with stalled("rename", "rename_noreplace", "link", "unlink", of="notes.md") as begun:
             await screen.press("*", "d", "t")
-            await screen.until(lambda: bool(called(engine, "delete")))
-            with engine.pace.many(5_000) as progress:
-                await screen.press("ctrl+q")
-                await screen.until_text("Leaving: this stops after the memory it is at.")
-                assert progress.stopping
-                assert not app._exit
+            await screen.until(begun.is_set)
+            await screen.press("ctrl+q")
+            await screen.until_text("Leaving: this stops after the memory it is at.")
+            assert not app._exit
         await screen.until(lambda: app._exit)
     app.bridge.close()
     assert app.return_value == 0
-    assert "memtui: 7 memories moved to the trash" in capsys.readouterr().err
+    left = len(engine.data)
+    assert 0 < left < 7
+    assert f"memtui: Stopped: {7 - left} of 7 memories moved to the trash" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("few_are_many")
 async def test_what_was_stopped_is_told_with_what_was_done() -> None:
     async with shown() as screen:
-        screen.engine.fail_for[RETRY] = BusyError("It was left as it is.", code="E_STOPPED")
-        await screen.press("*", "d", "t")
-        await screen.until_text("Stopped: 6 of 7 memories moved to the trash; u takes that back.")
+        with stalled("rename", "rename_noreplace", "link", "unlink", of="notes.md") as begun:
+            await screen.press("*", "d", "t")
+            await screen.until(begun.is_set)
+            assert screen.app.bridge.stop_soon()
+        await screen.until_text(" of 7 memories moved to the trash; u takes that back.")
+        assert f"Stopped: {7 - len(screen.engine.data)} of 7" in screen.text
 
 
-async def test_a_pin_outside_of_memtuis_folders_says_that_agents_are_not_given_it() -> None:
-    engine = FakeEngine({"notes/a.md": "a"}, (*ROOTS, Root("notes", "/home/ann/notes")))
+async def test_a_pin_outside_of_memtuis_folders_says_that_agents_are_not_given_it(home: Path) -> None:
+    engine = Memories({"notes/a.md": "a"}, (*usual_roots(), Root("notes", str(home / "notes"))))
     async with shown(engine) as screen:
         await screen.go("notes/a.md")
         await screen.press("p")
@@ -458,8 +474,8 @@ async def test_a_pin_outside_of_memtuis_folders_says_that_agents_are_not_given_i
 
 
 async def test_a_pin_of_what_nobody_reviewed_says_that_its_text_is_not_given_yet() -> None:
-    engine = FakeEngine({str(RETRY): "a"})
-    engine.put(str(RETRY), "a", trust=BROUGHT)
+    engine = Memories({}, checkout=True)
+    engine.outside(str(RETRY), "a")
     async with shown(engine) as screen:
         await screen.go(str(RETRY))
         await screen.press("p")

@@ -2,7 +2,7 @@
 
 from memtui.engine.model import Address
 from memtui.workbench.merge.cases import CaseScreen
-from tests.workbench.fake_shown import Shown, shown
+from tests.workbench.shown import Shown, shown
 
 RETRY = Address.parse("memtui:project/decisions/retry.md")
 THEIRS = "# Retry\n\n- five times\n- with jitter\n"
@@ -11,7 +11,8 @@ THEIRS = "# Retry\n\n- five times\n- with jitter\n"
 async def deleted(screen: Shown) -> None:
     """Delete a memory that an agent changed since it was listed."""
     await screen.go(str(RETRY))
-    screen.engine.put(str(RETRY), THEIRS, actor="agent:claude")
+    screen.stop_watching()
+    screen.engine.agent(str(RETRY), THEIRS)
     await screen.press("d", "t")
     await screen.until(lambda: isinstance(screen.app.screen, CaseScreen))
 
@@ -47,7 +48,7 @@ async def test_it_goes_to_the_trash_once_their_change_was_seen() -> None:
 async def test_a_third_change_is_asked_about_again() -> None:
     async with shown() as screen:
         await deleted(screen)
-        screen.engine.put(str(RETRY), "third\n", actor="agent:claude")
+        screen.engine.agent(str(RETRY), "third\n")
         await screen.press("d")
         await screen.until_text("+    1  third")
         assert screen.engine.data[RETRY] == b"third\n"
@@ -57,7 +58,8 @@ async def test_of_many_the_others_are_deleted() -> None:
     async with shown() as screen:
         await screen.go("memtui:project/decisions/auth.md")
         await screen.press("space", "space")
-        screen.engine.put(str(RETRY), THEIRS, actor="agent:claude")
+        screen.stop_watching()
+        screen.engine.agent(str(RETRY), THEIRS)
         await screen.press("d", "t")
         await screen.until(lambda: isinstance(screen.app.screen, CaseScreen))
         assert Address.parse("memtui:project/decisions/auth.md") not in screen.engine.data

@@ -2,7 +2,7 @@
 
 from memtui.engine.model import Address
 from memtui.workbench.merge.screen import ConflictScreen
-from tests.workbench.fake_shown import Shown, shown
+from tests.workbench.shown import Shown, shown
 
 RETRY = Address.parse("memtui:project/decisions/retry.md")
 TEXT = "# Retry\n\n- three times\n- with jitter\n"

@@ -9,30 +9,19 @@ from typing import Any, cast
 
 from memtui.config.settings import Settings
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Policy, Root
+from memtui.engine.model import Address, Policy, Root
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import Facts
+from tests.workbench.memories import CLAUDE as CLAUDE
+from tests.workbench.memories import ME as ME
+from tests.workbench.memories import Clock
 from tests.workbench.shown import DIRECTORIES, Shown
-
-ME, CLAUDE = Actor("tui"), Actor("agent:claude")
 
 
 def at(path: str) -> Address:
     """An address in the only root."""
     return Address("notes", path)
-
-
-class Clock:
-    """Milliseconds that pass only when somebody asks: every record has a time of its own."""
-
-    def __init__(self, start: int = 1_767_225_600_000) -> None:
-        self.now = start
-
-    def __call__(self) -> int:
-        """The time, a little later each time."""
-        self.now += 1
-        return self.now
 
 
 class World:

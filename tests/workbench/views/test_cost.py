@@ -21,7 +21,7 @@ from memtui.workbench.views import cost_jobs
 from memtui.workbench.views.cost import CostScreen
 from memtui.workbench.views.cost_rows import AGENT, CUT, ITEM
 from tests.agents.machine import Machine
-from tests.workbench.fake_shown import engine_with, shown
+from tests.workbench.shown import engine_with, shown
 from tests.workbench.views.real import Real, World, real
 
 

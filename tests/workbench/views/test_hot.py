@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from memtui.config.settings import AccessRule
 from memtui.context import Context, build
-from memtui.engine import Engine, now_ms
-from memtui.engine.model import BROUGHT, REVIEWED, Actor, Address, Changes, Root
+from memtui.engine import Engine
+from memtui.engine.model import BROUGHT, REVIEWED, Address
 from memtui.workbench.actions.view_table import MOVES, VIEW
 from memtui.workbench.browse.returning import Place
 from memtui.workbench.browse.reviewing import ReviewingScreen
 from memtui.workbench.views import hot_jobs
 from memtui.workbench.views.hot import HotScreen
-from tests.workbench.fake_engine import FakeEngine
-from tests.workbench.fake_shown import Shown, engine_with, shown
+from tests.workbench.memories import CLAUDE, Memories
+from tests.workbench.shown import TEXTS, Shown, engine_with, shown
 
 RETRY, PREFS, TODO = "memtui:project/decisions/retry.md", "memtui:global/preferences.md", "memtui:workspace/todo.md"
 RULES = (
@@ -30,18 +29,14 @@ RULES = (
 )
 
 
-def used(engine: FakeEngine, name: str, heat: float) -> None:
-    """Let agents have used a memory."""
-    address = Address.parse(name)
-    engine.rows[address] = engine.rows[address]._replace(uses=round(heat) + 1, heat=heat)
-
-
-def hot_engine() -> FakeEngine:
-    """Three memories with a claim: one pinned, two used."""
-    engine = engine_with()
-    engine.put(PREFS, "# Preferences\n\nTabs.\n", pinned=True)
-    used(engine, RETRY, 5.5)
-    used(engine, TODO, 2.25)
+def hot_engine(pinned: dict[str, str | bytes] | None = None, *, checkout: bool = False) -> Memories:
+    """Three memories with a claim: one pinned, two used; and more that are pinned."""
+    engine = Memories(TEXTS, checkout=checkout)
+    for name, text in (pinned or {}).items():
+        engine.put(name, text)
+    engine.pin(PREFS, *(pinned or {}))
+    engine.use(RETRY, 6)
+    engine.use(TODO, 2)
     return engine
 
 
@@ -76,11 +71,11 @@ async def test_it_shows_the_order_the_budgets_and_the_very_text() -> None:
         assert "of 48 KiB" in screen.text
         assert "of 12,000" in screen.text
         assert " 1 P global/preferences.md" in screen.text
-        assert "x7     5.5" in screen.text
+        assert "x6     6.0" in screen.text
         await screen.press("k")
         await screen.until_text("<memory_index>")
         assert "<hot_memories>" in view.page.text
-        given = build(cast("Engine", engine))
+        given = build(engine.engine)
         assert len({line.source for line in view.page.page}) == given.text.count("\n")
 
 
@@ -125,10 +120,13 @@ async def test_after_a_restart_the_cursor_is_at_its_memory_again() -> None:
 
 
 async def test_what_fails_to_fit_stands_below_a_line_with_its_reason() -> None:
-    engine = hot_engine()
-    for number in range(9):
-        engine.put(f"memtui:global/{number}.md", f"text {number}\n", pinned=True)
-    engine.put("memtui:global/bad.md", b"\xff", pinned=True, heat=1.0)
+    engine = hot_engine(
+        {
+            **{f"memtui:global/{number}.md": f"text {number}\n" for number in range(9)},
+            "memtui:global/bad.md": b"\xff",
+        }
+    )
+    engine.use("memtui:global/bad.md")
     async with shown(engine) as screen:
         view = await hot(screen)
         assert len(order(view)) == 8
@@ -181,9 +179,9 @@ async def test_e_edits_a_memory_that_a_filter_keeps_out_of_the_tree() -> None:
 
 
 async def test_what_waits_for_its_review_is_reviewed_there() -> None:
-    engine = hot_engine()
-    engine.put("memtui:project/decisions/auth.md", "Tokens.\n", trust=BROUGHT)
-    engine.put(RETRY, "# Retry\n\n- never\n", trust=BROUGHT)
+    engine = hot_engine(checkout=True)
+    engine.outside("memtui:project/decisions/auth.md", "Tokens.\n")
+    engine.outside(RETRY, "# Retry\n\n- never\n")
     async with shown(engine) as screen:
         view = await hot(screen)
         assert order(view) == [PREFS, TODO]
@@ -234,8 +232,7 @@ async def test_without_a_table_there_is_one_client_and_the_key_says_so() -> None
 
 
 async def test_a_hook_gives_less() -> None:
-    engine = hot_engine()
-    engine.put("memtui:global/large.md", "line of text\n" * 1000, pinned=True)
+    engine = hot_engine({"memtui:global/large.md": "line of text\n" * 1000})
     async with shown(engine) as screen:
         view = await hot(screen)
         assert view.given is not None
@@ -256,8 +253,8 @@ async def test_agents_that_are_switched_off_are_given_nothing() -> None:
 
 
 async def test_secrets_are_shown_masked_and_copied_masked(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = engine_with()
-    engine.put("memtui:global/keys.md", "DB_PASSWORD=hunter2hunter2\n", pinned=True)
+    engine = engine_with({"memtui:global/keys.md": "DB_PASSWORD=hunter2hunter2\n"})
+    engine.pin("memtui:global/keys.md")
     copied: list[str] = []
     monkeypatch.setattr("memtui.workbench.browse.copying.put_on_clipboard", lambda _, text, what: copied.append(text))
     async with shown(engine) as screen:
@@ -285,15 +282,15 @@ async def test_with_read_only_nothing_is_pinned() -> None:
         await hot(screen)
         await screen.press("p")
         await screen.until_text("so nothing can be written")
-        assert not [call for call in engine.calls if call[0] == "set_pinned"]
+        assert [str(row.address) for row in engine.rows.values() if row.pinned] == [PREFS]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (60, 16)])
 @pytest.mark.parametrize("ascii_only", [False, True])
 async def test_it_fits_every_size(size: tuple[int, int], ascii_only: bool) -> None:
-    engine = hot_engine()
-    for number in range(9):
-        engine.put(f"memtui:global/a/long/path/to/a/memory-{number}.md", "text\n" * number, pinned=True)
+    engine = hot_engine(
+        {f"memtui:global/a/long/path/to/a/memory-{number}.md": "text\n" * number for number in range(9)}
+    )
     async with shown(engine, size=size, ascii=ascii_only) as screen:
         await hot(screen)
         lines = screen.text.split("\n")
@@ -312,8 +309,7 @@ async def test_an_agents_use_ranks_anew_after_a_quiet_moment_without_moving_the_
         view = await hot(screen)
         await screen.press("j")
         assert under_cursor(view) == RETRY
-        used(engine, TODO, 9.0)
-        engine.tell(Changes(touched=frozenset({Address.parse(TODO)})))
+        engine.use(TODO, 9)
         await screen.until(lambda: order(view) == [PREFS, TODO, RETRY])
         assert under_cursor(view) == RETRY
 
@@ -335,20 +331,16 @@ async def test_work_that_is_not_wanted_any_more_is_given_up(monkeypatch: pytest.
         await screen.until(lambda: len(stops) > 1)
 
 
-async def test_a_use_by_another_process_shows(tmp_path: Path) -> None:
-    root = Root("memtui:global", str(tmp_path / "g"), "memtui", "global", "memtui")
-    (tmp_path / "g").mkdir()
-    for name in ("a.md", "b.md"):
-        (tmp_path / "g" / name).write_text(f"text of {name}\n")
-    state = str(tmp_path / "state")
-    with Engine.open([root], state_dir=state) as engine, Engine.open([root], state_dir=state) as other:
-        agent = Actor("mcp:codex")
-        other.pins.record_use(Address("memtui:global", "a.md"), actor=agent)
-        engine.now = now_ms()  # type: ignore[attr-defined]
-        async with shown(cast("FakeEngine", engine)) as screen:
-            view = await hot(screen)
-            await screen.until(lambda: len(order(view)) == 1)
+async def test_a_use_by_another_process_shows() -> None:
+    first, second = "memtui:global/a.md", "memtui:global/b.md"
+    engine = engine_with({first: "text of a\n", second: "text of b\n"})
+    engine.use(first)
+    async with shown(engine) as screen:
+        view = await hot(screen)
+        await screen.until(lambda: len(order(view)) == 1)
+        with engine.another() as other:
+            Memories.opened.remove(other)
             for _ in range(2):
-                other.pins.record_use(Address("memtui:global", "b.md"), actor=agent)
-            await screen.until(lambda: order(view) == ["memtui:global/b.md", "memtui:global/a.md"])
-            assert under_cursor(view) == "memtui:global/a.md"
+                other.pins.record_use(Address.parse(second), actor=CLAUDE)
+        await screen.until(lambda: order(view) == [second, first])
+        assert under_cursor(view) == first
