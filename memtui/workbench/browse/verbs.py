@@ -98,7 +98,7 @@ class Verbs:
             then()
 
         self._run(
-            lambda engine: engine.set_pinned(targets, pinned, actor=actor),
+            lambda engine: engine.pins.set(targets, pinned, actor=actor),
             f"{'pin' if pinned else 'unpin'} {self.name(targets)}",
             report,
             f"{'Pinning' if pinned else 'Unpinning'} {self.name(targets)}",
@@ -296,7 +296,7 @@ class Verbs:
             self._screen.go_when_there(pairs[0][1])
 
         name = self.name(old)
-        self._run(lambda engine: engine.copy(pairs, actor=actor), f"copy {name}", copied, f"Copying {name}")
+        self._run(lambda engine: engine.memories.copy(pairs, actor=actor), f"copy {name}", copied, f"Copying {name}")
 
     def _move(
         self, pairs: tuple[tuple[Address, Address], ...], target: Target | None = None, folder: str | None = None

@@ -85,7 +85,7 @@ class TakingBack:
             screen.say(f"Taking back {name}, one after the other...")
 
         def job(engine: object) -> Done | Refused:
-            done: Done = engine.take_back(changes, actor=bridge.actor)  # type: ignore[attr-defined]
+            done: Done = engine.undo.take_back(changes, actor=bridge.actor)  # type: ignore[attr-defined]
             if not inbox_jobs.changed_meanwhile(done):
                 return done
             change = changes[0]
