@@ -58,6 +58,7 @@ def cases(plan: Plan) -> Iterator[Case]:
 def build(folder: str, state: str) -> None:
     """Search until every text is in the index."""
     with world.engine(folder, state) as engine:
+        engine.rows.lift_limits()
         engine.search.find(Wanted(NONE))
         builder = engine.search._finder._builder
         if builder is not None:
@@ -151,6 +152,7 @@ def growth(many: tuple[str, str], few: tuple[str, str]) -> Callable[[], Figure]:
 
     def hits(folder: str, state: str) -> None:
         with world.engine(folder, state) as engine:
+            engine.rows.lift_limits()
             first_of(engine, Wanted(RARE))
 
     return lambda: compare(lambda: hits(*many), lambda: hits(*few), rounds=5, name="fewer memories")
